@@ -14,6 +14,19 @@ describe('a write', () => {
       ]);
     });
 
+    it('of one statement is kept like any other, and leaves nothing where it fails', async () => {
+      const database = await openBirds(backend);
+      const add = (...names: readonly string[]) => {
+        const values = names.map((name) => ({ name, seen: 1 }) as never);
+        return database.writeStatement((db) =>
+          db.insertInto('birds').values(values).returning('name').execute(),
+        );
+      };
+      expect(await add('a')).toEqual([{ name: 'a' }]);
+      await expect(add('b', 'a')).rejects.toThrow(/unique/i);
+      expect(await birdNames(database)).toEqual(['a']);
+    });
+
     it('that takes long is committed alone, and holds up no short one on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');

@@ -187,6 +187,8 @@ const registrations: Table = [
   ],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],
+  ['registration-statement', 'registration-statement'],
+  ['statement-writer', 'registration-statement', 'registration-rows'],
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
   ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
   ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced', '../keyring/wrong-ring'],

@@ -1,6 +1,7 @@
 import { atEndOfTurn } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
+import { type RepeatConflictsOptions, repeatConflicts } from './repeat-conflicts.js';
 import { letRunAtOnce, type RunAtOnce } from './run-at-once.js';
 import type { Write, WriteTransaction } from './transaction.js';
 
@@ -16,13 +17,9 @@ interface Committed {
   readonly actions: readonly (() => void)[];
 }
 
-export interface GroupCommitOptions {
+export interface GroupCommitOptions extends RepeatConflictsOptions {
   /** How many transactions may be in flight at once. */
   readonly lanes: number;
-  /** How many connections to the database there may be. */
-  readonly connections: number;
-  /** Whether the transaction lost against another one and may win when it is run again. */
-  isConflict(error: unknown): boolean;
   /** Runs queries of the transaction under way, where there is one at a time. */
   readonly runAtOnce?: RunAtOnce | undefined;
   /** Told of an action after a commit that threw. */
@@ -36,7 +33,6 @@ const minimumShare = 32;
 const mostGatheringMilliseconds = 10;
 // A group in which more writes fail than this is not worth keeping together.
 const maximumCulpritsPerGroup = 3;
-const maximumConflicts = 8;
 
 /**
  * Commits the writes together that arrive while another commit runs, or in turns of the event loop that follow each other:
@@ -136,17 +132,11 @@ export class GroupCommit<Tables> {
   }
 
   async #commitAlone(waiting: Waiting<Tables>): Promise<void> {
-    // Each connection may have lost a statement that it kept.
-    const mostAttempts = maximumConflicts + this.#options.connections;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        this.#settle([waiting], await this.#commit([waiting], { index: -1 }));
-        return;
-      } catch (error) {
-        if (attempt < mostAttempts && this.#options.isConflict(error)) continue;
-        waiting.reject(error);
-        return;
-      }
+    const commit = () => this.#commit([waiting], { index: -1 });
+    try {
+      this.#settle([waiting], await repeatConflicts(commit, this.#options));
+    } catch (error) {
+      waiting.reject(error);
     }
   }
 

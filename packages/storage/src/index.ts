@@ -21,5 +21,6 @@ export * from './remove-in-batches.js';
 export * from './rows-as-table.js';
 export { rowsOfText } from './run-at-once.js';
 export type { SignalListener, Signals } from './signals/signals.js';
+export * from './statement-of-rows.js';
 export * from './transaction.js';
 export type { UntypedDatabase } from './untyped-database.js';

@@ -11,6 +11,7 @@ import {
   readMigrationStatus,
   statusOf,
 } from './migrate.js';
+import { repeatConflicts } from './repeat-conflicts.js';
 import type { Signals } from './signals/signals.js';
 import type { Write } from './transaction.js';
 
@@ -38,6 +39,11 @@ export interface Database<Tables> {
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** {@link write} of what a whole turn of the event loop brought: it begins at once where no other is under way. */
   writeGathered<Result>(write: Write<Tables, Result>): Promise<Result>;
+  /**
+   * Commits a write that is one statement, which needs no transaction around it: on PostgreSQL, a single round trip.
+   * @throws DatabaseUnavailableError as {@link write}.
+   */
+  writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
    * Commits a write that takes long, or changes very many rows, in a transaction of its own. On PostgreSQL it holds up no
    * other write; on SQLite nobody else writes meanwhile, and the answer says for how long.
@@ -89,6 +95,10 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     signals,
     write: (write) => commits.run(write),
     writeGathered: (write) => commits.run(write, true),
+    writeStatement: (statement) =>
+      kind === 'postgres'
+        ? repeatConflicts(() => statement(db), { connections, isConflict })
+        : commits.run(({ db }) => statement(db)),
     writeAlone: (write) => writeAlone(backend, commits, write),
     inTurn: (work) => backend.inTurn(work),
     logBytes: () => backend.logBytes(),

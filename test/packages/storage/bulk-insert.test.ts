@@ -1,4 +1,4 @@
-import { BulkInsert } from '@waxwing/storage';
+import { BulkInsert, StatementOfRows } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { type BirdTables, openBirds } from '../../contracts/birds.js';
@@ -91,5 +91,29 @@ eachPostgres((backend) => {
     await database.write(({ db }) => sql`alter table birds alter column seen type integer`.execute(db));
     const added = await database.write(({ db }) => insert.run(db, [['finch', 1]]));
     expect(added).toEqual([{ name: 'finch', seen: 1 }]);
+  });
+
+  it('that is all of a write is planned again alike, and needs no transaction', async () => {
+    const database = await openBirds(backend);
+    const { db } = database;
+    const insert = new StatementOfRows<Inserted>(
+      { name: 'text', seen: 'integer' },
+      (rows) =>
+        sql<Inserted>`with given (name, seen) as (${rows})
+          insert into birds (name, seen) select * from given returning name, seen`.compile(db),
+      { isInsertion: true },
+    );
+    const add = (name: string, seen: number) =>
+      database.writeStatement((db) => {
+        expect(db.isTransaction).toBe(false);
+        return insert.run(db, [[name, seen]]);
+      });
+    for (let index = 0; index < 3; index++) {
+      expect(await add(`wren ${index}`, index)).toEqual([{ name: `wren ${index}`, seen: index }]);
+      // Every connection keeps it then, or the next one would not be told.
+      await Promise.all(Array.from({ length: 10 }, () => sql`deallocate all`.execute(db)));
+      expect(await add(`finch ${index}`, index)).toEqual([{ name: `finch ${index}`, seen: index }]);
+    }
+    expect(await db.selectFrom('birds').select('seen').execute()).toHaveLength(6);
   });
 });

@@ -1,7 +1,8 @@
 import type { WriteTransaction } from '@waxwing/storage';
-import type { KeyUseCounts } from '../registrations/registration-keys.js';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
+import type { KeyUseCounts, KeyUsePlace } from '../registrations/registration-keys.js';
 import type { KeyRingTables } from './key-ring-tables.js';
-import { countKeyUses, dayOf, type NewUse } from './key-uses.js';
+import { countKeyUses, dayOf, keyUseInsertion, type NewUse } from './key-uses.js';
 
 const useSlots = 8;
 
@@ -27,7 +28,7 @@ export class KeyUseCounter implements KeyUseCounts {
     if (uses === undefined) {
       const own = new Map<string, NewUse>();
       this.#uses.set(transaction, own);
-      const slot = Math.floor(this.#random() * useSlots);
+      const slot = this.#slot();
       transaction.beforeCommit(() => countKeyUses(transaction.db, [...own.values()], slot));
       uses = own;
     }
@@ -35,5 +36,17 @@ export class KeyUseCounter implements KeyUseCounts {
     const before = uses.get(name) ?? { publicKey: bouncerPublicKey, registrations: 0, now };
     const registrations = before.registrations + count;
     uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
+  }
+
+  placeAt(now: number): KeyUsePlace {
+    return { day: dayOf(now), slot: this.#slot() };
+  }
+
+  insertion(db: Kysely<KeyRingTables>, uses: RawBuilder<unknown>): Compilable<unknown> {
+    return keyUseInsertion(db, uses);
+  }
+
+  #slot(): number {
+    return Math.floor(this.#random() * useSlots);
   }
 }

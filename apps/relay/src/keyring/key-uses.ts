@@ -1,5 +1,5 @@
 import { fixedQuery } from '@waxwing/storage';
-import type { Kysely, Transaction } from 'kysely';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { dayMilliseconds } from './rotation-policy.js';
 
@@ -41,15 +41,24 @@ interface CountedUse extends NewUse {
 }
 
 const countKeyUse = fixedQuery<KeyRingTables, CountedUse, unknown>((db, parameter) =>
-  db
+  keyUseInsertion(
+    db,
+    sql`values (${sql.join([
+      parameter('publicKey'),
+      parameter('day'),
+      parameter('slot'),
+      parameter('registrations'),
+      parameter('now'),
+    ])})`,
+  ),
+);
+
+/** Adds rows of `public_key`, `day`, `slot`, `registrations` and `last_used_at` to the counts, the first three once. */
+export function keyUseInsertion(db: Kysely<KeyRingTables>, rows: RawBuilder<unknown>): Compilable<unknown> {
+  return db
     .insertInto('bouncer_key_uses')
-    .values({
-      public_key: parameter('publicKey'),
-      day: parameter('day'),
-      slot: parameter('slot'),
-      registrations: parameter('registrations'),
-      last_used_at: parameter('now'),
-    })
+    .columns(['public_key', 'day', 'slot', 'registrations', 'last_used_at'])
+    .expression(rows)
     .onConflict((conflict) =>
       conflict.columns(['public_key', 'day', 'slot']).doUpdateSet((eb) => ({
         registrations: eb('bouncer_key_uses.registrations', '+', eb.ref('excluded.registrations')),
@@ -60,8 +69,8 @@ const countKeyUse = fixedQuery<KeyRingTables, CountedUse, unknown>((db, paramete
           .else(eb.ref('bouncer_key_uses.last_used_at'))
           .end(),
       })),
-    ),
-);
+    );
+}
 
 /** The use of every key that was ever used, by public key. */
 export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {

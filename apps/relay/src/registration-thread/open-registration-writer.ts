@@ -4,6 +4,7 @@ import type { Closers } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { KeyUseCounter } from '../keyring/key-use-counter.js';
 import type { RegistrationWriter } from '../registrations/registration-writer.js';
+import { StatementWriter } from '../registrations/statement-writer.js';
 import { TransactionWriter } from '../registrations/transaction-writer.js';
 import type { RelayDatabase } from '../tables.js';
 import type { RegistrationThreadData } from './thread-messages.js';
@@ -22,8 +23,9 @@ export function openRegistrationWriter(
   { database, databaseUrl, log, random }: RegistrationWriterOptions,
   closers: Closers,
 ): RegistrationWriter {
-  const inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(random) });
-  if (database.kind === 'postgres') return inline;
+  const foundation = { database, keyUses: new KeyUseCounter(random) };
+  const inline = new TransactionWriter(foundation);
+  if (database.kind === 'postgres') return new StatementWriter({ ...foundation, inSteps: inline });
   const startThread = (answers: MessagePort) => startRegistrationThread(databaseUrl, answers);
   const writer = new ThreadedWriter({ database, log, inline, startThread });
   closers.push(() => writer.close());

@@ -42,7 +42,7 @@ export class PresentedRegistrations {
   readonly #claim: BulkInsert<PresentedRow>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#claim = new BulkInsert(db, columns, (rows) => buildStatement(db, rows));
+    this.#claim = new BulkInsert(db, columns, (rows) => presentedInsertion(db, rows));
   }
 
   /**
@@ -113,7 +113,14 @@ export async function forgetPresentedRegistrations(
   return forgotten;
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<PresentedRow> {
+/**
+ * Inserts rows of `forget_at`, `hash`, `realm_id` and `push_account_ids`, the hash once in all of them; returns what then
+ * stands for each.
+ */
+export function presentedInsertion(
+  db: Kysely<RelayTables>,
+  rows: RawBuilder<unknown>,
+): Compilable<PresentedRow> {
   const known = sql<string>`presented_registrations.push_account_ids`;
   return db
     .insertInto('presented_registrations')

@@ -1,5 +1,6 @@
 import type { KeyPair } from '@waxwing/sodium';
 import type { WriteTransaction } from '@waxwing/storage';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { RelayTables } from '../tables.js';
 
 /** What registering needs of the key ring. */
@@ -16,6 +17,13 @@ export interface RegistrationKeys {
   takeOver(): Promise<void>;
 }
 
+/** In which of its rows a key's use is counted. */
+export interface KeyUsePlace {
+  /** Days since the Unix epoch, UTC. */
+  readonly day: number;
+  readonly slot: number;
+}
+
 /** Counts how often each key opens registrations. */
 export interface KeyUseCounts {
   /**
@@ -28,4 +36,11 @@ export interface KeyUseCounts {
     count: number,
     now: number,
   ): void;
+  /** Where uses of one moment (Unix milliseconds) are counted that {@link insertion} is given. */
+  placeAt(now: number): KeyUsePlace;
+  /**
+   * What {@link used} does, as part of a statement: adds what `uses` selects, which is `public_key`, `day`, `slot`,
+   * `registrations` and `last_used_at`, each key and place once.
+   */
+  insertion(db: Kysely<RelayTables>, uses: RawBuilder<unknown>): Compilable<unknown>;
 }

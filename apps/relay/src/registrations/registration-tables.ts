@@ -30,7 +30,7 @@ export interface RegistrationTables {
     /** Decimal texts, each between two commas. */
     push_account_ids: string;
   };
-  /** Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. */
+  /** The highest number with which each account has registered; 0 where its phones have none. Outlives their devices. */
   registration_sequences: {
     realm_id: RealmId;
     /** Decimal text. */

@@ -7,7 +7,7 @@ export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & {
   readonly push_account_id: PushAccountIdText;
 };
 
-const columnTypes = {
+export const deviceColumnTypes = {
   realm_id: 'integer',
   push_account_id: 'text',
   token_kind: 'text',
@@ -18,7 +18,7 @@ const columnTypes = {
   registered_at: 'integer',
   expired_at: 'integer',
 } as const;
-const columns = namesOf(columnTypes);
+const columns = namesOf(deviceColumnTypes);
 
 /** A row and its place among those to be saved. */
 type NumberedRow = readonly [number, RelayDeviceRow];
@@ -33,7 +33,7 @@ export class RelayDeviceUpsert {
   readonly #statement: BulkInsert<SavedRow>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#statement = new BulkInsert(db, columnTypes, (rows) => buildStatement(db, rows));
+    this.#statement = new BulkInsert(db, deviceColumnTypes, (rows) => deviceInsertion(db, rows));
   }
 
   /** The ids of the rows, in their order; of several rows for one device the last one stays. */
@@ -70,7 +70,8 @@ function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<SavedRow> {
+/** Inserts rows of {@link deviceColumnTypes}, each device once in all of them, or renews those that exist. */
+export function deviceInsertion(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<SavedRow> {
   return db
     .insertInto('relay_devices')
     .columns(columns)

@@ -11,7 +11,7 @@ import { RelayDeviceUpsert } from './relay-device-upsert.js';
 
 export interface TransactionWriterOptions {
   readonly database: Pick<Database<RelayTables>, 'db' | 'writeGathered'>;
-  readonly keyUses: KeyUseCounts;
+  readonly keyUses: Pick<KeyUseCounts, 'used'>;
 }
 
 /** {@link RegistrationWriter} by one commit for all, with the count of each key's use. */

@@ -1,12 +1,5 @@
 import { maximumPushDevicesPerUser, type UserId } from '@waxwing/protocol';
-import {
-  BulkInsert,
-  fixedQuery,
-  type InsertedRow,
-  isPostgres,
-  namesOf,
-  rowsAsTableOf,
-} from '@waxwing/storage';
+import { BulkInsert, fixedQuery, type GivenRow, isPostgres, namesOf, rowsAsTableOf } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
@@ -101,7 +94,7 @@ const newestColumns = {
   pending_encrypted_registration: 'text',
 } as const;
 
-function toRow(userId: UserId, registration: CheckedRegistration, now: number): InsertedRow {
+function toRow(userId: UserId, registration: CheckedRegistration, now: number): GivenRow {
   const { pushAccountId, hash, tokenKind, pushPublicKey, bouncerPublicKey } = registration;
   const pending = [tokenKind, pushPublicKey, bouncerPublicKey, registration.encryptedPushRegistration];
   return [userId, pushAccountId, 1, hash, now, ...pending];

@@ -40,6 +40,19 @@ eachBackend((backend) => {
   const of = (push_account_id: string, changes: Record<string, string> = {}) =>
     goodForm({ push_account_id, ...changes });
   const many = (count: number) => Array.from({ length: count }, (_, index) => of(String(1 + (index % 10))));
+  /** Has every write pass through `around`; the answer ends that. */
+  function watchWrites(around: (write: () => Promise<unknown>) => Promise<unknown>): () => void {
+    const ways = (['writeGathered', 'writeStatement'] as const).map((way) => {
+      const write = relay.database[way].bind(relay.database) as (work: unknown) => Promise<unknown>;
+      return vi
+        .spyOn(relay.database, way)
+        .mockImplementation((work: unknown) => around(() => write(work)) as never);
+    });
+    return () => {
+      for (const way of ways) way.mockRestore();
+    };
+  }
+  const failWrites = (error: Error) => watchWrites(() => Promise.reject(error));
   const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
 
   it('keeps each registration and answers its device, the same one that it has when it comes alone', async () => {
@@ -131,26 +144,22 @@ eachBackend((backend) => {
   });
 
   it('tells of the whole request that the database failed, so that the server repeats it', async () => {
-    const failing = vi
-      .spyOn(relay.database, 'writeGathered')
-      .mockRejectedValue(new Error('the disk is full'));
+    const restore = failWrites(new Error('the disk is full'));
     expect(await register(of('1'), of('2'))).toMatchObject({
       status: 500,
       body: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    failing.mockRestore();
+    restore();
     const repeated = await register(of('1'), of('2'));
     expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
   });
 
   it('says when to come again while the database cannot be used, whatever is refused beside', async () => {
-    const failing = vi
-      .spyOn(relay.database, 'writeGathered')
-      .mockRejectedValue(new DatabaseUnavailableError('there is no connection'));
+    const restore = failWrites(new DatabaseUnavailableError('there is no connection'));
     const answer = await register(of('1'), of('2', unknownKey), of('3'));
     expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
     expect(answer.headers['retry-after']).toBe('5');
-    failing.mockRestore();
+    restore();
     const { body } = await register(of('1'), of('2', unknownKey), of('3'));
     expect(body.results).toMatchObject([
       { result: 'success' },
@@ -160,11 +169,9 @@ eachBackend((backend) => {
   });
 
   it('logs what could not be kept in one line of the whole request, with how many', async () => {
-    const failing = vi
-      .spyOn(relay.database, 'writeGathered')
-      .mockRejectedValue(new Error('the disk is broken'));
+    const restore = failWrites(new Error('the disk is broken'));
     const { body } = await register(of('1'), of('2', unknownKey), of('3'));
-    failing.mockRestore();
+    restore();
     const failed = { code: 'INTERNAL_SERVER_ERROR' };
     expect(body.results).toMatchObject([failed, { code: 'INVALID_BOUNCER_PUBLIC_KEY' }, failed]);
     const lines = relay.logged().split('\n');
@@ -175,21 +182,22 @@ eachBackend((backend) => {
 
   it('keeps those that are kept one by one in the order in which they came', async () => {
     await register(of('1'), of('2'), of('3'));
-    const writeGathered = relay.database.writeGathered.bind(relay.database);
+    let writes = 0;
     let underWay = 0;
     let atOnce = 0;
-    const watched = vi.spyOn(relay.database, 'writeGathered').mockImplementation(async (run) => {
-      if (watched.mock.calls.length === 1) throw new Error('cannot be kept together');
+    const restore = watchWrites(async (write) => {
+      writes += 1;
+      if (writes === 1) throw new Error('cannot be kept together');
       underWay += 1;
       atOnce = Math.max(atOnce, underWay);
       try {
-        return await writeGathered(run);
+        return await write();
       } finally {
         underWay -= 1;
       }
     });
     const { body } = await register(of('1'), of('2'), of('3'));
-    watched.mockRestore();
+    restore();
     expect(body.results).toMatchObject([{ result: 'success' }, { result: 'success' }, { result: 'success' }]);
     expect(atOnce).toBe(1);
   });

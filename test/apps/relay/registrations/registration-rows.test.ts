@@ -10,7 +10,9 @@ import { DurableRegistrations } from '#relay/registrations/durable-registrations
 import { decodeSealedRegistration } from '#relay/registrations/open-registration.js';
 import { rememberOpenedTokens } from '#relay/registrations/opened-tokens.js';
 import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
+import type { RegistrationWriter } from '#relay/registrations/registration-writer.js';
 import { setApnsEnvironment } from '#relay/registrations/relay-device-store.js';
+import { StatementWriter } from '#relay/registrations/statement-writer.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { findUnreadableDevices, removeUnreadableDevices } from '#relay/registrations/unreadable-devices.js';
@@ -30,6 +32,9 @@ interface Presented {
   readonly token?: string;
   readonly hash?: string;
 }
+
+/** Who writes for one of two relays, and tells of each time that it is run. */
+type WriterOf = (database: RelayDatabase, index: number, onRun: () => void) => RegistrationWriter;
 
 async function openDatabase(backend: TestBackend, url?: string): Promise<RelayDatabase> {
   return openRelayDatabase({
@@ -177,10 +182,30 @@ eachBackend((backend) => {
 
 describe('two relays that save the same devices in opposite orders', () => {
   eachPostgres((postgres) => {
+    const inSteps: WriterOf = (database, _index, onRun) =>
+      new TransactionWriter({ database, keyUses: { used: onRun } });
+    const inOneStatement: WriterOf = (database, _index, onRun) => {
+      const writeStatement: RelayDatabase['writeStatement'] = (statement) =>
+        database.writeStatement((db) => {
+          onRun();
+          return statement(db);
+        });
+      const keyUses = new KeyUseCounter(Math.random);
+      const counted = { db: database.db, writeStatement };
+      return new StatementWriter({ database: counted, keyUses, inSteps: inSteps(database, 0, expect.fail) });
+    };
+    const inEither: WriterOf = (database, index, onRun) =>
+      (index === 0 ? inSteps : inOneStatement)(database, index, onRun);
+    const devices = (account: number) => ({ account });
+    const sealed = (account: number) => ({ account, hash: `hash ${account}` });
+
     it.each([
-      ['devices', (account: number) => ({ account })],
-      ['sealed registrations', (account: number) => ({ account, hash: `hash ${account}` })],
-    ])('never wait for each other: %s', async (_what, presentedBy) => {
+      ['devices, in steps', inSteps, devices],
+      ['sealed registrations, in steps', inSteps, sealed],
+      ['devices, in one statement', inOneStatement, devices],
+      ['sealed registrations, in one statement', inOneStatement, sealed],
+      ['sealed registrations, in steps and in one statement', inEither, sealed],
+    ])('never wait for each other: %s', async (_what, writerOf, presentedBy) => {
       const url = await postgres.freshUrl();
       const databases = [await openDatabase(postgres, url), await openDatabase(postgres, url)];
       await addRealms(databases[0] as RelayDatabase);
@@ -192,10 +217,9 @@ describe('two relays that save the same devices in opposite orders', () => {
         await Promise.all(
           databases.map((database, index) => {
             // It is run again when its transaction was the victim of a deadlock.
-            const used = () => {
+            const writer = writerOf(database, index, () => {
               runs += 1;
-            };
-            const writer = new TransactionWriter({ database, keyUses: { used } });
+            });
             const store = new DurableRegistrations({ tokenVault, writer });
             const ordered = index === 0 ? accounts : accounts.toReversed();
             return store.saveAll(

@@ -97,7 +97,6 @@ eachBackend((backend) => {
       for (const stock of [{}, { sequence: null }, { sequence: 0 }]) {
         expect(await register(stock)).toMatchObject({ status: 200 });
       }
-      expect(await relay.database.db.selectFrom('registration_sequences').selectAll().execute()).toEqual([]);
       expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
       expect(await register({})).toMatchObject(superseded);
       expect(await register({}, '2409')).toMatchObject({ status: 200 });
