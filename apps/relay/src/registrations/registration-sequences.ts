@@ -1,13 +1,13 @@
 import { livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
-import { BulkInsert, namesOf } from '@waxwing/storage';
-import type { Compilable, Kysely, RawBuilder, Transaction } from 'kysely';
+import { BulkInsert, namesOf, rowsAsTable } from '@waxwing/storage';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import type { RegistrationToWrite } from './registration-writer.js';
 
 type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 
-/** The highest sequence of one account, among those presented now or of all so far; 0 where there is none. */
+/** The highest sequence of one account, among those presented now or of all so far. */
 interface AccountSequence {
   readonly realm_id: RealmId;
   readonly push_account_id: PushAccountIdText;
@@ -41,8 +41,7 @@ export class RegistrationSequences {
 
   /**
    * Those of the registrations that are in force: none with a higher sequence was presented for the same account, before
-   * or together with it. One without a sequence is in force as long as its account has never had one: it counts as 0, and
-   * is remembered as well, so that the statement which remembers also decides.
+   * or together with it. One without a sequence is in force as long as its account has never had one.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,
@@ -55,11 +54,13 @@ export class RegistrationSequences {
       const before = highest.get(nameOf(account));
       if (before === undefined || before.sequence < account.sequence) highest.set(nameOf(account), account);
     }
+    const numbered = [...highest.values()].filter(({ sequence }) => sequence > 0);
+    const unnumbered = [...highest.values()].filter(({ sequence }) => sequence === 0);
     // In one order everywhere, so that two transactions never wait for each other.
-    const rows = [...highest.values()]
+    const rows = numbered
       .sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
       .map(({ realm_id, push_account_id, sequence }) => [realm_id, push_account_id, sequence, now]);
-    const known = await this.#raise.run(db, rows);
+    const known = [...(await this.#raise.run(db, rows)), ...(await findSequences(db, unnumbered, now))];
     const inForce = new Map(known.map((account) => [nameOf(account), account.sequence]));
     return new Set(
       registrations.filter((registration) => {
@@ -93,6 +94,22 @@ export async function forgetRegistrationSequences(
     .where('presented_at', '<=', last)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
+}
+
+async function findSequences(
+  db: Transaction<RelayTables>,
+  accounts: readonly AccountSequence[],
+  now: number,
+): Promise<readonly AccountSequence[]> {
+  if (accounts.length === 0) return [];
+  const asked = accounts.map(({ realm_id, push_account_id }) => ({ realm_id, push_account_id }));
+  const { rows } = await sql<AccountSequence>`
+    select known.realm_id, known.push_account_id, known.sequence
+    from ${rowsAsTable(db, 'asked', { realm_id: 'integer', push_account_id: 'text' }, asked)}
+    join registration_sequences as known
+      on known.realm_id = asked.realm_id and known.push_account_id = asked.push_account_id
+    where known.sequence <= ${now + furthestAheadMilliseconds}`.execute(db);
+  return rows;
 }
 
 function toAccount({ row: { realm_id, push_account_id }, sequence }: Numbered): AccountSequence {

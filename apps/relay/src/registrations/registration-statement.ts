@@ -41,8 +41,9 @@ const columns = {
 
 /**
  * All that {@link TransactionWriter} does for registrations, as one statement of PostgreSQL: a single round trip, where a
- * transaction takes one for each step. Its steps are the same insertions, and lock their rows in the same order; it looks
- * for nothing, so that connections may keep it planned.
+ * transaction takes one for each step. Its steps are the same insertions, and lock their rows in the same order. It looks
+ * for nothing, so that connections may keep it planned: an account without a sequence is remembered with 0, and whether it
+ * has had one is told by the insertion.
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;

@@ -30,7 +30,10 @@ export interface RegistrationTables {
     /** Decimal texts, each between two commas. */
     push_account_ids: string;
   };
-  /** The highest number with which each account has registered; 0 where its phones have none. Outlives their devices. */
+  /**
+   * Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. One of 0
+   * says nothing.
+   */
   registration_sequences: {
     realm_id: RealmId;
     /** Decimal text. */

@@ -97,6 +97,8 @@ eachBackend((backend) => {
       for (const stock of [{}, { sequence: null }, { sequence: 0 }]) {
         expect(await register(stock)).toMatchObject({ status: 200 });
       }
+      const remembered = relay.database.db.selectFrom('registration_sequences').where('sequence', '>', 0);
+      expect(await remembered.selectAll().execute()).toEqual([]);
       expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
       expect(await register({})).toMatchObject(superseded);
       expect(await register({}, '2409')).toMatchObject({ status: 200 });

@@ -76,6 +76,8 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
     sequences: await db
       .selectFrom('registration_sequences')
       .selectAll()
+      // Those that say nothing, and those too far ahead to count, may be there or not.
+      .where('sequence', 'in', [1, 2, 3])
       .orderBy('realm_id')
       .orderBy('push_account_id')
       .execute(),
