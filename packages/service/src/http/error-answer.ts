@@ -46,8 +46,8 @@ export function refuseUnrouted(response: ServerResponse, error: ProtocolError): 
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  const body = Buffer.from(answer.body);
-  return (response) => void response.writeHead(answer.httpStatus, headers).end(body);
+  // Node sends a text in one piece with the head, and bytes in another one.
+  return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
 function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {

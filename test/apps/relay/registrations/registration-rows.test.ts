@@ -204,6 +204,7 @@ describe('two relays that save the same devices in opposite orders', () => {
       ['sealed registrations, in steps', inSteps, sealed],
       ['devices, in one statement', inOneStatement, devices],
       ['sealed registrations, in one statement', inOneStatement, sealed],
+      ['devices, in steps and in one statement', inEither, devices],
       ['sealed registrations, in steps and in one statement', inEither, sealed],
     ])('never wait for each other: %s', async (_what, writerOf, presentedBy) => {
       const url = await postgres.freshUrl();

@@ -1,6 +1,7 @@
 import type { PushAccountIdText } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
-import { describe, expect, it } from 'vitest';
+import { DatabaseUnavailableError } from '@waxwing/storage';
+import { describe, expect, it, vi } from 'vitest';
 import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import type { RegistrationOutcome } from '#relay/registrations/registration-batches.js';
@@ -223,6 +224,34 @@ eachPostgres((postgres) => {
       expect(hashes.map(({ hash }) => hash)).toEqual(['hash 1', 'hash 2', 'hash 5']);
       const uses = await db.selectFrom('bouncer_key_uses').select('registrations').execute();
       expect(uses).toEqual([{ registrations: 3 }]);
+      await database.close();
+    });
+
+    it('are 256 at most where they come by themselves', async () => {
+      const database = await openDatabase(postgres);
+      const { writer } = writersOf(database);
+      const sizes: number[] = [];
+      const stop = observeQueries(database.db, ({ rows }) => sizes.push(rows.length));
+      const answers = Array.from({ length: 300 }, (_, account) =>
+        writer.write([registrationOf({ account })], now),
+      );
+      await Promise.all(answers);
+      stop();
+      expect(sizes).toEqual([1, 256, 43]);
+      await database.close();
+    });
+
+    it('are not asked for again, one by one, while the database does not answer', async () => {
+      const database = await openDatabase(postgres);
+      const { writer } = writersOf(database);
+      const statement = vi
+        .spyOn(database, 'writeStatement')
+        .mockRejectedValue(new DatabaseUnavailableError('there is no connection'));
+      const answers = [1, 2, 3, 4].map((account) => writer.write([registrationOf({ account })], now));
+      for (const { status } of await Promise.allSettled(answers)) expect(status).toBe('rejected');
+      expect(statement).toHaveBeenCalledTimes(2);
+      statement.mockRestore();
+      expect(await writer.write([registrationOf({})], now)).toEqual([expect.any(Number)]);
       await database.close();
     });
 
