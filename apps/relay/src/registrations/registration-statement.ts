@@ -90,11 +90,9 @@ function buildStatement(
   const listed = sql`',' || given.push_account_id || ','`;
   const claims = sql`select forget_at, hash, realm_id, ${listed} from given
     where hash is not null order by hash collate "C"`;
-  const isOwn = hasClaims
-    ? sql`hash is null or exists (
-        select from claimed where claimed.hash = given.hash
-          and claimed.realm_id = given.realm_id and strpos(claimed.push_account_ids, ${listed}) > 0)`
-    : sql`true`;
+  const claimants = sql`select given.* from given left join claimed on claimed.hash = given.hash
+    where given.hash is null
+      or (claimed.realm_id = given.realm_id and strpos(claimed.push_account_ids, ${listed}) > 0)`;
   const sequences = sql`select realm_id, push_account_id, sequence, presented_at from own
     order by (realm_id || ' ' || push_account_id) collate "C"`;
   const devices = sql`select ${listOf(deviceColumns)} from in_force order by push_account_id collate "C"`;
@@ -103,7 +101,7 @@ function buildStatement(
   const steps = [
     sql`given (${listOf(namesOf(columns))}) as (${rows})`,
     ...(hasClaims ? [sql`claimed as (${presentedInsertion(db, claims)})`] : []),
-    sql`own as (select * from given where ${isOwn})`,
+    sql`own as (${hasClaims ? claimants : sql`select * from given`})`,
     sql`raised as (${sequenceInsertion(db, sequences)})`,
     sql`in_force as (
       select own.* from own join raised
