@@ -198,7 +198,6 @@ const registrations: Table = [
 
 const keyring: Table = [
   ['key-ring-token-vault', 'token-vault'],
-  ['older-token-forms', 'token-vault'],
   ['ring-clock', 'ring-clock', 'relay-clock'],
   ['check-key-ring', 'guards', 'at-rest'],
   ['document-secrets', 'ring-bytes'],

@@ -52,13 +52,8 @@ function recoveryKeyChanges(before: KeyRing | undefined, { recoveryPublicKey }: 
 function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: NewKeyNaming): string[] {
   const ids = (ring: KeyRing | undefined) => new Set(ring?.tokenKeys.map(({ id }) => id));
   const [old, now] = [ids(before), ids(after)];
-  const formBefore = new Map(before?.tokenKeys.map(({ id, oldestForm }) => [id, oldestForm]));
-  const moved = after.tokenKeys.filter(
-    ({ id, oldestForm }) => oldestForm > (formBefore.get(id) ?? oldestForm),
-  );
   return [
     ...[...now].filter((id) => !old.has(id)).map((id) => `${nameOf('token', id)} added`),
     ...[...old].filter((id) => !now.has(id)).map((id) => `token key ${id} destroyed`),
-    ...moved.map(({ id, oldestForm }) => `token key ${id}: only tokens of form ${oldestForm} are accepted`),
   ];
 }

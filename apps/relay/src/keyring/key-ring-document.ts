@@ -10,6 +10,7 @@ import {
   type SigningKey,
   type SigningPublicKey,
   type TokenKey,
+  tokenFormat,
 } from './key-ring.js';
 
 /*
@@ -59,9 +60,7 @@ const document = z.strictObject({
       encryption_key: secret(32),
       lookup_key: secret(32),
       current_from: instant,
-      // Rings from before there was a third form say, at most, whether it is the second.
-      bound: z.boolean().optional(),
-      oldest_form: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
+      oldest_form: z.literal(tokenFormat),
     }),
   ),
   published: z
@@ -100,7 +99,7 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
       encryption_key: reveal(key.encryptionKey),
       lookup_key: reveal(key.lookupKey),
       current_from: key.currentFrom,
-      oldest_form: key.oldestForm,
+      oldest_form: tokenFormat,
     })),
     published:
       published === undefined
@@ -164,7 +163,6 @@ function decodeDocument(text: string, conceal: Conceal): KeyRing {
         encryptionKey: conceal(key.encryption_key),
         lookupKey: conceal(key.lookup_key),
         currentFrom: key.current_from,
-        oldestForm: key.oldest_form ?? (key.bound ? 2 : 1),
       }),
     ),
     published:

@@ -2,15 +2,13 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { aeadNonceBytes } from '@waxwing/sodium/byte-sizes';
 import type { UnreadableToken } from '../registrations/token-vault.js';
-import { currentTokenForm, type KeyRing, type TokenKey } from './key-ring.js';
+import { type KeyRing, type TokenKey, tokenFormat } from './key-ring.js';
 import { createNonceSource } from './nonce-source.js';
-import { hashWithHmac, openAes } from './older-token-forms.js';
 
 /** What of libsodium tokens at rest need. */
 export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
-// What lacks a form after the key's id is of the first.
-const prefix = /^([0-9a-f]{8}):(?:([23]):)?/;
+const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
 
 // No relay takes longer between sealing a token and committing its row.
 const settlingMilliseconds = 60_000;
@@ -18,8 +16,7 @@ const settlingMilliseconds = 60_000;
 /**
  * Encrypts push tokens for the database with XChaCha20-Poly1305, bound to their place by its additional data, and finds
  * them again by a keyed BLAKE2b hash under another key. While token keys are being replaced, several are in force: new
- * rows get the current one, rows of older ones still open. So do tokens of older forms under a key of which the ring
- * does not say yet that all of its tokens are of the current form.
+ * rows get the current one, rows of older ones still open.
  */
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
@@ -39,10 +36,9 @@ export class KeyRingTokenVault {
     const { tokenKeys } = this.#ring();
     const bytes = Buffer.from(token, 'utf8');
     const lookup = this.#hash(bytes, current);
-    if (tokenKeys.length === 1 && current.oldestForm === currentTokenForm) return [lookup];
-    const others = tokenKeys.filter((key) => key !== current).map((key) => this.#hash(bytes, key));
-    const older = tokenKeys.filter(({ oldestForm }) => oldestForm < currentTokenForm);
-    return [lookup, ...others, ...older.map((key) => hashWithHmac(bytes, key))];
+    if (tokenKeys.length === 1) return [lookup];
+    const others = tokenKeys.filter((key) => key !== current);
+    return [lookup, ...others.map((key) => this.#hash(bytes, key))];
   }
 
   /** The token encrypted under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
@@ -57,24 +53,17 @@ export class KeyRingTokenVault {
 
   /** The token again, or why it cannot be read: its key is not in the ring, it was changed, or it stands elsewhere. */
   open(sealed: string, place: string): string | UnreadableToken {
-    const [start = '', keyId, formText = '1'] = prefix.exec(sealed) ?? [];
+    const [start = '', keyId] = prefix.exec(sealed) ?? [];
     if (keyId === undefined) return unreadable;
     const key = this.#ring().tokenKeys.find(({ id }) => id === keyId);
     if (key === undefined) return { reason: 'UNKNOWN_TOKEN_KEY', keyId };
-    const form = Number(formText);
-    if (form < key.oldestForm) return unreadable;
-    const bytes = Buffer.from(sealed.slice(start.length), 'base64');
-    if (form === currentTokenForm) return this.#open(bytes, key, place) ?? unreadable;
-    return openAes(bytes, key, form === 2 ? `${start}${place}` : keyId) ?? unreadable;
+    return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, place) ?? unreadable;
   }
 
-  /**
-   * The current key, with which rows of older keys, and of its own in an older form, should be encrypted again;
-   * `undefined` when there can be none.
-   */
+  /** The current key, with which rows of older keys should be encrypted again; `undefined` when there can be none. */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
+    if (this.#ring().tokenKeys.length === 1) return undefined;
     const current = this.#current();
-    if (this.#ring().tokenKeys.length === 1 && current.oldestForm === currentTokenForm) return undefined;
     const isSettled = current.currentFrom + settlingMilliseconds <= this.#clock();
     return { id: current.id, prefix: prefixOf(current), isSettled };
   }
@@ -103,7 +92,7 @@ export class KeyRingTokenVault {
 const unreadable: UnreadableToken = { reason: 'UNREADABLE_TOKEN' };
 
 function prefixOf({ id }: TokenKey): string {
-  return `${id}:${currentTokenForm}:`;
+  return `${id}:${tokenFormat}:`;
 }
 
 function boundData(key: TokenKey, place: string): Buffer {

@@ -6,7 +6,6 @@ import {
   type AcceptedKey,
   type BouncerKey,
   type BouncerPublicKey,
-  currentTokenForm,
   findKey,
   type KeyRing,
   keyId,
@@ -121,12 +120,10 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Every token was encrypted again with this key: the older ones are destroyed, and what has an older form is refused. */
+/** Every token was encrypted again with this key: the older ones are destroyed. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
-  const [key, ...newer] = ring.tokenKeys.slice(index);
-  if (index < 0 || key === undefined || (index === 0 && key.oldestForm === currentTokenForm)) return ring;
-  return { ...ring, tokenKeys: [{ ...key, oldestForm: currentTokenForm }, ...newer] };
+  return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;
 }
 
 export function namedKey(ring: KeyRing, name: string): BouncerKey {

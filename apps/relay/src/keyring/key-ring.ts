@@ -56,14 +56,8 @@ export interface SigningKey {
   readonly endorsement: string | undefined;
 }
 
-/**
- * How tokens were stored over time. 1: AES-256-GCM, bound to the key alone. 2: the same, bound to the row. 3: libsodium's
- * XChaCha20-Poly1305, bound to the row. Rows of forms 1 and 2 are found by HMAC-SHA-256, those of form 3 by keyed BLAKE2b.
- */
-type TokenForm = 1 | 2 | 3;
-
-/** The form that tokens are written in. */
-export const currentTokenForm = 3;
+/** The format of stored tokens, as their texts and the key ring's document name it. */
+export const tokenFormat = 3;
 
 /** What encrypts push tokens in the database, and the separate key of their look-up hash: 32 bytes each. */
 export interface TokenKey {
@@ -72,8 +66,6 @@ export interface TokenKey {
   readonly lookupKey: Secret<Uint8Array>;
   /** From when new rows are written with it (Unix milliseconds); all relays know it before. */
   readonly currentFrom: number;
-  /** The oldest form that its tokens may have: one of an older form was put there by somebody else. */
-  readonly oldestForm: TokenForm;
 }
 
 /** The key list as it is published: signed once and stored, so that all relays serve the same bytes. */

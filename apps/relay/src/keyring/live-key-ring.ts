@@ -96,10 +96,7 @@ export class LiveKeyRing {
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
-  /**
-   * Destroys the token keys that are older than this one, and accepts the current form alone, now that all rows are
-   * moved.
-   */
+  /** Destroys the token keys that are older than this one, now that all rows are moved. */
   async concludeTokenMove(keyId: string): Promise<void> {
     const change = { actor: 'schedule', action: 'conclude the move of tokens' };
     this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));

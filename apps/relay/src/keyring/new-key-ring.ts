@@ -2,13 +2,7 @@ import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
-import {
-  currentTokenForm,
-  type KeyRing,
-  type SigningKey,
-  type SigningPublicKey,
-  type TokenKey,
-} from './key-ring.js';
+import type { KeyRing, SigningKey, SigningPublicKey, TokenKey } from './key-ring.js';
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';
 
@@ -60,6 +54,5 @@ export function newTokenKey(sodium: Sodium, currentFrom: number): TokenKey {
     encryptionKey: new Secret(sodium.randomBytes(32)),
     lookupKey: new Secret(sodium.randomBytes(32)),
     currentFrom,
-    oldestForm: currentTokenForm,
   };
 }

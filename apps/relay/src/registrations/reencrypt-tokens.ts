@@ -16,13 +16,10 @@ interface CurrentTokenKey {
 /** What encrypting tokens again needs of the key ring. */
 interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
-    /** `undefined` when no row can be of another key or an older form, so that there is nothing to do. */
+    /** `undefined` when no row can be of another key, so that there is nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /**
-   * Destroys the keys that are older than this one, and accepts tokens of the current form alone: no row needs anything
-   * else.
-   */
+  /** Destroys the keys that are older than this one: no row needs them. */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 
@@ -38,8 +35,8 @@ const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
 /**
- * Encrypts every token of an older key or form with the current key in the current form, and then has the older keys
- * destroyed and older forms refused. A token that no key of the ring opens holds up none of this.
+ * Encrypts every token of an older key with the current key, and then has the older keys destroyed. A token that no key
+ * of the ring opens holds up none of this.
  */
 export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {
   const { database, keyRing, signal } = options;

@@ -8,8 +8,7 @@ import type { RealmId } from '../servers/server-tables.js';
 export interface TokenVault {
   /**
    * What a row with this token is found by: the same text for the same token, which tells nobody the token without the
-   * key (a keyed hash). New rows get the first; the others, while keys or hashes are being replaced, are what older rows
-   * may have.
+   * key (a keyed hash). New rows get the first; the others, while keys are being replaced, are what older rows may have.
    */
   lookups(token: string): readonly [string, ...string[]];
   /** The token encrypted for one place; a different text each time. */

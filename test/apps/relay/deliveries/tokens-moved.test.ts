@@ -1,9 +1,7 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { relayDeviceId } from '../../../support/ids.js';
-import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ringOnDisk, sodium } from '../keyring/ring-material.js';
 import { fcmRequest, startDeliveriesUnderTest, until } from './deliveries-under-test.js';
@@ -11,28 +9,21 @@ import { fcmRequest, startDeliveriesUnderTest, until } from './deliveries-under-
 const devices = 300;
 
 eachBackend((backend) => {
-  it('moves tokens of both older forms to the current one, delivers meanwhile, and then refuses old ones', async () => {
+  it('moves tokens of an older key to the current one, delivers meanwhile, and then refuses old ones', async () => {
     const time = { now: Date.now() };
     const clock = () => time.now;
     const made = newKeyRing(sodium, time.now);
-    const [current] = made.tokenKeys;
-    if (current === undefined) throw new Error('a new ring has a token key');
-    // Rows are moved to a key only once every relay knows it.
-    const key = { ...current, currentFrom: time.now, oldestForm: 1 } as const;
-    const ring = await ringOnDisk({ ...made, tokenKeys: [key] }, clock);
+    const key = newTokenKey(sodium, time.now + 1);
+    const ring = await ringOnDisk({ ...made, tokenKeys: [...made.tokenKeys, key] }, clock);
     const tokenKeys = () => ring.keeper.look((stored) => stored.tokenKeys);
     const relay = await startDeliveriesUnderTest({ databaseUrl: await backend.freshUrl(), ring, clock });
     const { db } = relay.database;
     const ids = await Promise.all(
       Array.from({ length: devices }, (_, index) => relay.addFcm(`token ${index}`)),
     );
-    const store = (id: RelayDeviceId, token: string) =>
-      db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
-    for (const [index, id] of ids.entries()) {
-      const token = `token ${index}`;
-      if (index % 2 === 0) await store(id, sealUnbound(token, key));
-      else await storeByAes(relay.database, id, token, key);
-    }
+    const stored = () => db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
+    const [before] = await stored();
+    expect(before?.token).not.toContain(key.id);
 
     let isMoving = true;
     const seen: string[] = [];
@@ -42,20 +33,21 @@ eachBackend((backend) => {
         seen.push(...body.results.map(({ status, reason }) => reason ?? status));
       }
     })();
+    // Tokens are moved to a key only once every relay has been writing with it for a minute.
     time.now += 120_000;
-    await until(async () => (await tokenKeys())[0]?.oldestForm === 3);
+    await until(async () => (await tokenKeys()).length === 1);
     isMoving = false;
     await stream;
     expect(new Set(seen)).toEqual(new Set(['sent']));
-    expect(await tokenKeys()).toMatchObject([{ id: key.id, oldestForm: 3 }]);
-    const rows = await db.selectFrom('relay_devices').selectAll().execute();
+    expect(await tokenKeys()).toMatchObject([{ id: key.id }]);
+    const rows = await stored();
     expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:3:`))).toEqual([]);
     const opened = rows.map((row) => [row.id, relay.tokenVault.open(row.token, placeOfToken(row))] as const);
     expect(new Map(opened)).toEqual(new Map(ids.map((id, index) => [id, `token ${index}`])));
     const [first = relayDeviceId(0), second] = ids;
-    await store(first, sealUnbound('token 1', key));
+    await db.updateTable('relay_devices').set({ token: before?.token }).where('id', '=', first).execute();
     const { body } = await relay.notify([fcmRequest(first), fcmRequest(Number(second))]);
-    expect(body.results).toMatchObject([{ reason: 'UNREADABLE_TOKEN' }, { status: 'sent' }]);
+    expect(body.results).toMatchObject([{ reason: 'UNKNOWN_TOKEN_KEY' }, { status: 'sent' }]);
     await relay.close();
   });
 });

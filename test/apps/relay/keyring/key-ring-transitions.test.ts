@@ -114,22 +114,16 @@ describe('keys from elsewhere', () => {
 
 describe('after all tokens were encrypted again', () => {
   const key = newTokenKey(sodium, 0);
-  const older = { ...newTokenKey(sodium, 0), oldestForm: 2 } as const;
+  const older = newTokenKey(sodium, 0);
   const newer = newTokenKey(sodium, startedAt);
   const ringWith = (...tokenKeys: TokenKey[]) => ({ ...fresh(), tokenKeys });
 
-  it('older keys are destroyed, whatever forms the key takes, and newer ones stay', () => {
+  it('older keys are destroyed, and newer ones stay', () => {
     const ring = ringWith(older, key, newer);
     expect(concludeTokenMove(ring, key.id)).toEqual({ ...ring, tokenKeys: [key, newer] });
   });
 
-  it('tokens of an older form are refused from then on, also where there is no older key', () => {
-    const ring = ringWith(older, newer);
-    const tokenKeys = [{ ...older, oldestForm: 3 }, newer];
-    expect(concludeTokenMove(ring, older.id)).toEqual({ ...ring, tokenKeys });
-  });
-
-  it('the ring stays as it is where there is nothing to destroy or refuse, or no such key', () => {
+  it('the ring stays as it is where there is nothing to destroy, or no such key', () => {
     const ring = ringWith(key, older);
     expect(concludeTokenMove(ring, key.id)).toBe(ring);
     expect(concludeTokenMove(ring, newer.id)).toBe(ring);

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '#relay/keyring/key-ring.js';
-import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/key-ring-document.js';
 import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
-import { concludeTokenMove } from '#relay/keyring/key-ring-transitions.js';
 import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
 import * as noble from '../../../support/noble-oracle.js';
-import { lookupByHmac, sealBoundByAes, sealUnbound } from '../../../support/older-tokens.js';
 import { sodium, startedAt } from './ring-material.js';
 
 const place = 'device 1 7 look-up';
@@ -90,80 +87,5 @@ describe('tokens at rest', () => {
     expect(here.keyToMoveTo()).toEqual({ id: next.id, prefix: `${next.id}:3:`, isSettled: false });
     world.now += 60_000;
     expect(here.keyToMoveTo()?.isSettled).toBe(true);
-  });
-});
-
-function older(oldestForm: 1 | 2) {
-  const made = vault();
-  const [key] = made.world.ring.tokenKeys;
-  if (key === undefined) throw new Error('a new ring has a token key');
-  const oldKey = { ...key, oldestForm };
-  made.world.ring = { ...made.world.ring, tokenKeys: [oldKey] };
-  return { ...made, key: oldKey };
-}
-
-describe('tokens from before libsodium kept them', () => {
-  it('open in their own place, and are found by their HMAC, until the move of all tokens is concluded', () => {
-    const { world, vault: here, key } = older(2);
-    const sealed = sealBoundByAes(token, key, place);
-    expect(here.open(sealed, place)).toBe(token);
-    expect(here.open(sealed, 'device 1 8 look-up')).toEqual(unreadable);
-    expect(here.open(sealUnbound(token, key), place)).toEqual(unreadable);
-    const [lookup, ...others] = here.lookups(token);
-    expect(others).toEqual([lookupByHmac(token, key)]);
-    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:3:`, isSettled: true });
-    world.ring = concludeTokenMove(world.ring, key.id);
-    expect(here.open(sealed, place)).toEqual(unreadable);
-    expect(here.lookups(token)).toEqual([lookup]);
-    expect(here.keyToMoveTo()).toBeUndefined();
-  });
-
-  it('do not open as tokens of another form', () => {
-    const { vault: here, key } = older(1);
-    const [aes, now] = [sealBoundByAes(token, key, place), here.seal(token, place)];
-    expect([aes, now].map((sealed) => here.open(sealed, place))).toEqual([token, token]);
-    expect(here.open(aes.replace(':2:', ':3:'), place)).toEqual(unreadable);
-    expect(here.open(now.replace(':3:', ':2:'), place)).toEqual(unreadable);
-  });
-
-  it('are known by what a ring of that time says of its token key', () => {
-    const { world } = older(2);
-    const text = Buffer.from(encodeKeyRing(world.ring)).toString();
-    const formOf = (said: string) =>
-      decodeKeyRing(Buffer.from(text.replace(',"oldest_form":2', said))).tokenKeys[0]?.oldestForm;
-    expect(text).toContain(',"oldest_form":2');
-    expect(
-      [',"oldest_form":3', ',"oldest_form":2', ',"bound":true', ',"bound":false', ''].map(formOf),
-    ).toEqual([3, 2, 2, 1, 1]);
-  });
-});
-
-describe('tokens from before they were bound to their rows', () => {
-  it('open until the move of all tokens is concluded, and never afterwards', () => {
-    const { world, vault: here, key } = older(1);
-    const sealed = sealUnbound(token, key);
-    expect(here.open(sealed, place)).toBe(token);
-    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:3:`, isSettled: true });
-    world.ring = concludeTokenMove(world.ring, key.id);
-    expect(here.open(sealed, place)).toEqual(unreadable);
-    expect(here.keyToMoveTo()).toBeUndefined();
-    expect(concludeTokenMove(world.ring, key.id)).toBe(world.ring);
-  });
-
-  it('are not what a bound one becomes when the mark of its form is taken away', () => {
-    const { vault: here, key } = older(1);
-    const sealed = here.seal(token, place);
-    expect(here.open(sealed.replace(':3:', ':'), place)).toEqual(unreadable);
-    for (const mark of [':2:', ':3:']) {
-      expect(here.open(sealUnbound(token, key).replace(':', mark), place)).toEqual(unreadable);
-    }
-  });
-
-  it('are refused by a ring that never had any', () => {
-    const { world, vault: here } = vault();
-    const [key] = world.ring.tokenKeys;
-    if (key === undefined) throw new Error('a new ring has a token key');
-    expect(here.open(sealUnbound(token, key), place)).toEqual(unreadable);
-    expect(decodeKeyRing(encodeKeyRing(world.ring)).tokenKeys[0]?.oldestForm).toBe(3);
   });
 });

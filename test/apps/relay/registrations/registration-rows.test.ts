@@ -20,7 +20,6 @@ import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
-import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
 import { sodium } from '../keyring/ring-material.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
@@ -122,40 +121,6 @@ eachBackend((backend) => {
     expect(ids).toHaveLength(before.length + 3);
     expect(await openAll()).toHaveLength(ids.length);
     expect((await openAll()).every((token) => typeof token === 'string')).toBe(true);
-  });
-
-  it('keeps every row, its id and its look-up, when tokens are only bound to where they stand', async () => {
-    await save({}, { account: 8 });
-    const before = await stored();
-    const [key] = ring.tokenKeys;
-    if (key === undefined) throw new Error('a new ring has a token key');
-    ring = { ...ring, tokenKeys: [{ ...key, oldestForm: 1 }] };
-    await database.db
-      .updateTable('relay_devices')
-      .set({ token: sealUnbound('a token', key) })
-      .execute();
-    await sweep();
-    const after = await stored();
-    expect(after.map(({ token: _, ...row }) => row)).toEqual(before.map(({ token: _, ...row }) => row));
-    expect(after.every(({ token }) => token.startsWith(`${key.id}:3:`))).toBe(true);
-  });
-
-  it('finds a device that was stored by the older hash when its phone registers again, and moves it in one row', async () => {
-    const [id, other] = await save({}, { account: 8 });
-    const before = await stored();
-    const [key] = ring.tokenKeys;
-    if (key === undefined) throw new Error('a new ring has a token key');
-    ring = { ...ring, tokenKeys: [{ ...key, oldestForm: 2 }] };
-    for (const { id } of before) await storeByAes(database, id, 'a token', key);
-    expect(await openAll()).toEqual(['a token', 'a token']);
-    expect(await save({})).toEqual([id]);
-    const [moved, left] = await stored();
-    expect(moved?.token_lookup).toBe(before[0]?.token_lookup);
-    expect(left).toMatchObject({ id: other, token: expect.stringContaining(`${key.id}:2:`) });
-    await sweep();
-    expect((await stored()).map((row) => row.token_lookup)).toEqual(before.map((row) => row.token_lookup));
-    expect(await openAll()).toEqual(['a token', 'a token']);
-    expect(await save({}, { account: 8 })).toEqual([id, other]);
   });
 
   it('removes a device that cannot be read only while its row is as it was found', async () => {
