@@ -6,7 +6,6 @@ import {
   type MigrationSet,
 } from '@waxwing/storage';
 import { type Generated, type Kysely, type SelectType, sql, type Transaction } from 'kysely';
-import { movePgBossJobs } from './move-pg-boss-jobs.js';
 
 /** The tables of the job queue. Instants in Unix milliseconds. */
 export interface JobTables {
@@ -83,7 +82,6 @@ export const jobMigrations: MigrationSet = {
         if (isPostgres(db)) await createLeaseTable(db);
         else await db.schema.dropIndex('jobs_due').execute();
         await createLeaseIndexes(db);
-        if (isPostgres(db)) await movePgBossJobs(db);
       },
     },
   },

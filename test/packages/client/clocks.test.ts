@@ -233,21 +233,15 @@ describe('The sequence of a registration', () => {
     expect(server.lastRegistration.registration.sequence).toBe(server.now + 1);
   });
 
-  it('goes on over a restart of the app, and begins with an account of an earlier version', async () => {
+  it('goes on over a restart of the app', async () => {
     const first = await createPhone();
     await first.registrar.sync();
     const [account] = await first.accounts.list();
     if (account === undefined) throw new Error('no account was made');
-    const restart = async (text: string) => {
-      const accounts = createMemoryPushAccountStore();
-      await accounts.put(decodePushAccount(text));
-      const phone = await createPhone({ accounts });
-      await registerAgain(phone);
-      return phone.server.lastRegistration;
-    };
-    const text = encodePushAccount(account);
-    const { now } = first.server;
-    expect((await restart(text)).registration.sequence).toBe(now + 1);
-    expect((await restart(text.replace(`,"sequence":${now}`, ''))).registration.sequence).toBe(now);
+    const accounts = createMemoryPushAccountStore();
+    await accounts.put(decodePushAccount(encodePushAccount(account)));
+    const phone = await createPhone({ accounts });
+    await registerAgain(phone);
+    expect(phone.server.lastRegistration.registration.sequence).toBe(first.server.now + 1);
   });
 });

@@ -65,6 +65,7 @@ const state: KeyListState = {
   pinnedSigningPublicKey: 'a',
   signingPublicKey: 'b',
   sequence: 1_800_000_000_000,
+  issuedAt: 1_790_000_000,
   expiresAt: 1_800_000_000,
   primaryPublicKey: 'c',
   listedPublicKeys: ['c', 'd'],

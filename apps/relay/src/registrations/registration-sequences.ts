@@ -16,7 +16,7 @@ interface AccountSequence {
 
 /**
  * How far ahead of the clock a remembered sequence may lie to count. None is taken more than the liveness timeout ahead;
- * one beyond twice that was taken by a clock that was wrong, or before there was a bound, and would lock its phone out.
+ * one beyond twice that was taken by a clock that was wrong, and would lock its phone out.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 

@@ -4,16 +4,15 @@ import { groupPermissions } from '../permissions/permission-settings.js';
 import type { PermissionTables } from '../permissions/permission-tables.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
-import { settleRoleGroups } from './settle-role-groups.js';
 
-/** What {@link addRoleGroups} puts into a database without users; the last table is the one that the others refer to. */
+/** What {@link addRoleGroups} puts into a database; the last table is the one that the others refer to. */
 export const rowsOfRoleGroups = {
   permissions: roleGroups.length * Object.keys(groupPermissions).length,
   user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,
   user_groups: roleGroups.length,
 };
 
-/** Makes the groups by role, with the users who are there already; nobody may do anything with them. */
+/** Makes the groups by role, without members; their own permissions are their defaults. */
 export async function addRoleGroups(db: Transaction<GroupTables & PermissionTables>): Promise<void> {
   const ids = new Map<string, GroupId>();
   for (const { name, description, subgroup } of roleGroups) {
@@ -38,6 +37,4 @@ export async function addRoleGroups(db: Transaction<GroupTables & PermissionTabl
     })),
   );
   await db.insertInto('permissions').values(permissions).execute();
-  // There is no waiting period yet, so that it does not matter what time it is.
-  await settleRoleGroups(db, { waitingPeriodDays: 0, now: 0 });
 }

@@ -30,7 +30,7 @@ export interface PushAccountIdentity extends AccountIdentity {
 export interface PushAccount extends PushAccountIdentity {
   /** Notifications are sealed to its public half. */
   readonly keyPair: KeyPair;
-  /** Sequence of the registration that was sealed last; absent before the first, and from an earlier version of the app. */
+  /** Sequence of the registration that was sealed last; absent before the first. */
   readonly sequence?: number;
   readonly registration?: SentRegistration;
 }

@@ -134,7 +134,7 @@ function chooseKey(
   const refused = new Set(state?.refusedPublicKeys);
   if (state !== undefined && nowSeconds < state.expiresAt && !refused.has(state.primaryPublicKey)) {
     const { primaryPublicKey: publicKey, sequence, issuedAt } = state;
-    const listed = { publicKey, sequence, ...(issuedAt === undefined ? {} : { issuedAt: issuedAt * 1000 }) };
+    const listed = { publicKey, sequence, issuedAt: issuedAt * 1000 };
     return problem === undefined
       ? { source: 'key-list', ...listed }
       : { source: 'last-good-list', ...listed, warning: `${problem} The last good list is in use.` };

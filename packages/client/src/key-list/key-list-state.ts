@@ -7,8 +7,8 @@ export interface KeyListState {
   /** The signing key of the list: a later one than the pinned where the relay has rotated it. */
   readonly signingPublicKey: string;
   readonly sequence: number;
-  /** Unix seconds. Absent in what an earlier version of the app has kept. */
-  readonly issuedAt?: number;
+  /** Unix seconds. */
+  readonly issuedAt: number;
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly primaryPublicKey: string;
