@@ -39,6 +39,8 @@ export interface RelayOverrides {
   /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
   readonly timings?: DeliveryTimings;
+  /** The module of the thread that writes registrations: tests run sources, where no built one is. */
+  readonly registrationThread?: URL;
 }
 
 /** A relay that is ready to answer, and does its jobs; it listens nowhere yet. */
@@ -95,7 +97,9 @@ async function assemble(
     intervalMilliseconds: timings.quotaExchangeMilliseconds,
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
-  const writer = openRegistrationWriter({ ...foundation, ...configuration }, closers);
+  const { databaseUrl } = configuration;
+  const threadModule = overrides.registrationThread;
+  const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const context = createContext({ ...foundation, keyRing, deliveries, quotas }, { writer, monotonic });
   const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
   const readiness = createReadiness(context, keys);

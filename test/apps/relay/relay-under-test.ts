@@ -8,6 +8,7 @@ import { addServer } from '#relay/servers/manage-servers.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { withoutOverload } from '../../support/no-overload.js';
 import { registrationVectors, relayProtocolVectors } from '../../support/protocol-vectors.js';
+import { registrationThread } from '../../support/registration-thread.js';
 import { policy, ringOnDisk, sodium } from './keyring/ring-material.js';
 
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
@@ -37,7 +38,8 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     ...environment,
   });
   const http = withoutOverload(configuration.http);
-  const relay = await createRelay({ ...configuration, http }, { log, clock, monotonic: clock });
+  const overrides = { log, clock, monotonic: clock, registrationThread };
+  const relay = await createRelay({ ...configuration, http }, overrides);
   const { app, context } = relay;
   const { database } = context;
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);

@@ -26,6 +26,7 @@ import { sodium } from '../../apps/relay/keyring/ring-material.js';
 import { basic } from '../../apps/relay/relay-under-test.js';
 import { HeldOpen } from '../../support/held-open.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { registrationThread } from '../../support/registration-thread.js';
 import { ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
 
@@ -122,7 +123,7 @@ export class RelayUnderLimits implements Place {
     const clock = () => this.#terminal.now;
     this.#relay = await startRelay(
       { ...configuration, http: { ...configuration.http, checkEveryMilliseconds: 20, ...http } },
-      { log: createMemoryLog().log, clock, monotonic: clock },
+      { log: createMemoryLog().log, clock, monotonic: clock, registrationThread },
     );
   }
 

@@ -16,26 +16,32 @@ export interface RegistrationWriterOptions {
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
+  /** The module that the thread runs; by default the built one beside this file. */
+  readonly threadModule?: URL | undefined;
 }
+
+const builtModule = new URL('./registration-thread.js', import.meta.url);
 
 /** Who writes registrations: SQLite's has a thread for many. PostgreSQL works in processes of its own already. */
 export function openRegistrationWriter(
-  { database, databaseUrl, log, random }: RegistrationWriterOptions,
+  { database, databaseUrl, log, random, threadModule }: RegistrationWriterOptions,
   closers: Closers,
 ): RegistrationWriter {
   const foundation = { database, keyUses: new KeyUseCounter(random) };
   const inline = new TransactionWriter(foundation);
   if (database.kind === 'postgres') return new StatementWriter({ ...foundation, inSteps: inline });
-  const startThread = (answers: MessagePort) => startRegistrationThread(databaseUrl, answers);
+  const startThread = (answers: MessagePort) => startRegistrationThread(databaseUrl, answers, threadModule);
   const writer = new ThreadedWriter({ database, log, inline, startThread });
   closers.push(() => writer.close());
   return writer;
 }
 
 /** Starts the thread that writes registrations into the database at `url`; what it says goes to `answers`. */
-export function startRegistrationThread(url: Secret<string>, answers: MessagePort): Worker {
-  // Sources have no program that a thread could run: also from there it is the built one.
-  const program = new URL('../../dist/registration-thread/registration-thread.js', import.meta.url);
+export function startRegistrationThread(
+  url: Secret<string>,
+  answers: MessagePort,
+  module: URL = builtModule,
+): Worker {
   const workerData: RegistrationThreadData = { databaseUrl: url.reveal(), answers };
-  return new Worker(program, { workerData, transferList: [answers], execArgv: [] });
+  return new Worker(module, { workerData, transferList: [answers], execArgv: [] });
 }

@@ -16,6 +16,7 @@ import type { RelayDatabase } from '#relay/tables.js';
 import { endTurn } from '#service/lifecycle/at-end-of-turn.js';
 import { accountIdText, realmId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
+import { registrationThread } from '../../../support/registration-thread.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
 
@@ -73,7 +74,7 @@ describe('the thread that writes registrations', () => {
     inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(Math.random) });
     threads = [];
     log = createMemoryLog();
-    writer = createWriter((answers) => startRegistrationThread(url, answers));
+    writer = createWriter((answers) => startRegistrationThread(url, answers, registrationThread));
   });
   afterEach(async () => {
     await writer.close();
@@ -92,7 +93,7 @@ describe('the thread that writes registrations', () => {
   /** Writes a crowd on the event loop, which starts the thread; resolves when the thread is ready. */
   async function started(): Promise<readonly unknown[]> {
     const outcomes = await writer.write(crowd(1), now);
-    await vi.waitUntil(() => writer.isIdle, { timeout: 10_000 });
+    await vi.waitUntil(() => writer.isIdle, { timeout: 50_000 });
     return outcomes;
   }
 
