@@ -118,7 +118,10 @@ describe('the lease of a job', () => {
         const { database, end } = await startRenewing();
         const ended: string[] = [];
         const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        // Meanwhile a queue without a renewal under way has stopped.
+        const other = await open(backend, { now: start });
+        await other.jobs.start();
+        await other.close();
         ended.push('renewal');
         end();
         await stopping;

@@ -190,7 +190,9 @@ describe('a connection to APNs', () => {
   ])('takes a refusal that was cut off by %s for none at all', async (_name, cut) => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
-      stream.write('{"reason":"Unreg', () => setTimeout(cut, 20));
+      stream.write('{"reason":"Unreg');
+      // Answered after what was written before has arrived.
+      stream.session?.ping(cut);
     });
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });

@@ -1,6 +1,12 @@
-import { constants, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type Http2Session,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import type { ApnsTimings } from '#relay/deliveries/vendors/apns/connection.js';
 import type { ApnsResult } from '#relay/deliveries/vendors/apns/exchange.js';
@@ -23,6 +29,11 @@ let pool: ApnsPool;
 /** What is below Node's documented API: there is no other way to make a peer deaf. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
+}
+
+/** What sessions of both sides inherit from; Node exports no class of it. */
+function http2SessionOf(session: ServerHttp2Session | undefined): Http2Session {
+  return Object.getPrototypeOf(Object.getPrototypeOf(session));
 }
 
 /** A peer of a few lines, without TLS, that allows so many streams at once; and connections to it. */
@@ -90,9 +101,11 @@ describe('the connections to APNs', () => {
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
     expect(await send()).toMatchObject({ kind: 'answered' });
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
+    const ping = vi.spyOn(http2SessionOf(sessions[0]), 'ping');
     time.now += timings.pingAfterIdleMilliseconds + 1;
     // One look sends the ping, the next one gives the connection up.
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await until(() => ping.mock.calls.length > 0);
+    ping.mockRestore();
     time.now += timings.pingTimeoutMilliseconds;
     const answers: Promise<ApnsResult>[] = [];
     await until(() => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PushRequest } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DeliveryAttempts } from '#relay/deliveries/attempts/attempt-delivery.js';
 import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
@@ -9,6 +10,7 @@ import type { Outcome } from '#relay/deliveries/policy/judge-answer.js';
 import { LoadLimit } from '#relay/deliveries/queue/load-limit.js';
 import type { FirstOutcome, RecordOutcomes } from '#relay/deliveries/queue/record-outcomes.js';
 import { DeliverNotifications } from '#relay/deliveries/requests/deliver-notifications.js';
+import { VendorWaits } from '#relay/deliveries/requests/vendor-waits.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,
@@ -23,7 +25,10 @@ let relay: DeliveriesUnderTest;
 beforeEach(async () => {
   relay = await startDeliveriesUnderTest();
 });
-afterEach(() => relay.close());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await relay.close();
+});
 
 interface Gate<Value> {
   readonly opened: Promise<Value>;
@@ -87,7 +92,8 @@ describe('a delivery that ends after its request was answered', () => {
     // The budget is over and the database is slow; now the vendor answers.
     await recording.opened;
     vendor.open(sent);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await nextTurn();
+    expect(written).toEqual([]);
     database.open();
     expect(await answered).toMatchObject([{ outcome: { kind: 'retry', reason: 'UNDER_WAY' } }]);
     await until(() => written.length === 2);
@@ -130,8 +136,11 @@ describe('a repeat whose first cannot be stored', () => {
     const request = fcmRequest(await relay.addFcm('fcm-first'), { notification_id: randomUUID() });
     const first = deliver(request);
     await until(() => records === 1);
+    const wait = vi.spyOn(VendorWaits.prototype, 'wait');
     const repeat = deliver(request);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await until(() => wait.mock.results.length === 1);
+    // Its budget is spent, and it waits for the first all the same.
+    await wait.mock.results[0]?.value;
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');
     expect(await repeat).toMatchObject([{ outcome: { kind: 'retry', reason: 'INTERNAL' } }]);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { RelayDeviceId } from '@waxwing/protocol';
@@ -46,10 +47,11 @@ function startSilent(answers: MessagePort): Worker {
   return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
-/** One that answers the first that it is told, and ends at once. */
+/** One that says which thread of the system it is, answers the first that it is told, and ends at once. */
 function startBrief(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
+    parentPort.postMessage(require('node:fs').readlinkSync('/proc/thread-self'));
     parentPort.once('message', () => {
       answers.postMessage([{ outcomes: [77] }]);
       process.exit();
@@ -225,12 +227,19 @@ describe('the thread that writes registrations', () => {
   });
 
   it('is believed in what it said before it ended', async () => {
-    writer = createWriter(startBrief);
+    let systemThread = '';
+    writer = createWriter((answers) =>
+      startBrief(answers).once('message', (link: string) => {
+        systemThread = `/proc/${link}`;
+      }),
+    );
     await started();
+    await vi.waitUntil(() => systemThread !== '');
+    expect(existsSync(systemThread)).toBe(true);
     const written = writer.write([registration(550)], now);
     for (let ticks = 0; ticks < 10; ticks++) await Promise.resolve();
     // Both its answer and its end are there when the event loop looks again.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    while (existsSync(systemThread));
     expect(await written).toEqual([77]);
     await vi.waitUntil(() => !writer.isIdle);
   });
