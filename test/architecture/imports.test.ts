@@ -188,7 +188,7 @@ describe('the house rules', () => {
       'apps/server/src/create-server.ts', // hands it to the push operations
       'apps/server/src/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
       'apps/server/src/event-queues/remove-idle-queues.ts', // a scheduled job
-      'apps/server/src/invitations/join-operations.ts', // whoever joins is nobody yet
+      'apps/server/src/joining/join-operations.ts', // whoever joins is nobody yet
       'apps/server/src/realm/settle-full-members.ts', // a scheduled job
       'apps/server/src/sign-in/fetch-api-key.ts', // whoever signs in has no key yet
       'apps/server/src/sign-in/prove-password.ts', // a failed try is kept, whatever comes of the request

@@ -16,7 +16,12 @@ eachBackend((backend) => {
     test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     test.relay.otherwise(registered(1));
     ada = await test.addAccount('ada@example.com');
-    await setPassword(test.server.database, ada.email, async () => new Secret(password));
+    await setPassword(
+      test.server.database,
+      () => test.now,
+      ada.email,
+      async () => new Secret(password),
+    );
     realm = await test.server.app.listen({ host: '127.0.0.1', port: 0 });
   });
   afterAll(() => test.close());

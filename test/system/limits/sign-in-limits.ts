@@ -85,7 +85,7 @@ export const signInLimits: readonly ServerLimit[] = [
     async provoke(server, door) {
       const { email } = server.greedy;
       const address = '2001:db8:8::1';
-      await setPassword(server.test.server.database, email, async () => new Secret(password));
+      await setPassword(server.test.server.database, Date.now, email, async () => new Secret(password));
       await askInCrowd(door, Array(100).fill(wrongInvitation(address)), 404);
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
@@ -105,7 +105,7 @@ export const signInLimits: readonly ServerLimit[] = [
     answer: [200],
     async provoke(server) {
       const { email } = server.greedy;
-      await setPassword(server.test.server.database, email, async () => new Secret(password));
+      await setPassword(server.test.server.database, Date.now, email, async () => new Secret(password));
       let answeredOthers = 0;
       // Two are checked, and four wait.
       const others = Array.from({ length: 6 }, async (_, index) => {
@@ -143,7 +143,7 @@ export const signInLimits: readonly ServerLimit[] = [
     async provoke(server) {
       const { email, userId } = server.greedy;
       const { database } = server.test.server;
-      await setPassword(database, email, async () => new Secret(password));
+      await setPassword(database, Date.now, email, async () => new Secret(password));
       const newKey = async () => {
         const { body } = await signIn(server, email, '203.0.113.10');
         return `Basic ${Buffer.from(`${email}:${body?.api_key}`).toString('base64')}`;

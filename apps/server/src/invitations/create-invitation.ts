@@ -8,6 +8,7 @@ import {
 } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
+import { lockChannels } from '../channels/channel-store.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { channelIdList, groupIdList } from '../permissions/id-lists.js';
@@ -77,7 +78,12 @@ export const createInvitation = operation({
     const token = newInvitationToken();
     const tokenHash = hashCredential(token.reveal());
     await actor.change(async (transaction, held) => {
-      const terms = planInvitation(await readInvitationFacts(transaction, held, wish), wish);
+      const { groupIds } = wish;
+      const channels = await lockChannels(transaction, wish.channelIds);
+      const terms = planInvitation(
+        await readInvitationFacts(transaction, held, { channels, groupIds }),
+        wish,
+      );
       await insertInvitation(transaction.db, { inviterId: held.id, tokenHash, now }, terms);
       await tellInvitations(context, transaction, held.id);
     }, holdGroups);

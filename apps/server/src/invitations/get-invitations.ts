@@ -34,11 +34,11 @@ export const getInvitations = operation({
   async handle({ clock, database: { db } }: ServerContext, { actor }) {
     requireMember(actor);
     const found = await listInvitations(db, clock(), isAdministrator(actor.role) ? undefined : actor.id);
-    const invites = found.map(({ id, inviterId, role, createdAt, expiresAt }) => ({
+    const invites = found.map(({ id, inviter, role, createdAt, expiresAt }) => ({
       id,
       invited: unixSeconds(createdAt),
       expiry_date: expiresAt === undefined ? null : unixSeconds(expiresAt),
-      invited_by_user_id: inviterId,
+      invited_by_user_id: inviter.id,
       invited_as: role,
       is_multiuse: true as const,
       link_url: null,

@@ -1,10 +1,10 @@
+import type { GroupId } from '@waxwing/protocol';
 import { readChannelAccess } from '../channels/channel-access.js';
-import { lockChannels } from '../channels/channel-store.js';
+import type { Channel } from '../channels/channel-store.js';
 import { findGroups } from '../groups/group-store.js';
 import { holdsPermissions, type PermissionHolder } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerTransaction } from '../tables.js';
-import type { InvitationTerms } from './invitation-store.js';
 import type { InvitationFacts } from './plan-invitation.js';
 
 const realmPermissions = [
@@ -14,13 +14,18 @@ const realmPermissions = [
 ] as const;
 const groupPermissions = ['can_manage_group', 'can_add_members_group'] as const;
 
+interface NamedInInvitation {
+  /** Locked. */
+  readonly channels: readonly Channel[];
+  readonly groupIds: readonly GroupId[];
+}
+
 /** Reads the facts for an invitation; they stay so until the transaction ends. The caller holds groups and actor. */
 export async function readInvitationFacts(
-  transaction: ServerTransaction,
+  { db }: ServerTransaction,
   actor: PermissionHolder,
-  { channelIds, groupIds }: Pick<InvitationTerms, 'channelIds' | 'groupIds'>,
+  { channels, groupIds }: NamedInInvitation,
 ): Promise<InvitationFacts> {
-  const { db } = transaction;
   const ofRealm = await holdsPermissions(
     db,
     actor,
@@ -30,7 +35,6 @@ export async function readInvitationFacts(
     groupPermissions.map((name) => ({ level: 'group' as const, ownerId, name })),
   );
   const ofGroups = keys.length === 0 ? [] : await holdsPermissions(db, actor, keys);
-  const channels = channelIds.length === 0 ? [] : await lockChannels(transaction, channelIds);
   const groups = await findGroups(db, groupIds);
   return {
     actor,

@@ -1,6 +1,8 @@
 import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
+import { holdsPermissions, type PermissionHolder } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
@@ -18,7 +20,7 @@ export interface InvitationTerms {
 
 export interface Invitation extends Omit<InvitationTerms, 'channelIds' | 'groupIds'> {
   readonly id: number;
-  readonly inviterId: UserId;
+  readonly inviter: PermissionHolder;
   /** Unix milliseconds. */
   readonly createdAt: number;
 }
@@ -79,44 +81,63 @@ export async function findInvitation(
   return row && toInvitation(row);
 }
 
+/** As {@link findInvitation}; `undefined` as well when its inviter may make no invitations now. */
+export async function findUsableInvitation(
+  db: Db,
+  tokenHash: string,
+  now: number,
+): Promise<Invitation | undefined> {
+  const found = await findInvitation(db, tokenHash, now);
+  if (found === undefined) return undefined;
+  const [mayInvite] = await holdsPermissions(db, found.inviter, [
+    { level: 'realm', ownerId: wholeRealm, name: 'create_multiuse_invite_group' },
+  ]);
+  return mayInvite ? found : undefined;
+}
+
 /**
- * As {@link findInvitation}, with all its terms; it is not revoked, nor its inviter deactivated, until the transaction
- * ends.
+ * As {@link findInvitation}, with all its terms. Until the transaction ends the invitation is not revoked, and its
+ * inviter keeps role, key and password.
  */
-export async function holdInvitation(
+export async function lockInvitation(
   { db }: ServerTransaction,
   tokenHash: string,
   now: number,
 ): Promise<(Invitation & InvitationTerms) | undefined> {
-  const row = await goodInvitations(db, now)
-    .where('token_hash', '=', tokenHash)
+  const found = await findInvitation(db, tokenHash, now);
+  if (found === undefined) return undefined;
+  const { id } = found;
+  // The inviter first: a transaction that revokes a user's invitations has locked the user, and the two would deadlock.
+  const inviter = await db
+    .selectFrom('users')
+    .select(['id', 'role'])
+    .where('id', '=', found.inviter.id)
+    .where('is_active', '=', 1)
     .modifyEnd(keepingRows(db))
     .executeTakeFirst();
-  if (row === undefined) return undefined;
+  const row = await db
+    .selectFrom('invitations')
+    .select('id')
+    .where('id', '=', id)
+    .modifyEnd(keepingRows(db))
+    .executeTakeFirst();
+  if (inviter === undefined || row === undefined) return undefined;
   const channels = await db
     .selectFrom('invitation_channels')
     .select('channel_id as id')
-    .where('invitation_id', '=', row.id)
+    .where('invitation_id', '=', id)
     .execute();
   const groups = await db
     .selectFrom('invitation_groups')
     .select('group_id as id')
-    .where('invitation_id', '=', row.id)
+    .where('invitation_id', '=', id)
     .execute();
   return {
-    ...toInvitation(row),
-    channelIds: channels.map(({ id }) => id),
-    groupIds: groups.map(({ id }) => id),
+    ...found,
+    inviter: { id: inviter.id, role: inviter.role as Role },
+    channelIds: channels.map((each) => each.id),
+    groupIds: groups.map((each) => each.id),
   };
-}
-
-/** Revokes all invitations of an inviter; whether there were any. */
-export async function deleteInvitationsOf(
-  db: Transaction<ServerTables>,
-  inviterId: UserId,
-): Promise<boolean> {
-  const deleted = db.deleteFrom('invitations').where('inviter_id', '=', inviterId).returning('id');
-  return (await deleted.execute()).length > 0;
 }
 
 function goodInvitations(db: Db, now: number) {
@@ -125,13 +146,16 @@ function goodInvitations(db: Db, now: number) {
     .innerJoin('users', 'users.id', 'invitations.inviter_id')
     .where('users.is_active', '=', 1)
     .where((is) => is.or([is('expires_at', 'is', null), is('expires_at', '>', now)]))
-    .selectAll('invitations');
+    .selectAll('invitations')
+    .select('users.role as inviter_role');
 }
 
-function toInvitation(row: Selectable<ServerTables['invitations']>): Invitation {
+type InvitationRow = Selectable<ServerTables['invitations']> & { readonly inviter_role: number };
+
+function toInvitation(row: InvitationRow): Invitation {
   return {
     id: row.id,
-    inviterId: row.inviter_id,
+    inviter: { id: row.inviter_id, role: row.inviter_role as Role },
     role: row.role as Role,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,

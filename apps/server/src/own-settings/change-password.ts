@@ -4,6 +4,7 @@ import { hashPassword, isPasswordLength, passwordLength } from '../authenticatio
 import { hasPasswordHash, storePassword } from '../authentication/password-store.js';
 import { forgetSignInFailures } from '../authentication/sign-in-failure-store.js';
 import type { ServerContext } from '../context.js';
+import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 import { type PasswordClaim, provePassword } from '../sign-in/prove-password.js';
 import type { ServerTransaction } from '../tables.js';
 
@@ -39,17 +40,20 @@ export async function prepareNewPassword(
 }
 
 /**
- * Stores it for a locked user, whose keys stay good. @throws ProtocolError BAD_REQUEST where the old one was replaced
- * since.
+ * Stores it for a locked user, whose API keys stay good, and revokes the user's invitations: whoever knew the old password
+ * may have made them. Returns how many.
+ * @throws ProtocolError BAD_REQUEST where the old one was replaced since.
  */
 export async function storeNewPassword(
+  context: Pick<ServerContext, 'clock' | 'publish'>,
   transaction: ServerTransaction,
   id: UserId,
   { name, oldHash, newHash }: NewPassword,
-): Promise<void> {
+): Promise<number> {
   if (!(await hasPasswordHash(transaction.db, id, oldHash))) throw wrongPassword();
   await storePassword(transaction.db, id, newHash);
   await forgetSignInFailures(transaction, name);
+  return revokeInvitationsOf(context, transaction, id);
 }
 
 function wrongPassword(): ProtocolError {

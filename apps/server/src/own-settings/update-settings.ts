@@ -1,5 +1,5 @@
 import { Secret } from '@waxwing/service/config';
-import { noAnswer, operation } from '@waxwing/service/http';
+import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
@@ -38,10 +38,11 @@ const password = textOfAtMost(passwordLength.maximum)
 
 /**
  * `PATCH /api/v1/settings`: whoever asks changes its own settings, its name and its password; all of them or none. A new
- * password needs the old one, and leaves API keys as they are. Its clients are told of each setting that is another now;
- * of its name, its time zone, and of its address where who may read it is another, whoever may know. Refuses with
- * BAD_REQUEST bad values, a wrong password, a name where names are not to be changed, an address from whoever may not
- * change addresses, and bots; with RATE_LIMIT_HIT whoever has failed too often with the old password.
+ * password needs the old one, leaves API keys as they are, and revokes the user's invitations; the answer says how many. Its
+ * clients are told of each setting that is another now; of its name, its time zone, and of its address where who may read it
+ * is another, whoever may know. Refuses with BAD_REQUEST bad values, a wrong password, a name where names are not to be
+ * changed, an address from whoever may not change addresses, and bots; with RATE_LIMIT_HIT whoever has failed too often
+ * with the old password.
  */
 export const updateSettings = operation({
   method: 'PATCH',
@@ -57,7 +58,10 @@ export const updateSettings = operation({
     old_password: password,
     new_password: password,
   }),
-  answer: noAnswer,
+  answer: z.object({
+    /** With a new password. */
+    revoked_invitations: z.number().int().optional(),
+  }),
   codes: ['BAD_REQUEST', 'RATE_LIMIT_HIT'],
   // A password waits in the line of passwords, which is bounded.
   waitsForOthers: true,
@@ -68,7 +72,7 @@ export const updateSettings = operation({
     const wish = { settings, timezone, visibility: email_address_visibility };
     const passwords = { old: old_password, wanted: new_password };
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
-    await actor.change(
+    return actor.change(
       async (transaction, held) => {
         const { publish, realm } = context;
         const identity = { fullName: full_name, email };
@@ -76,7 +80,8 @@ export const updateSettings = operation({
         await publish(transaction, await changeOwnIdentity(transaction, before, identity, context));
         const named = await ownDetails(transaction.db, held);
         await publish(transaction, await changeUserSettings(transaction, named, wish, realm));
-        if (newPassword !== undefined) await storeNewPassword(transaction, actor.id, newPassword);
+        if (newPassword === undefined) return {};
+        return { revoked_invitations: await storeNewPassword(context, transaction, actor.id, newPassword) };
       },
       async (transaction) => {
         if (full_name !== undefined || email !== undefined) await holdGroups(transaction);
@@ -84,7 +89,6 @@ export const updateSettings = operation({
         await lockOwnDetails(transaction, actor);
       },
     );
-    return {};
   },
 });
 

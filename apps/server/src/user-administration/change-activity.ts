@@ -4,26 +4,25 @@ import { hashCredential } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
-import { createPublisher } from '../event-queues/publish-events.js';
-import { queueNotifier } from '../event-queues/queue-listeners.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
+import { commandContext } from '../users/command-context.js';
 import { type ProvisionedUser, requireUser } from '../users/manage-users.js';
 import { lockDetails, type UserDetails } from '../users/user-details.js';
-import { type ActivityContext, deactivate } from './deactivate.js';
+import { type ActivityContext, type Deactivation, deactivate } from './deactivate.js';
 import { reactivate } from './reactivate.js';
 
 /**
  * Deactivates a user and the bots that belong to it, with their keys, push devices, event queues and invitations, and tells
- * clients; the ids of all of them.
+ * clients.
  * @throws CommandError for an unknown address, and for the only owner.
  */
 export async function deactivateByAddress(
   database: ServerDatabase,
   clock: Clock,
   email: string,
-): Promise<readonly UserId[]> {
+): Promise<Deactivation> {
   const { id } = await requireUser(database, email);
   return change(database, clock, async (context, transaction) =>
     deactivate(context, transaction, await lockById(transaction, id)),
@@ -54,7 +53,7 @@ function change<Result>(
   clock: Clock,
   work: (context: ActivityContext, transaction: ServerTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const context = { clock, database, publish: createPublisher(queueNotifier(database.signals), clock) };
+  const context = { ...commandContext(database, clock), database };
   return database
     .write(async (transaction) => {
       await holdGroups(transaction);

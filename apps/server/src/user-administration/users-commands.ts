@@ -120,19 +120,22 @@ function addSetPasswordCommand(users: Command, terminal: Terminal): void {
     .argument('<address>', 'the e-mail address of the user')
     .action(async (address: string, flags: OutputFlags) => {
       const { setPassword } = await import('../users/set-password.js');
-      const user = await withServerDatabase(terminal, (database) =>
-        setPassword(database, address, () => terminal.readSecret(`New password of ${address}: `)),
+      const { user, revokedInvitations } = await withServerDatabase(terminal, (database) =>
+        setPassword(database, terminal.clock, address, () =>
+          terminal.readSecret(`New password of ${address}: `),
+        ),
       );
+      const done = `Set the password of ${user.email}. Where they had signed in with another one, they must sign in again.`;
       printResult(terminal, flags, {
-        machines: userJson(user),
-        people: `Set the password of ${user.email}. Where they had signed in with another one, they must sign in again.`,
+        machines: { ...userJson(user), revoked_invitations: revokedInvitations },
+        people: done + andInvitations(revokedInvitations),
       });
     });
 }
 
 function addRotateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('rotate-key'))
-    .description('replace the API key of a user and remove their push devices')
+    .description('replace the API key of a user, remove their push devices and revoke their invitation links')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
       const rotated = await withServerDatabase(terminal, async (database) => {
@@ -142,26 +145,37 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
         await requireConsent(terminal, question, flags.yes);
         return rotateApiKey(database, terminal.clock, email);
       });
-      printResult(terminal, flags, provisioned('Rotated the key of', rotated));
+      const { revokedInvitations } = rotated;
+      const { machines, people } = provisioned(
+        'Rotated the key of',
+        rotated,
+        andInvitations(revokedInvitations),
+      );
+      printResult(terminal, flags, {
+        machines: { ...machines, revoked_invitations: revokedInvitations },
+        people,
+      });
     });
 }
 
 function addDeactivateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('deactivate').alias('remove'))
-    .description('deactivate a user with their keys and push devices, and the bots that belong to them')
+    .description(
+      'deactivate a user with their keys, push devices and invitation links, and the bots that belong to them',
+    )
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
-      const ids = await withServerDatabase(terminal, async (database) => {
+      const { userIds, revokedInvitations } = await withServerDatabase(terminal, async (database) => {
         const { requireUser } = await manage();
         await requireUser(database, email);
         await requireConsent(terminal, `Deactivate ${email}, their devices and their bots?`, flags.yes);
         const { deactivateByAddress } = await changeActivity();
         return deactivateByAddress(database, terminal.clock, email);
       });
-      const bots = ids.length > 1 ? ` and ${ids.length - 1} of their bots` : '';
+      const bots = userIds.length > 1 ? ` and ${userIds.length - 1} of their bots` : '';
       printResult(terminal, flags, {
-        machines: { deactivated_user_ids: [...ids] },
-        people: `Deactivated ${email}${bots}.`,
+        machines: { deactivated_user_ids: [...userIds], revoked_invitations: revokedInvitations },
+        people: `Deactivated ${email}${bots}.${andInvitations(revokedInvitations)}`,
       });
     });
 }
@@ -196,16 +210,24 @@ function addressOf(argument: string | undefined, { email }: DestroyFlags): strin
   return address;
 }
 
+/** A sentence on the invitation links that were revoked; empty when there were none. */
+function andInvitations(revoked: number): string {
+  if (revoked === 0) return '';
+  return revoked === 1
+    ? ' Revoked 1 invitation link of theirs.'
+    : ` Revoked ${revoked} invitation links of theirs.`;
+}
+
 function userJson(user: User): object {
   const { id, email, fullName, role, isBot, botOwnerId } = user;
   const common = { user_id: id, email, full_name: fullName, role, is_bot: isBot };
   return isBot ? { ...common, bot_owner_id: botOwnerId ?? null } : common;
 }
 
-function provisioned(done: string, { user, apiKey }: ProvisionedUser): CommandResult {
+function provisioned(done: string, { user, apiKey }: ProvisionedUser, more = ''): CommandResult {
   const key = apiKey.reveal();
   return {
     machines: { ...userJson(user), api_key: key },
-    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${key}`,
+    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).${more}\nAPI key, shown this once: ${key}`,
   };
 }

@@ -5,14 +5,14 @@ import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
-import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
 import { subscribeToDefaults } from '../channels/default-channels.js';
-import { createPublisher } from '../event-queues/publish-events.js';
-import { queueNotifier } from '../event-queues/queue-listeners.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerDatabase } from '../tables.js';
+import { commandContext } from './command-context.js';
 import { createUser } from './create-user.js';
 import { isEmailAddress } from './email-address.js';
+import { endAccess } from './end-access.js';
+import { lockDetails } from './user-details.js';
 import { findUser, listUsers, storeMayChangeAddresses, type User } from './user-store.js';
 
 export interface UserToAdd {
@@ -59,7 +59,7 @@ export async function addUser(
   if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
   const apiKey = generateApiKey();
   const apiKeyHash = hashCredential(apiKey.reveal());
-  const publish = createPublisher(queueNotifier(database.signals), clock);
+  const { publish } = commandContext(database, clock);
   const now = clock();
   try {
     const wanted = { email, fullName, role, isBot, botOwnerId: owner?.id, apiKeyHash };
@@ -78,22 +78,33 @@ export async function allUsers(database: ServerDatabase): Promise<User[]> {
   return listUsers(database.db);
 }
 
-/** Replaces a user's API keys by a new one and removes its push devices. @throws CommandError for an unknown address. */
+/** A user with a new API key, and what ended with the old one. */
+export interface RotatedUser extends ProvisionedUser {
+  /** How many invitations of the user were revoked. */
+  readonly revokedInvitations: number;
+}
+
+/**
+ * Replaces a user's API keys by a new one, removes the user's push devices and event queues, and revokes their
+ * invitations. @throws CommandError for an unknown address.
+ */
 export async function rotateApiKey(
   database: ServerDatabase,
   clock: Clock,
   email: string,
-): Promise<ProvisionedUser> {
+): Promise<RotatedUser> {
   const user = await requireUser(database, email);
   const apiKey = generateApiKey();
   const hash = hashCredential(apiKey.reveal());
   const now = clock();
-  await database.write(async (transaction) => {
+  const context = commandContext(database, clock);
+  const revokedInvitations = await database.write(async (transaction) => {
+    await lockDetails(transaction, { kind: 'id', id: user.id }, user);
     await storeApiKeyHash(transaction.db, user.id, hash);
-    await deleteSignInKeys(transaction.db, user.id);
     await removePushDevicesOf(database, transaction, user.id, now);
+    return endAccess(context, transaction, user.id);
   });
-  return { user, apiKey };
+  return { user, apiKey, revokedInvitations };
 }
 
 /**

@@ -1,23 +1,34 @@
 import { CommandError } from '@waxwing/service/command-line';
 import type { Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
 import { storePassword } from '../authentication/password-store.js';
 import { forgetSignInFailures } from '../authentication/sign-in-failure-store.js';
-import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
 import type { ServerDatabase } from '../tables.js';
+import { commandContext } from './command-context.js';
+import { endAccess } from './end-access.js';
 import { requireUser } from './manage-users.js';
 import { lockDetails } from './user-details.js';
 import type { User } from './user-store.js';
 
+/** A user with a new password, and what ended with the old one. */
+export interface UserWithNewPassword {
+  readonly user: User;
+  /** How many invitations of the user were revoked. */
+  readonly revokedInvitations: number;
+}
+
 /**
- * Gives a user a password in place of any other; wherever it signed in with that, it must sign in again.
+ * Gives a user a password in place of any other: the user must sign in again wherever they signed in with that, and their
+ * invitations are revoked.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(
   database: ServerDatabase,
+  clock: Clock,
   email: string,
   ask: () => Promise<Secret<string>>,
-): Promise<User> {
+): Promise<UserWithNewPassword> {
   const user = await requireUser(database, email);
   if (user.isBot) throw new CommandError(`${user.email} is a bot: bots have API keys and no passwords.`);
   const password = await ask();
@@ -26,12 +37,12 @@ export async function setPassword(
     throw new CommandError(`A password has ${minimum} to ${maximum} characters: nothing was changed.`);
   }
   const hash = await hashPassword(password);
-  await database.write(async (transaction) => {
-    const { db } = transaction;
+  const context = commandContext(database, clock);
+  const revokedInvitations = await database.write(async (transaction) => {
     await lockDetails(transaction, { kind: 'id', id: user.id }, user);
-    await storePassword(db, user.id, hash);
-    await deleteSignInKeys(db, user.id);
+    await storePassword(transaction.db, user.id, hash);
     await forgetSignInFailures(transaction, user.email);
+    return endAccess(context, transaction, user.id);
   });
-  return user;
+  return { user, revokedInvitations };
 }

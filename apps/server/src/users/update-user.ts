@@ -8,6 +8,7 @@ import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan
 import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
 import type { ServerTransaction } from '../tables.js';
+import { limitToRole } from './limit-to-role.js';
 import { lockBoth } from './lock-both.js';
 import { planUserUpdate } from './plan-user-update.js';
 import { applyUserChange, eventsOfUserChange } from './user-change.js';
@@ -19,7 +20,8 @@ import { readersOf } from './user-sight.js';
 /**
  * `PATCH /api/v1/users/{email}` (chat API, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator changes a
  * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it.
- * Whoever may know of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown
+ * Whoever may know of it is told what is another now. A demotion also revokes the user's invitations that give a higher role
+ * and lowers the role of the user's bots. Refuses with BAD_REQUEST whoever is no administrator, unknown
  * users, bad names, roles, addresses and values of a profile, those that are taken, another role for the only owner, a
  * guest as administrator or owner, and a new address from anybody but owners who have the special permission; with
  * UNAUTHORIZED_PRINCIPAL the owner role given or taken by anybody but an owner.
@@ -38,7 +40,8 @@ export const updateUser = operation({
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  async handle({ clock, publish, realm }: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { clock, publish, realm } = context;
     const { full_name: fullName, role, new_email: email, profile_data: values = [] } = parameters;
     const name = readUserName(parameters.user_id_or_email, realm);
     const wish = { fullName, role, email };
@@ -55,6 +58,7 @@ export const updateUser = operation({
         profileEvents.map((event) => ({ event, audience })),
       );
       await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
+      if (done.after.role > target.role) await limitToRole(context, transaction, done.after);
     }, holdGroups);
     return {};
   },

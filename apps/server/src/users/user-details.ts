@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
+import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import {
   type AddressOwner,
@@ -122,6 +123,23 @@ export async function findDetails(db: Db, name: UserName, reader: NonNullable<Re
 export async function lockDetails({ db }: ServerTransaction, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).modifyEnd(lockingRows(db)).executeTakeFirst();
   return row && fromRow(row);
+}
+
+/** The bots of a user whose role is above `role`, deactivated ones too; nobody else changes them until the transaction ends. */
+export async function lockBotsAbove(
+  { db }: ServerTransaction,
+  ownerId: UserId,
+  role: Role,
+): Promise<UserDetails[]> {
+  const rows = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('bot_owner_id', '=', ownerId)
+    .where('role', '<', role)
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  return rows.map(fromRow);
 }
 
 /** Whoever asks, as it is. */

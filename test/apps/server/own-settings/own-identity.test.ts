@@ -22,7 +22,14 @@ eachBackend((backend) => {
   const own = async () => (await organisation.server.ask(ada, 'GET', 'users/me')).body;
 
   describe('a password that a user changes', () => {
-    beforeEach(() => setPassword(database(), ada.email, async () => new Secret(password)));
+    beforeEach(() =>
+      setPassword(
+        database(),
+        () => organisation.server.now,
+        ada.email,
+        async () => new Secret(password),
+      ),
+    );
     const database = () => organisation.server.server.database;
     const signIn = async (with_: string) =>
       organisation.server.ask(undefined, 'POST', 'fetch_api_key', { username: ada.email, password: with_ });
@@ -38,6 +45,31 @@ eachBackend((backend) => {
         expect((await organisation.server.ask(who, 'GET', 'users/me')).status).toBe(200);
       }
       expect(organisation.server.logged.text()).not.toContain(better);
+    });
+
+    it('revokes the invitations of the user, which the answer counts, and no others', async () => {
+      const { server } = organisation;
+      const role = 200;
+      const eve = await server.addAccount(`eve${people}@example.com`, { role });
+      await setPassword(
+        database(),
+        () => server.now,
+        eve.email,
+        async () => new Secret(password),
+      );
+      const make = async (who: Account) => {
+        const { body } = await server.ask(who, 'POST', 'invites/multiuse');
+        return new URL(String(body.invite_link)).pathname;
+      };
+      const links = [await make(eve), await make(eve)];
+      const other = await make(organisation.accounts.owner);
+      const events = await organisation.watch('administrator', { event_types: '["invites_changed"]' });
+      expect((await set(eve, { enter_sends: 'true' })).body).not.toHaveProperty('revoked_invitations');
+      const { status, body } = await set(eve, { old_password: password, new_password: better });
+      expect([status, body]).toEqual([200, { result: 'success', msg: '', revoked_invitations: 2 }]);
+      expect(await events()).toEqual([{ type: 'invites_changed' }]);
+      const pages = [...links, other].map(async (link) => (await server.server.app.inject(link)).statusCode);
+      expect(await Promise.all(pages)).toEqual([404, 404, 200]);
     });
 
     it.each([

@@ -83,7 +83,12 @@ eachBackend((backend) => {
     });
 
     it('takes the same password in other bytes', async () => {
-      await setPassword(test.server.database, ada.email, async () => new Secret('caf\u00e9 noir'));
+      await setPassword(
+        test.server.database,
+        () => test.now,
+        ada.email,
+        async () => new Secret('caf\u00e9 noir'),
+      );
       expect((await signIn(ada.email, 'cafe\u0301 noir')).status).toBe(200);
     });
 
@@ -123,7 +128,12 @@ eachBackend((backend) => {
       const bob = await newPerson();
       const bot = await newBot();
       await expect(
-        setPassword(test.server.database, bot.email, async () => new Secret(password)),
+        setPassword(
+          test.server.database,
+          () => test.now,
+          bot.email,
+          async () => new Secret(password),
+        ),
       ).rejects.toThrow('is a bot');
       expect((await signIn(bob.email, bob.apiKey)).body.code).toBe('AUTHENTICATION_FAILED');
       await test.server.database.write(({ db }) => storePassword(db, bot.userId, cheapHash));
@@ -169,7 +179,12 @@ eachBackend((backend) => {
       const { database } = test.server;
       const again = 'another horse battery';
       const first = await signIn(ada.email, password);
-      await setPassword(database, ada.email, async () => new Secret(again));
+      await setPassword(
+        database,
+        () => test.now,
+        ada.email,
+        async () => new Secret(again),
+      );
       expect(await asks(ada.email, first.body.api_key)).toBe(401);
       expect(await asks(ada.email, ada.apiKey)).toBe(200);
       const second = await signIn(ada.email, again);
@@ -232,7 +247,12 @@ eachBackend((backend) => {
       expect((await signIn(ada.email, password)).status).toBe(200);
       for (let count = 0; count < 5; count++) expect(await fail(ada.email)).toBe('AUTHENTICATION_FAILED');
       expect(await fail(ada.email)).toBe('RATE_LIMIT_HIT');
-      await setPassword(test.server.database, ada.email, async () => new Secret(password));
+      await setPassword(
+        test.server.database,
+        () => test.now,
+        ada.email,
+        async () => new Secret(password),
+      );
       expect((await signIn(ada.email, password)).status).toBe(200);
     });
 

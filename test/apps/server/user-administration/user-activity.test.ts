@@ -151,7 +151,12 @@ eachBackend((backend) => {
 
   describe('a user who is reactivated', () => {
     it('signs in with its password, has none of its keys, and everybody is told', async () => {
-      await setPassword(test.server.database, ada.email, async () => new Secret(password));
+      await setPassword(
+        test.server.database,
+        () => test.now,
+        ada.email,
+        async () => new Secret(password),
+      );
       const sign = () => test.ask(undefined, 'POST', 'fetch_api_key', { username: ada.email, password });
       const { body: before } = await sign();
       await deactivate(owner, ada);

@@ -4,8 +4,8 @@ import { anybody, booleanParameter, noAnswer, operation, type RawAnswer } from '
 import { z } from 'zod';
 import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
 import type { ServerContext } from '../context.js';
-import { findInvitation } from './invitation-store.js';
-import { isInvitationToken } from './invitation-token.js';
+import { findUsableInvitation } from '../invitations/invitation-store.js';
+import { isInvitationToken } from '../invitations/invitation-token.js';
 import {
   type FormEntries,
   formPage,
@@ -112,7 +112,7 @@ async function counted(
 
 async function isGoodToken({ clock, database: { db } }: ServerContext, token: string): Promise<boolean> {
   if (!isInvitationToken(token)) return false;
-  return (await findInvitation(db, hashCredential(token), clock())) !== undefined;
+  return (await findUsableInvitation(db, hashCredential(token), clock())) !== undefined;
 }
 
 async function join(

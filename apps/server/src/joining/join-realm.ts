@@ -1,0 +1,141 @@
+import type { UserId } from '@waxwing/protocol';
+import { hashCredential } from '@waxwing/service/config';
+import { generateApiKey } from '../authentication/api-key.js';
+import { announcementsChannelId, announceNewcomer } from '../channel-administration/announcements.js';
+import { type Channel, lockChannels } from '../channels/channel-store.js';
+import { defaultChannelIds } from '../channels/default-channels.js';
+import { eventsOfJoining } from '../channels/subscription-events.js';
+import { insertSubscriptions } from '../channels/subscription-store.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import { applyGroupChange, eventsOfChange } from '../groups/group-change.js';
+import { type Group, writeGroup } from '../groups/group-record.js';
+import { readInvitationFacts } from '../invitations/invitation-facts.js';
+import { type InvitationTerms, lockInvitation } from '../invitations/invitation-store.js';
+import { grantableTerms } from '../invitations/plan-invitation.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import type { ServerTransaction } from '../tables.js';
+import { createUser } from '../users/create-user.js';
+import { sendWelcome } from './welcome-messages.js';
+
+/** Whoever joins, by what they say of themselves. */
+export interface Newcomer {
+  readonly fullName: string;
+  readonly email: string;
+  /** As `hashPassword` writes it. */
+  readonly passwordHash: string;
+}
+
+/**
+ * Makes somebody a user on the terms of the invitation, as far as its inviter may grant them at this moment. Returns the
+ * new user's id, or `undefined` when the invitation is expired or revoked, or its inviter may invite no one. Channels and
+ * groups that the inviter may put no one into any more, or that are archived or deactivated, are left out.
+ * @throws ProtocolError BAD_REQUEST for an address or a name that cannot be had.
+ */
+export async function joinRealm(
+  context: ServerContext,
+  transaction: ServerTransaction,
+  tokenHash: string,
+  newcomer: Newcomer,
+): Promise<UserId | undefined> {
+  const { clock, publish, realm } = context;
+  const now = clock();
+  // Before all other locks, as whoever is new is put into groups; what the inviter may grant stays so from here on.
+  await holdGroups(transaction);
+  const invitation = await lockInvitation(transaction, tokenHash, now);
+  if (invitation === undefined) return undefined;
+  const { entered, announcements } = await lockEntered(transaction, invitation);
+  const { inviter, groupIds } = invitation;
+  const facts = await readInvitationFacts(transaction, inviter, { channels: entered, groupIds });
+  const terms = grantableTerms(facts, invitation);
+  if (terms === undefined) return undefined;
+  const { id } = await createUser(
+    transaction,
+    { publish, realm, now },
+    {
+      ...newcomer,
+      role: terms.role,
+      isBot: false,
+      botOwnerId: undefined,
+      // Nobody knows this key: the first that they have is the one that signing in gives them.
+      apiKeyHash: hashCredential(generateApiKey().reveal()),
+    },
+  );
+  const named = new Set(terms.channelIds);
+  const channels = entered.filter(
+    (channel) => named.has(channel.id) || (terms.includesDefaults && channel.isDefault),
+  );
+  await enterChannels(context, transaction, { userId: id, channels, now });
+  if (announcements !== undefined) await announceNewcomer(transaction, context, announcements, id);
+  await enterGroups(context, transaction, {
+    userId: id,
+    groups: terms.groupIds.flatMap((groupId) => facts.groups.get(groupId) ?? []),
+  });
+  await sendWelcome(context, transaction, id, terms.welcomeText);
+  return id;
+}
+
+interface Entered {
+  /** Those that the invitation names, and default channels where it says so. */
+  readonly entered: readonly Channel[];
+  /** The channel in which newcomers are announced. */
+  readonly announcements: Channel | undefined;
+}
+
+/** All channels that joining is about, locked in one order; archived ones are left out. */
+async function lockEntered(transaction: ServerTransaction, terms: InvitationTerms): Promise<Entered> {
+  const { db } = transaction;
+  const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];
+  const placeId = await announcementsChannelId(db, 'signup_announcements_stream_id');
+  const wanted = new Set([...terms.channelIds, ...defaults]);
+  const ids = [...wanted, ...(placeId === undefined ? [] : [placeId])];
+  const locked = await lockChannels(transaction, ascendingIds(ids));
+  const active = locked.filter(({ isArchived }) => !isArchived);
+  return {
+    entered: active.filter(({ id }) => wanted.has(id)),
+    announcements: active.find(({ id }) => id === placeId),
+  };
+}
+
+interface EnteringChannels {
+  readonly userId: UserId;
+  readonly channels: readonly Channel[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+async function enterChannels(
+  { publish }: ServerContext,
+  transaction: ServerTransaction,
+  { userId, channels, now }: EnteringChannels,
+): Promise<void> {
+  const { db } = transaction;
+  const memberships = channels.map(({ id: channelId }) => ({ channelId, userId }));
+  const rows = await insertSubscriptions(db, memberships);
+  await publish(transaction, await eventsOfJoining(db, { channels, rows, created: new Set(), now }));
+}
+
+interface EnteringGroups {
+  readonly userId: UserId;
+  /** Active ones. */
+  readonly groups: readonly Group[];
+}
+
+async function enterGroups(
+  { publish }: ServerContext,
+  transaction: ServerTransaction,
+  { userId, groups }: EnteringGroups,
+): Promise<void> {
+  const { db } = transaction;
+  const audience = groups.length === 0 ? [] : await everybody(db);
+  for (const group of groups) {
+    const change = { groupId: group.id, addedMembers: [userId] };
+    await applyGroupChange(db, change);
+    const told = eventsOfChange(change, { wasActive: true, now: writeGroup(group) });
+    await publish(
+      transaction,
+      told.map((each) => ({ ...each, audience })),
+    );
+  }
+}

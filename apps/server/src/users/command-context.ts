@@ -1,0 +1,10 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import { createPublisher } from '../event-queues/publish-events.js';
+import { queueNotifier } from '../event-queues/queue-listeners.js';
+import type { ServerDatabase } from '../tables.js';
+import type { AccessContext } from './end-access.js';
+
+/** What a command changes users with, beside the servers that run on the same database. */
+export function commandContext(database: ServerDatabase, clock: Clock): AccessContext {
+  return { clock, publish: createPublisher(queueNotifier(database.signals), clock) };
+}
