@@ -1,14 +1,20 @@
+import type { UserId } from '@waxwing/protocol';
 import { anybody, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { spectator } from '../permissions/spectator.js';
+import { hasPublicAccess } from '../realm/public-access.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
 import { findUploadById } from '../uploads/upload-store.js';
+import { findUserById } from '../users/user-store.js';
 import { fileAnswer } from './file-answer.js';
-import { noSuchFile } from './readable-upload.js';
+import { noSuchFile, requireReadable } from './readable-upload.js';
 import { openSignedFile } from './signed-address.js';
 
 /**
- * `GET /user_uploads/temporary/…`: a file under an address that `GET /api/v1/user_uploads/…` has given, while it is good.
- * Refuses with NOT_FOUND any other, expired ones too.
+ * `GET /user_uploads/temporary/…`: a file under an address that `GET /api/v1/user_uploads/…` has given, while it is good
+ * and the user who asked for it may read the file. Refuses with NOT_FOUND any other, expired ones too.
  */
 export const getSignedUpload = operation({
   method: 'GET',
@@ -20,10 +26,27 @@ export const getSignedUpload = operation({
   answer: noAnswer,
   answerType: '*/*',
   codes: ['NOT_FOUND'],
-  async handle({ clock, database: { db }, uploads }: ServerContext, { head, parameters: { token } }) {
-    const id = openSignedFile(uploads.signingKey, token, clock());
-    const upload = id === undefined ? undefined : await findUploadById(db, id);
-    if (upload === undefined) throw noSuchFile();
-    return fileAnswer(uploads.store, upload, head);
+  async handle(context: ServerContext, { head, parameters: { token } }) {
+    const { clock, database, uploads } = context;
+    const signed = openSignedFile(uploads.signingKey, token, clock());
+    if (signed === undefined) throw noSuchFile();
+    const reader = await readerNow(context, signed.readerId);
+    const upload = await findUploadById(database.db, signed.fileId);
+    return fileAnswer(uploads.store, await requireReadable(database.db, reader, upload), head);
   },
 });
+
+/**
+ * Who asked for the address, as they are now; `undefined` without an account.
+ * @throws ProtocolError NOT_FOUND for a deactivated user, and where people without an account read nothing any more.
+ */
+async function readerNow(context: ServerContext, id: UserId): Promise<PermissionHolder | undefined> {
+  const { db } = context.database;
+  if (id !== spectator.id) {
+    const user = await findUserById(db, id);
+    if (user === undefined) throw noSuchFile();
+    return user;
+  }
+  if (!hasPublicAccess(context, await readRealmSettings(db))) throw noSuchFile();
+  return undefined;
+}

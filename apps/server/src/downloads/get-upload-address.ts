@@ -1,14 +1,15 @@
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { spectator } from '../permissions/spectator.js';
 import { userOrSpectator } from '../users/user-or-spectator.js';
 import { requireReadableUpload } from './readable-upload.js';
 import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
 import { pathIdOf, uploadPath, uploadPathParameters } from './upload-path.js';
 
 /**
- * `GET /api/v1/user_uploads/…`: an address of the file under which anybody reads it for a minute, for programs that
- * cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND as the file itself does.
+ * `GET /api/v1/user_uploads/…`: an address of the file under which anybody reads it for a minute, as long as the
+ * requester may, for programs that cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND as the file itself does.
  */
 export const getUploadAddress = operation({
   method: 'GET',
@@ -19,8 +20,9 @@ export const getUploadAddress = operation({
   answer: z.object({ url: z.string() }),
   codes: ['NOT_FOUND'],
   async handle({ clock, database: { db }, uploads }: ServerContext, { actor, parameters }) {
-    const { id, pathId } = await requireReadableUpload(db, actor, pathIdOf(parameters));
-    const token = signFile(uploads.signingKey, id, clock() + addressLifetimeMilliseconds);
+    const { id: fileId, pathId } = await requireReadableUpload(db, actor, pathIdOf(parameters));
+    const signed = { fileId, readerId: actor?.id ?? spectator.id };
+    const token = signFile(uploads.signingKey, signed, clock() + addressLifetimeMilliseconds);
     return { url: `/user_uploads/temporary/${token}/${encodeURIComponent(pathId.split('/').at(-1) ?? '')}` };
   },
 });

@@ -15,7 +15,15 @@ export async function requireReadableUpload(
   reader: PermissionHolder | undefined,
   pathId: string,
 ): Promise<Upload> {
-  const upload = await findUpload(db, pathId);
+  return requireReadable(db, reader, await findUpload(db, pathId));
+}
+
+/** As {@link requireReadableUpload}, for a file that was looked up already. */
+export async function requireReadable(
+  db: Kysely<ServerTables>,
+  reader: PermissionHolder | undefined,
+  upload: Upload | undefined,
+): Promise<Upload> {
   if (upload === undefined) throw noSuchFile();
   if (upload.ownerId === reader?.id) return upload;
   const readable =

@@ -128,16 +128,64 @@ eachBackend((backend) => {
       expect(await addressOf('owner', path)).toMatchObject({ status: 404, body: nothing });
     });
 
-    it('is good for no other file, instant or key', async () => {
+    it('is good for as long as whoever asked for it may read the file, and no longer', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      const second = String((await addressOf('second', path)).body.url);
+      const member = String((await addressOf('member', path)).body.url);
+      expect(await open(second)).toMatchObject({ status: 200 });
+      await subscribe(organisation, id, organisation.id('second'), false);
+      expect(await open(second)).toMatchObject({ status: 404 });
+      expect(await open(member)).toMatchObject({ status: 200 });
+    });
+
+    it('is good for no one once whoever asked for it is a guest who is not there, or deactivated', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { members: ['member'] });
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      const { server } = organisation;
+      const eve = await server.addAccount('eve@example.com');
+      const ask = async () => String((await server.ask(eve, 'GET', `user_uploads/${path}`)).body.url);
+      const setRole = (role: number) => organisation.do('owner', 'PATCH', `users/${eve.userId}`, { role });
+      const first = await ask();
+      await setRole(600);
+      expect(await open(first)).toMatchObject({ status: 404 });
+      await setRole(400);
+      expect(await open(first)).toMatchObject({ status: 200 });
+      await organisation.do('owner', 'DELETE', `users/${eve.userId}`);
+      expect(await open(first)).toMatchObject({ status: 404 });
+    });
+
+    it('that needed no account is good while the channel and the organisation are open to the web', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { isWebPublic: true, members: ['member'] });
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      const letSpectate = (isOpen: boolean) =>
+        organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: isOpen });
+      await letSpectate(true);
+      const { body } = await organisation.server.ask(undefined, 'GET', `user_uploads/${path}`);
+      const url = String(body.url);
+      expect(await open(url)).toMatchObject({ status: 200 });
+      await letSpectate(false);
+      expect(await open(url)).toMatchObject({ status: 404 });
+      await letSpectate(true);
+      await organisation.do('owner', 'PATCH', `streams/${id}`, { is_web_public: false });
+      expect(await open(url)).toMatchObject({ status: 404 });
+      await letSpectate(false);
+    });
+
+    it('is good for no other file, reader, instant or key', async () => {
       const { path } = await newFile();
       const url = String((await addressOf('member', path)).body.url);
       const [, token = ''] = /temporary\/([^/]+)\//.exec(url) ?? [];
-      const [id = '', until = '', signature = ''] = token.split('-');
+      const [id = '', reader = '', until = '', signature = ''] = token.split('-');
       const forged = [
-        `${Number(id) - 1}-${until}-${signature}`,
-        `${id}-${Number(until) + 1}-${signature}`,
-        `${id}-${until}-${'0'.repeat(64)}`,
-        `${id}-${until}-`,
+        `${Number(id) - 1}-${reader}-${until}-${signature}`,
+        `${id}-${organisation.id('owner')}-${until}-${signature}`,
+        `${id}-${reader}-${Number(until) + 1}-${signature}`,
+        `${id}-${reader}-${until}-${'0'.repeat(64)}`,
+        `${id}-${reader}-${until}-`,
         'x',
       ];
       for (const each of forged) {
