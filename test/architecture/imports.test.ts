@@ -162,15 +162,13 @@ describe('the house rules', () => {
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
       'apps/quickstart/src/find-in-files.ts', // a process of its own
       'apps/quickstart/src/page/page-files.ts', // what was bundled
-      'apps/relay/src/deliveries/apps/app-registry.ts',
+      'apps/relay/src/deliveries/apps/app-registry.ts', // a public certificate
       'apps/relay/src/keyring/audit-log.ts',
-      'apps/relay/src/keyring/commands/bring-keys.ts',
       'apps/server/src/uploads/file-store/disk-file-store.ts', // under paths that no database has
       'apps/vendors/src/credentials/credential-file.ts',
-      'apps/vendors/src/credentials/vendor-credentials.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/command-line/package-version.ts', // the program's own package.json
-      'packages/service/src/config/private-file.ts',
+      'packages/service/src/config/private-file.ts', // every file with a secret
       'packages/service/src/config/sync-folder.ts', // a folder
       'packages/storage/src/database-file.ts', // only where there is no file yet
     ]);

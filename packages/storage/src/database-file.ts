@@ -1,6 +1,6 @@
-import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateFolder, shownMode } from '@waxwing/service/config';
+import { type FoundPrivateFile, findPrivateFile, makePrivateFolder } from '@waxwing/service/config';
 
 /**
  * Makes an empty file of mode 0600, and its folder, where there is none. One that is there must be readable and writable,
@@ -33,17 +33,30 @@ export function describeMisplacement(path: string): string | undefined {
 }
 
 /**
- * Why a database file must not be used: it, or what SQLite keeps beside it, is open to others than its owner. A sentence
- * that says what to do; `undefined` for private files, and for files that are not there.
+ * Why a database file must not be used: it, what SQLite keeps beside it, or a link that leads to it is not the process's or
+ * root's alone. A sentence that says what to do; `undefined` for private files, and for files that are not there.
  */
 export function describeOpenness(path: string): string | undefined {
-  if (!existsSync(path)) return undefined;
-  const file = realpathSync(path);
-  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
-    const found = statSync(each, { throwIfNoEntry: false });
-    if (found !== undefined && (found.mode & 0o077) !== 0) {
-      return `The database file ${each} has mode ${shownMode(found)}, which lets others use it: run chmod 600 ${each}, and ask who may have read it.`;
-    }
+  const file = find(path);
+  if (file?.path === undefined) return sentence(path, file);
+  for (const end of ['-wal', '-shm', '-journal']) {
+    const beside = `${file.path}${end}`;
+    const problem = sentence(beside, find(beside));
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function sentence(path: string, found: FoundPrivateFile | undefined): string | undefined {
+  return found?.problem === undefined ? undefined : `The database file ${path} ${found.problem}.`;
+}
+
+// By name alone: closing the file would end every lock of the operating system that this process holds on it.
+function find(path: string): FoundPrivateFile | undefined {
+  try {
+    return findPrivateFile(path, { isWrittenByProgram: true });
+  } catch {
+    // Not there, or out of reach: opening it says why.
+    return undefined;
+  }
 }

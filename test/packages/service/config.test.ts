@@ -14,10 +14,11 @@ import { inspect } from 'node:util';
 import {
   ConfigurationError,
   createPrivateFile,
+  describeUntrustedFile,
+  describeUntrustedLink,
   EnvironmentReader,
   generateCredential,
   hashCredential,
-  isSystemdCredential,
   matchesCredential,
   readPrivateFile,
   Secret,
@@ -150,7 +151,7 @@ describe('private files', () => {
     expect([statSync(path).size, readdirSync(place).sort()]).toEqual([5_000_000, ['keys', 'link']]);
   });
 
-  it.each(['0644', '0640', '0620', '0604', '0602', '0755', '0610', '0601'])(
+  it.each(['0644', '0620', '0604', '0602', '0755', '0610', '0601'])(
     'are refused with mode %s, which is more than their owner, with the command that mends it',
     async (mode) => {
       const path = join(folder, 'loose');
@@ -164,29 +165,37 @@ describe('private files', () => {
     },
   );
 
-  const root = { uid: 0, gid: 0 };
+  const file = (mode: number, uid: number) => ({
+    ...{ mode, uid },
+    ...{ isFile: () => true, isDirectory: () => false, isFIFO: () => false, isSocket: () => false },
+  });
   it.each([
-    [true, { ...root, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is root’s, let in by a list'],
-    [false, { ...root, mode: 0o100640 }, { ...root, mode: 0o40550 }, 'can be written'],
-    [false, { ...root, mode: 0o100444 }, { ...root, mode: 0o40550 }, 'is open to everybody'],
-    [false, { ...root, mode: 0o100550 }, { ...root, mode: 0o40550 }, 'can be executed'],
-    [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40755 }, 'is in a folder that is open'],
-    [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40770 }, 'is in a folder of a group'],
-    [false, { uid: 0, gid: 4, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is for a group'],
-    [false, { uid: 7, gid: 0, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is somebody else’s'],
-    [false, { ...root, mode: 0o100440 }, { uid: 7, gid: 0, mode: 0o40550 }, 'is in somebody else’s folder'],
-  ])('are a credential of systemd (%s) when the file %o in the folder %o %s', (expected, file, folder) => {
-    expect(isSystemdCredential(file, folder)).toBe(expected);
+    [undefined, 1000, 0o600, {}],
+    [undefined, 1000, 0o400, { isWrittenByProgram: true }],
+    [undefined, 0, 0o440, {}],
+    [undefined, 0, 0o640, {}],
+    ['has mode 0640, which lets others use it: run chmod 600 /key', 1000, 0o640, {}],
+    ['has mode 0440, which lets others use it: run chmod 600 /key', 1000, 0o440, {}],
+    ['has mode 0440, which lets others use it: run chmod 600 /key', 0, 0o440, { isWrittenByProgram: true }],
+    ['has mode 0444, which lets others use it: run chmod 440 /key', 0, 0o444, {}],
+    ['has mode 0660, which lets others use it: run chmod 440 /key', 0, 0o660, {}],
+    ['has mode 0650, which lets others use it: run chmod 440 /key', 0, 0o650, {}],
+    [
+      'belongs to user 7, who is neither root nor the user of this program (1000): run this as the owner, or run chown 1000 /key and ask who may have read or changed it',
+      ...[7, 0o600, {}],
+    ],
+  ] as const)('to user 1000, say %s of a file of user %i with mode %i (%o)', (said, uid, mode, rule) => {
+    expect(describeUntrustedFile('/key', file(0o100000 | mode, uid), { ...rule, own: 1000 })).toBe(said);
   });
 
-  it('may be a credential of systemd, which only root’s can be', async () => {
-    const credentials = join(folder, 'credentials');
-    mkdirSync(credentials, { mode: 0o700 });
-    writeFileSync(join(credentials, 'key'), 'secret');
-    chmodSync(join(credentials, 'key'), 0o440);
-    const reading = readPrivateFile(join(credentials, 'key'), 'a key');
-    if (process.geteuid?.() === 0) await expect(reading).resolves.toBe('secret');
-    else await expect(reading).rejects.toThrow('has mode 0440');
+  it('have links that only the program’s user or root can replace', () => {
+    const link = (uid: number) => ({ path: '/etc/link', facts: { uid, mode: 0o777 } });
+    const folder = (uid: number, mode: number) => ({ path: '/etc', facts: { uid, mode } });
+    expect(describeUntrustedLink(link(0), folder(0, 0o755), 1000)).toBeUndefined();
+    expect(describeUntrustedLink(link(1000), folder(1000, 0o1777), 1000)).toBeUndefined();
+    expect(describeUntrustedLink(link(7), folder(0, 0o1777), 1000)).toContain('of user 7');
+    expect(describeUntrustedLink(link(1000), folder(7, 0o755), 1000)).toContain('which user 7 can replace');
+    expect(describeUntrustedLink(link(1000), folder(1000, 0o775), 1000)).toContain('run chmod go-w /etc');
   });
 
   it('that are missing are named', async () => {

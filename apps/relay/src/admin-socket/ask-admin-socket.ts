@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
+import { ownUid } from '@waxwing/service/config';
 import type { AnyOperation } from '@waxwing/service/http';
 import type { buildConnector } from 'undici';
 import type { z } from 'zod';
 import { connectToSocket } from './connect-to-socket.js';
 import { operatorHeader } from './operator.js';
-import { describeDistrust, ownUid, readSocketFacts } from './trusted-socket.js';
+import { describeDistrust, readSocketFacts } from './trusted-socket.js';
 
 /** What a command asks of the relay. */
 export interface AdminQuestion<Answer extends z.ZodObject = z.ZodObject> {

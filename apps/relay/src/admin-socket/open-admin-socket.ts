@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import type { Server } from 'node:net';
-import { ConfigurationError } from '@waxwing/service/config';
+import { ConfigurationError, ownUid } from '@waxwing/service/config';
 import { createHttpApp, type HttpAppOptions } from '@waxwing/service/http';
 import type { HttpLimits } from '@waxwing/service/http-settings';
 import type { RunningService } from '@waxwing/service/lifecycle';
 import { withFileLock } from '@waxwing/storage';
 import { connectToSocket } from './connect-to-socket.js';
-import { describeDistrust, describeOpenFolder, ownUid, readSocketFacts } from './trusted-socket.js';
+import { describeDistrust, describeOpenFolder, readSocketFacts } from './trusted-socket.js';
 
 /** What the socket serves; where nothing is said of a limit, it is {@link adminLimits}. */
 export type AdminSocketOptions = Pick<

@@ -11,7 +11,7 @@ export function keyRingFile(path: string): KeyRingStore {
     const file = lstatSync(path, { throwIfNoEntry: false });
     if (file === undefined) return undefined;
     refuseOtherNames(path, file);
-    return await readPrivateFile(path, 'the key ring');
+    return await readPrivateFile(path, 'the key ring', { isWrittenByProgram: true });
   };
   return {
     place: `the file ${path}`,

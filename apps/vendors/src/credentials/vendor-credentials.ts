@@ -7,11 +7,10 @@ import {
   randomInt,
   X509Certificate,
 } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { makePrivateFolder } from '@waxwing/service/config';
+import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service/config';
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
@@ -111,13 +110,8 @@ export class CredentialStore {
 }
 
 async function readIdentity(path: string): Promise<StoredIdentity | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  if (!(await fileExists(path))) return undefined;
+  const text = await readPrivateFile(path, "the vendors' credentials");
   try {
     const identity = JSON.parse(text) as StoredIdentity;
     createPrivateKey(identity.fcm.private_key);

@@ -1,52 +1,43 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
+import { describeUntrustedFile, findPrivateFile, type PrivateFileRule } from './find-private-file.js';
 import { makePrivateFolder } from './make-private-folder.js';
-import { shownMode } from './shown-mode.js';
 import { syncFolder } from './sync-folder.js';
 
+// O_NONBLOCK: opening a named pipe that took the file's place must not wait for a writer.
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
 /**
- * Reads a file that holds a secret.
- * @throws ConfigurationError when it cannot be read, or when others than its owner may read or write it. A credential
- * that systemd hands to a service may be read by that service's user as well.
+ * Reads a file that holds a secret: a regular file that belongs to this process's user or root, and that others can neither
+ * read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be as safe.
+ * @throws ConfigurationError with what is wrong and what to do.
  */
-export async function readPrivateFile(path: string, purpose: string): Promise<string> {
+export async function readPrivateFile(
+  path: string,
+  purpose: string,
+  rule: PrivateFileRule = {},
+): Promise<string> {
+  const subject = `The file ${path} (${purpose})`;
   try {
-    const file = await stat(path);
-    if (file.isDirectory()) {
-      throw new ConfigurationError([`${path} (${purpose}) is a folder: name a file.`]);
+    const found = findPrivateFile(path, rule);
+    if (found.problem !== undefined) throw new ConfigurationError([`${subject} ${found.problem}.`]);
+    const file = await open(found.path, openFlags);
+    try {
+      // What was judged by its name may have been replaced since: the open file counts.
+      const problem = describeUntrustedFile(found.path, await file.stat(), rule);
+      if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
     }
-    if ((file.mode & 0o077) !== 0 && !isSystemdCredential(file, await stat(dirname(path)))) {
-      throw new ConfigurationError([
-        `The file ${path} (${purpose}) has mode ${shownMode(file)}, which lets others use it: run chmod 600 ${path}.`,
-      ]);
-    }
-    return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError([`The file ${path} (${purpose}) cannot be read: ${fileTrouble(error)}.`], {
-      cause: error,
-    });
+    throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(error)}.`], { cause: error });
   }
-}
-
-interface Permissions {
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/**
- * Whether a file is what systemd makes of a credential for a service that does not run as root: root's own, in a folder
- * that is closed to others, with the service's user let in by an access control list. The mode of such a file is 0440,
- * where the middle digit is the list's mask and not the right of a group
- * (https://github.com/systemd/systemd/issues/29435).
- */
-export function isSystemdCredential(file: Permissions, folder: Permissions): boolean {
-  const isRoots = [file, folder].every(({ uid, gid }) => uid === 0 && gid === 0);
-  return isRoots && (file.mode & 0o777) === 0o440 && (folder.mode & 0o027) === 0;
 }
 
 /**

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { describeConnectionTrouble, describeMissingRight } from './connection-trouble.js';
+import { describeOpenKeyFile } from './describe-open-key-file.js';
 import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -16,6 +17,8 @@ const migrationLock = 7_214_669_001;
 export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
   const { connections, onError } = options;
   const url = withPlainTlsMode(options.url);
+  const openKeyFile = describeOpenKeyFile(url);
+  if (openKeyFile !== undefined) throw new DatabaseUnusableError(openKeyFile);
   const pool = createPool({ url, connections: Math.max(2, connections) });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   const signals = new PostgresSignals(url, pool, onError);

@@ -45,7 +45,7 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
     writer.exec(`pragma journal_size_limit = ${checkpointBytes}`);
     writer.exec(`pragma cache_size = -${writerCacheKibibytes}`);
     writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
-    return { path: realpathSync(path), writer, openReader: () => openReader(path) };
+    return { path: realpathSync.native(path), writer, openReader: () => openReader(path) };
   } catch (cause) {
     if (cause instanceof DatabaseUnusableError) throw cause;
     throw new DatabaseUnusableError(`The database file ${path} cannot be opened: ${fileTrouble(cause)}.`, {
@@ -113,7 +113,7 @@ function lockPathOf(path: string): string {
   try {
     makePrivateFile(path);
     // A link is another name of the same database.
-    return `${realpathSync(path)}.serving`;
+    return `${realpathSync.native(path)}.serving`;
   } catch (cause) {
     throw cannotLock(path, `${path}.serving`, cause);
   }

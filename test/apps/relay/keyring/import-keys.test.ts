@@ -67,7 +67,9 @@ describe('keys import and export-stock', () => {
 
   it('refuses the example keys themselves', async () => {
     const terminal = keyTerminal();
-    expect((await terminal.run('import', exampleFile)).error).toContain(
+    const file = join(terminal.folder, 'keys.example');
+    writeFileSync(file, readFileSync(exampleFile), { mode: 0o600 });
+    expect((await terminal.run('import', file)).error).toContain(
       'is from keys.example, so everybody has its private half',
     );
     expect((await terminal.run('list')).error).toContain('There is no key ring');

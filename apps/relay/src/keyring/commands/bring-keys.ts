@@ -1,6 +1,6 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
-import { fileTrouble } from '@waxwing/service/config';
+import { readPrivateFile } from '@waxwing/service/config';
 import type { RelayDatabase } from '../../tables.js';
 import { importPlainKeys } from '../administration/change-keys.js';
 import { exportPublic } from '../administration/inspect-keys.js';
@@ -21,7 +21,7 @@ export function makeFreshRing(terminal: Terminal, flags: NewRingFlags): Promise<
 
 /** `keys import FILE`. */
 export async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
-  const text = await readPlainFile(file);
+  const text = await readPrivateFile(file, 'the keys to import');
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const hasRing = await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
     return (await keeper.readStored()) !== undefined;
@@ -46,14 +46,6 @@ async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promis
   throw new CommandError(
     `The relay's database holds devices, and there is no key ring in ${place} that opens their tokens: name the place of the ring that they were stored with in RELAY_KEY_RING (keys move takes it elsewhere), or restore it from a backup. With --yes-lose-devices a new ring is made, and those phones get nothing until they register again.`,
   );
-}
-
-async function readPlainFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new CommandError(`The file ${file} cannot be read: ${fileTrouble(cause)}.`, { cause });
-  }
 }
 
 /** Stores a new ring with a recovery key, which is left behind only with a ring that has it. Answers its public half. */

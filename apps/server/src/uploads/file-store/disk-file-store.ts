@@ -1,11 +1,14 @@
 import { createWriteStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rm, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import {
   ConfigurationError,
   fileTrouble,
+  followTrustedLinks,
+  isTrustedOwner,
   makePrivateFolder,
+  ownUid,
   shownMode,
   syncFolder,
 } from '@waxwing/service/config';
@@ -51,11 +54,20 @@ async function makeRoot(root: string): Promise<void> {
       { cause: error },
     );
   }
-  const found = await stat(root);
-  if ((found.mode & 0o077) === 0) return;
-  throw new ConfigurationError([
-    `The folder ${root} (SERVER_UPLOADS) has mode ${shownMode(found)}, which lets others use it: run chmod 700 ${root}.`,
-  ]);
+  const problem = describeOpenRoot(root);
+  if (problem !== undefined)
+    throw new ConfigurationError([`The folder ${root} (SERVER_UPLOADS) ${problem}.`]);
+}
+
+function describeOpenRoot(root: string): string | undefined {
+  const found = followTrustedLinks(root, ownUid);
+  if (found.problem !== undefined) return found.problem;
+  const { path, facts } = found;
+  if (!isTrustedOwner(facts, ownUid)) {
+    return `belongs to user ${facts.uid}, who is neither root nor the user of this program (${ownUid}): run this as the owner, or run chown -R ${ownUid} ${path}`;
+  }
+  if ((facts.mode & 0o077) === 0) return undefined;
+  return `has mode ${shownMode(facts)}, which lets others use it: run chmod 700 ${path}`;
 }
 
 async function openExisting(path: string): Promise<FileHandle | undefined> {

@@ -1,0 +1,63 @@
+import { followTrustedLinks } from './follow-trusted-links.js';
+import { shownMode } from './shown-mode.js';
+import { type FileFacts, isTrustedOwner, ownUid } from './trusted-owner.js';
+
+/** What is asked of a private file. */
+export interface PrivateFileRule {
+  /** The program writes the file itself, so its group needs no right to it even where it is root's. Default: false. */
+  readonly isWrittenByProgram?: boolean;
+  /** The user to judge for. Default: the effective user of this process. */
+  readonly own?: number;
+}
+
+/** The path of a private file without its links; or why it must not be used, as the rest of a sentence. */
+export type FoundPrivateFile =
+  | { readonly path: string; readonly problem?: undefined }
+  | { readonly problem: string; readonly path?: undefined };
+
+/**
+ * Judges a private file, and the links that lead to it, without opening it.
+ * @throws the operating system's error, such as ENOENT.
+ */
+export function findPrivateFile(path: string, rule: PrivateFileRule = {}): FoundPrivateFile {
+  const found = followTrustedLinks(path, rule.own ?? ownUid);
+  if (found.problem !== undefined) return found;
+  const problem = describeUntrustedFile(found.path, found.facts, rule);
+  return problem === undefined ? { path: found.path } : { problem };
+}
+
+interface FileKind {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isFIFO(): boolean;
+  isSocket(): boolean;
+}
+
+/**
+ * Why a file must not be used as a private one, as the rest of a sentence. It must be a regular file of the process's user
+ * without any right for others, or one of root's, which its group may read. That is PostgreSQL's rule for key files
+ * (https://www.postgresql.org/docs/current/ssl-tcp.html), and admits secrets that Kubernetes mounts with an fsGroup (root's,
+ * mode 0440) and credentials of systemd, where the group's bits are the mask of an access control list
+ * (https://github.com/systemd/systemd/issues/29435).
+ */
+export function describeUntrustedFile(
+  path: string,
+  file: FileFacts & FileKind,
+  { isWrittenByProgram = false, own = ownUid }: PrivateFileRule = {},
+): string | undefined {
+  if (file.isDirectory()) return 'is a folder: name a file';
+  if (!file.isFile()) return `is a ${kindOf(file)}: name a regular file`;
+  if (!isTrustedOwner(file, own)) {
+    return `belongs to user ${file.uid}, who is neither root nor the user of this program (${own}): run this as the owner, or run chown ${own} ${path} and ask who may have read or changed it`;
+  }
+  const mayBeReadByGroup = file.uid === 0 && !isWrittenByProgram;
+  if ((file.mode & (mayBeReadByGroup ? 0o037 : 0o077)) === 0) return undefined;
+  // With mode 0600, root's file would be closed to a program that runs as another user.
+  const remedy = mayBeReadByGroup && own !== 0 ? `chmod 440 ${path}` : `chmod 600 ${path}`;
+  return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
+}
+
+function kindOf(file: FileKind): string {
+  if (file.isFIFO()) return 'named pipe';
+  return file.isSocket() ? 'socket' : 'device';
+}

@@ -1,0 +1,67 @@
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { shownMode } from './shown-mode.js';
+import { type FileFacts, isTrustedOwner, letsOthersReplace } from './trusted-owner.js';
+
+interface Place<F extends FileFacts = FileFacts> {
+  readonly path: string;
+  readonly facts: F;
+}
+
+/** Where a path leads, without links; or why one of its links must not be followed, as the rest of a sentence. */
+export type FollowedPath = (Place<Stats> & { readonly problem?: undefined }) | { readonly problem: string };
+
+// The kernel's own limit for one path (path_resolution(7)).
+const maximumLinks = 40;
+
+/**
+ * Follows the symbolic links of a path. A link counts only if it and the folder that it stands in belong to the user `own`
+ * or root, and nobody else can replace it there.
+ * @throws the operating system's error, such as ENOENT or ELOOP.
+ */
+export function followTrustedLinks(path: string, own: number): FollowedPath {
+  // What `..` means behind a link only the walk knows, so the path is not normalized first.
+  const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
+  let here = placeAt('/');
+  let links = 0;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    if (name === '' || name === '.') continue;
+    const next = placeAt(name === '..' ? dirname(here.path) : join(here.path, name));
+    if (!next.facts.isSymbolicLink()) {
+      here = next;
+      continue;
+    }
+    const problem = describeUntrustedLink(next, here, own);
+    if (problem !== undefined) return { problem };
+    links += 1;
+    if (links > maximumLinks) throw tooManyLinks(path);
+    const target = readlinkSync(next.path);
+    names.unshift(...target.split('/'));
+    if (isAbsolute(target)) here = placeAt('/');
+  }
+  return here;
+}
+
+function placeAt(path: string): Place<Stats> {
+  return { path, facts: lstatSync(path) };
+}
+
+function tooManyLinks(path: string): Error {
+  const message = `its links lead in a circle, or are more than ${maximumLinks}`;
+  return Object.assign(new Error(message), { code: 'ELOOP', path });
+}
+
+/** Why a link must not be followed, as the rest of a sentence. */
+export function describeUntrustedLink(link: Place, folder: Place, own: number): string | undefined {
+  const remedy = 'name the file that it leads to';
+  if (!isTrustedOwner(link.facts, own)) {
+    return `is reached by the link ${link.path} of user ${link.facts.uid}, who is neither root nor the user of this program (${own}): ${remedy}`;
+  }
+  if (!isTrustedOwner(folder.facts, own)) {
+    return `is reached by the link ${link.path}, which user ${folder.facts.uid} can replace as the owner of its folder: ${remedy}`;
+  }
+  if (letsOthersReplace(folder.facts)) {
+    return `is reached by the link ${link.path}, which others can replace, since its folder has mode ${shownMode(folder.facts)}: run chmod go-w ${folder.path}, or ${remedy}`;
+  }
+  return undefined;
+}
