@@ -108,16 +108,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a name that was never locked is locked until 1970, and a day later is long ago as well',
   })),
   {
-    file: 'packages/service/src/http-settings/client-address.ts',
-    change: "after.at(-1)?.includes('.') || before.at(-1)?.includes('.') -> after.at(-1)?.includes('.')",
-    reason: 'an address without "::" has its four first groups before any that are filled in',
-  },
-  {
-    file: 'packages/service/src/http-settings/client-address.ts',
-    change: "tail === undefined || tail === '' -> tail === undefined",
-    reason: 'one group less is filled in then, behind the four that count',
-  },
-  {
     file: 'apps/server/src/messages/removal/losses.ts',
     change: 'userIds.length === 0 -> false',
     reason: 'the database is asked about nobody and answers nothing, which costs a statement more',

@@ -1,33 +1,5 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
-import { AddressRanges } from '@waxwing/service/http-settings';
 import { describe, expect, it } from 'vitest';
-import { ClientAddresses } from '#service/http/client-addresses.js';
-import { createMemoryLog } from '../../support/memory-log.js';
-
-function addressesBehind(...proxies: string[]) {
-  const logged = createMemoryLog();
-  const addresses = new ClientAddresses({
-    limits: { trustedProxies: new AddressRanges(proxies) },
-    log: logged.log,
-    settingsPrefix: 'RELAY_',
-  });
-  /** What is said of a request over a connection from that address. */
-  const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
-    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
-    const request = new IncomingMessage(socket);
-    // Node joins what comes several times, but its types allow for a list.
-    if (forwarded !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwarded });
-    return {
-      of: addresses.of(request),
-      nearest: addresses.nearest(request),
-      forwardedBy: addresses.forwardedBy(request),
-      limited: addresses.limited(socket),
-      isForwarding: addresses.isForwarding(socket),
-    };
-  };
-  return { said, warnings: () => logged.lines().filter(({ level }) => level === 'warn') };
-}
+import { addressesBehind } from './addresses-behind.js';
 
 const own = (address: string) => ({
   ...{ of: address, nearest: address, forwardedBy: undefined, limited: address, isForwarding: false },
@@ -70,10 +42,10 @@ describe('where a request comes from', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('is the proxy alone where that says nothing', () => {
-    const { said } = addressesBehind('10.0.0.1');
-    const unnamed = { of: undefined, forwardedBy: undefined, limited: undefined, isForwarding: true };
-    expect(said('10.0.0.1')).toEqual({ ...unnamed, nearest: '10.0.0.1' });
+  it('is the proxy where that says nothing, and limited like any other client', () => {
+    const { said, warnings } = addressesBehind('10.0.0.1');
+    expect(said('10.0.0.1')).toEqual(passedOn('10.0.0.1'));
+    expect(warnings()).toEqual([]);
   });
 
   it('is nowhere once its connection is gone', () => {

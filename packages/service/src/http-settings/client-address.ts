@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 const privateRanges = [
   '127.0.0.0/8',
@@ -24,20 +24,22 @@ export class AddressRanges {
   }
 
   has(address: string): boolean {
-    const plain = plainAddress(address);
-    return isIP(plain) !== 0 && this.#list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+    const canonical = canonicalAddress(address);
+    return canonical !== undefined && this.#list.check(canonical, familyOf(canonical));
   }
 
   #add(range: string): void {
     const [address = '', prefix, ...rest] = range.split('/');
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    const longest = family === 'ipv4' ? 32 : 128;
-    const bits = prefix === undefined ? longest : Number(prefix);
-    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && bits <= longest);
-    if (isIP(address) === 0 || !isPrefix || rest.length > 0) {
+    const canonical = canonicalAddress(address);
+    // The prefix of an IPv4-mapped range counts the 96 bits that its IPv4 form leaves out.
+    const left = canonical !== undefined && isIPv4(canonical) && !isIPv4(address) ? 96 : 0;
+    const longest = canonical !== undefined && isIPv4(canonical) ? 32 : 128;
+    const bits = prefix === undefined ? longest : Number(prefix) - left;
+    const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && bits >= 0 && bits <= longest);
+    if (canonical === undefined || !isPrefix || rest.length > 0) {
       throw new RangeError(`"${range}" is neither an IP address nor a range such as 10.0.0.0/8`);
     }
-    this.#list.addSubnet(address, bits, family);
+    this.#list.addSubnet(canonical, bits, familyOf(canonical));
   }
 }
 
@@ -46,33 +48,59 @@ export const privateAddresses = new AddressRanges(privateRanges);
 
 /** What is counted as one client: an IPv4 address, or the /64 that an IPv6 address is in, which is one customer's. */
 export function addressGroup(address: string): string {
-  const plain = plainAddress(address);
-  return plain.includes(':') ? `${sixteenBitGroups(plain).slice(0, 4).join(':')}::/64` : plain;
+  const canonical = canonicalAddress(address) ?? address;
+  return isIPv6(canonical) ? `${sixteenBitGroups(canonical).slice(0, 4).join(':')}::/64` : canonical;
 }
 
 /**
- * Who asks a trusted proxy: of the addresses in `X-Forwarded-For`, the last that no trusted proxy has. `undefined`
- * when there is none, or it is no address.
+ * Finds the client's element of `X-Forwarded-For`: the last that is not a trusted proxy, or the first if all are trusted.
+ * `undefined` if there is none. Empty elements are ignored (RFC 9110, 5.6.1). An unreadable element is not passed over, since
+ * the elements before it may be the client's own invention.
  */
-export function forwardedAddress(header: string | undefined, trusted: AddressRanges): string | undefined {
-  const addresses = header?.split(',').map((text) => text.trim()) ?? [];
-  const client = addresses.findLast((address) => !trusted.has(address));
-  return client !== undefined && isIP(plainAddress(client)) !== 0 ? client : undefined;
+export function forwardedElement(header: string, trusted: AddressRanges): string | undefined {
+  const elements = header
+    .split(',')
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+  return elements.findLast((text) => !trusted.has(readForwardedAddress(text) ?? '')) ?? elements[0];
 }
 
-/** Without a zone, and an IPv4 address that is written as an IPv6 one as what it is. */
-function plainAddress(address: string): string {
-  const [plain = ''] = address.split('%', 1);
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain) ?? [];
-  return mapped ?? plain;
+/**
+ * Reads one element of `X-Forwarded-For`: an IPv4 or IPv6 address with or without quotes, brackets, port and zone.
+ * `undefined` for anything else, such as `unknown`, `_hidden` and names.
+ */
+export function readForwardedAddress(element: string): string | undefined {
+  const text = /^"(.*)"$/.exec(element)?.[1] ?? element;
+  const [, bracketed, bracketedPort = '0'] = /^\[([^\]]*:[^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];
+  if (bracketed !== undefined) return isPort(bracketedPort) ? canonicalAddress(bracketed) : undefined;
+  const canonical = canonicalAddress(text);
+  if (canonical !== undefined) return canonical;
+  const [, address = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
+  return isPort(port) ? canonicalAddress(address) : undefined;
 }
 
-function sixteenBitGroups(address: string): string[] {
-  const [head = '', tail] = address.split('::');
+function isPort(digits: string): boolean {
+  return Number(digits) <= 65_535;
+}
+
+/** The one spelling of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
+function canonicalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  const [, address = text] = /^([^%]*:[^%]*)%.+$/.exec(text) ?? [];
+  if (!isIPv6(address)) return undefined;
+  const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(canonical) ?? [];
+  return mapped ?? canonical;
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6';
+}
+
+function sixteenBitGroups(canonical: string): string[] {
+  const [head = '', tail = ''] = canonical.split('::');
   const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  // An IPv4 address at the end stands for two groups; they are not among the first four.
-  const width = after.at(-1)?.includes('.') || before.at(-1)?.includes('.') ? 7 : 8;
-  const zeros = Array.from({ length: Math.max(0, width - before.length - after.length) }, () => '0');
-  return [...before, ...zeros, ...after].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''));
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after];
 }
