@@ -2,6 +2,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
+import { isPublicOnWeb } from './public-on-web.js';
 
 /** What a channel says of topics without a name. */
 export const topicsPolicies = [
@@ -46,12 +47,9 @@ export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<
   return rows.map(toChannel);
 }
 
-/** The channels that whoever has no account may know of, by their ids: web-public ones that are not archived. */
+/** The channels that unauthenticated clients may know of, by their ids. */
 export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
-  const rows = await channelRows(db, undefined)
-    .where('is_web_public', '=', 1)
-    .where('is_archived', '=', 0)
-    .execute();
+  const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();
   return rows.map(toChannel);
 }
 

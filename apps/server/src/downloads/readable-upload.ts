@@ -1,13 +1,14 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { isMessageOnWeb } from '../channels/public-on-web.js';
 import { isReadable } from '../messages/message-access.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
 import { findUpload, type Upload } from '../uploads/upload-store.js';
 
 /**
- * The file of this path. Its owner reads it, and whoever may read a message that refers to it; of those without an account,
- * who are `undefined`, it is messages of web-public channels.
+ * The file of this path. Its owner reads it, and so does each user who may read a message that refers to it. Unauthenticated
+ * clients, which are `undefined`, read those of messages that are public on the web.
  * @throws ProtocolError NOT_FOUND where there is no such file, and alike where it is not for this reader.
  */
 export async function requireReadableUpload(
@@ -26,16 +27,12 @@ export async function requireReadable(
 ): Promise<Upload> {
   if (upload === undefined) throw noSuchFile();
   if (upload.ownerId === reader?.id) return upload;
-  const readable =
-    reader === undefined
-      ? sql<boolean>`messages.channel_id in (select id from channels where is_web_public = 1)`
-      : isReadable(reader);
   const reference = await db
     .selectFrom('attachment_messages as reference')
     .innerJoin('messages', 'messages.id', 'reference.message_id')
     .select('messages.id')
     .where('reference.attachment_id', '=', upload.id)
-    .where(readable)
+    .where(reader === undefined ? isMessageOnWeb : isReadable(reader))
     .limit(1)
     .executeTakeFirst();
   if (reference === undefined) throw noSuchFile();

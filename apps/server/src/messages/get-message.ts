@@ -3,6 +3,7 @@ import { booleanParameter, operation } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { isMessageOnWeb } from '../channels/public-on-web.js';
 import type { ServerContext } from '../context.js';
 import { spectator } from '../permissions/spectator.js';
 import { userOrSpectator } from '../users/user-or-spectator.js';
@@ -11,7 +12,6 @@ import { messageIdParameter } from './message-id-parameter.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
-import { isPublicOnWeb } from './spectator.js';
 
 /**
  * `GET /api/v1/messages/{message_id}` (chat API, common conventions): one message, as it was written too. Refuses with
@@ -33,7 +33,7 @@ export const getMessage = operation({
   async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
     const { message_id: id, apply_markdown, allow_empty_topic_name } = parameters;
     const everything = {
-      condition: actor === undefined ? isPublicOnWeb : sql<boolean>`true`,
+      condition: actor === undefined ? isMessageOnWeb : sql<boolean>`true`,
       isAllReadable: false,
       hasHistory: true,
       hasIndex: true,

@@ -1,5 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { isMessageOnWeb } from '../channels/public-on-web.js';
 import type { ServerContext } from '../context.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { spectator } from '../permissions/spectator.js';
@@ -16,11 +17,6 @@ export async function spectatorNow(
   const settings = await readRealmSettings(context.database.db);
   return hasPublicAccess(context, settings) ? spectator : undefined;
 }
-
-/** What those without an account may read, on the rows `messages`: as they are told of web-public channels. */
-export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (
-  select id from channels where is_web_public = 1 and is_archived = 0
-)`;
 
 /** Operators that ask nothing of the reader's own. */
 const operators = ['channel', 'channels', 'topic', 'sender', 'has', 'search', 'near', 'id', 'with'];
@@ -43,5 +39,5 @@ export async function readNarrowOf(
   if (!isPublic || !terms.every((term) => operators.includes(operatorOf(term))))
     throw new ProtocolError('UNAUTHORIZED');
   const narrow = await readNarrowCondition(db, realm, spectator, terms);
-  return { ...narrow, condition: sql`${isPublicOnWeb} and ${narrow.condition}`, isAllReadable: false };
+  return { ...narrow, condition: sql`${isMessageOnWeb} and ${narrow.condition}`, isAllReadable: false };
 }

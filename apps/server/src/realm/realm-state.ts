@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { isPublicOnWeb } from '../channels/public-on-web.js';
 import { initialState, type StateContext } from '../event-queues/initial-state.js';
 import {
   type GroupSettingValue,
@@ -78,12 +79,7 @@ export const realmState = initialState({
 
 /** The channels that are known without an account. */
 async function spectatorChannelIds(db: Kysely<ServerTables>): Promise<ReadonlySet<unknown>> {
-  const rows = await db
-    .selectFrom('channels')
-    .select('id')
-    .where('is_web_public', '=', 1)
-    .where('is_archived', '=', 0)
-    .execute();
+  const rows = await db.selectFrom('channels').select('id').where(isPublicOnWeb).execute();
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -2,6 +2,7 @@ import type { MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isMessageOnWeb } from '../../channels/public-on-web.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { ServerTables } from '../../tables.js';
@@ -218,8 +219,7 @@ function inCondition(reader: PermissionHolder, operand: string): Condition {
 
 function channelsCondition(operand: string): Condition {
   if (operand === 'public') return sql`messages.channel_id in (select id from channels where is_private = 0)`;
-  if (operand === 'web-public')
-    return sql`messages.channel_id in (select id from channels where is_web_public = 1)`;
+  if (operand === 'web-public') return isMessageOnWeb;
   throw badNarrow(`unknown operand ${operand} of channels`);
 }
 
