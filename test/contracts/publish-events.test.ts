@@ -48,7 +48,7 @@ eachBackend((backend) => {
     });
   };
   const typesIn = async (queueId: string) =>
-    (await eventsAfter(database.db, queueId, -1)).map(({ id, type }) => `${id} ${type}`);
+    (await eventsAfter(database.db, queueId, -1)).events.map(({ id, type }) => `${id} ${type}`);
   const event = (type: string, ...audience: number[]): AddressedEvent => ({
     event: { type },
     audience: audience.map(userId),
@@ -115,7 +115,9 @@ eachBackend((backend) => {
       await addQueues([1]);
       const content = 'nul \0, quote " and \\u0000, emoji 🐦, half of one \ud83d';
       await publish([{ event: { type: 'message', content }, audience: [userId(1)] }]);
-      expect(await eventsAfter(database.db, '1 ', -1)).toEqual([{ id: 0, type: 'message', content }]);
+      expect((await eventsAfter(database.db, '1 ', -1)).events).toEqual([
+        { id: 0, type: 'message', content },
+      ]);
     });
 
     it('of many transactions at once to the same users loses no event and waits for none', async () => {

@@ -10,6 +10,7 @@ import type { ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
+import { noteServerStart } from './event-queues/server-start.js';
 import { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
 import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
 import { handleReadingOfLeavers } from './messages/flags/read-left-channels.js';
@@ -81,6 +82,7 @@ async function assemble(
     onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   closers.push(() => database.close());
+  await noteServerStart(database);
   const { queueListeners, linkifiers } = await listenToProcesses(database, clock, closers);
   const realm = await readRealm(database, configuration.realm, clock());
   const uploads = await openUploads(database, configuration.uploads);

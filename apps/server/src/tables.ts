@@ -7,6 +7,7 @@ import { type ChannelTables, createChannels } from './channels/channel-tables.js
 import {
   addClientCapabilities,
   addMessageOptions,
+  addNewestAtStart,
   addQueueLifetimes,
   createEventQueues,
   type EventQueueTables,
@@ -102,6 +103,7 @@ const ownMigrations: MigrationSet = {
     '0013-notified-copies': { up: findNotifiedCopies },
     '0014-avatars': { up: addAvatars },
     '0015-linkifiers': { up: createLinkifiers },
+    '0016-queues-at-start': { up: addNewestAtStart },
   },
 };
 

@@ -101,6 +101,7 @@ export async function insertQueue(
       last_event_id: -1,
       acknowledged_event_id: -1,
       last_used_at: now,
+      newest_at_start: null,
     })
     .execute();
   return gone;
@@ -161,7 +162,7 @@ export async function deleteUnheldTexts(db: Writer, limit: number): Promise<numb
   return deleted.length;
 }
 
-/** Notes that the client has everything up to `eventId`, and forgets those events. */
+/** Notes that the client asked, and has everything up to `eventId`; forgets those events. */
 export async function acknowledgeEvents(
   db: Writer,
   queueId: string,
@@ -181,7 +182,11 @@ const noteAcknowledged = fixedQuery<ServerTables, Acknowledged & { readonly now:
   (db, parameter) =>
     db
       .updateTable('event_queues')
-      .set({ acknowledged_event_id: parameter('eventId'), last_used_at: parameter('now') })
+      .set({
+        acknowledged_event_id: parameter('eventId'),
+        last_used_at: parameter('now'),
+        newest_at_start: null,
+      })
       .where('queue_id', '=', parameter('queueId'))
       .where('acknowledged_event_id', '<=', parameter('eventId')),
 );
@@ -200,21 +205,32 @@ const enoughCharacters = 1024 * 1024;
 /** So many are read at a time, so that hardly more is read than is answered. */
 const eventsPerReading = 25;
 
+/** Events that a queue holds. */
+export interface QueuedEvents {
+  readonly events: EventOnWire[];
+  /** Whether a server started since the client last asked: call {@link noteAnswered} before it gets them. */
+  readonly isSinceStart: boolean;
+}
+
 /**
  * The events after `eventId`, oldest first, each with its `id`: as many as one answer has, and one at least where there
  * is one.
  */
-export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
+export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<QueuedEvents> {
   const events: EventOnWire[] = [];
   let characters = 0;
+  let isSinceStart = false;
   for (;;) {
     const rows = await readEvents(db, { queueId, after: events.at(-1)?.id ?? eventId });
-    for (const { event_id: id, event } of rows) {
+    for (const { event_id: id, event, newest_at_start } of rows) {
+      isSinceStart ||= newest_at_start !== null;
       characters += event.length;
-      if (events.length > 0 && characters > enoughCharacters) return events;
+      if (events.length > 0 && characters > enoughCharacters) return { events, isSinceStart };
       events.push({ id, ...(parseJson(event) as JsonObject & { type: string }) });
     }
-    if (rows.length < eventsPerReading || events.length >= maximumEventsAtOnce) return events;
+    if (rows.length < eventsPerReading || events.length >= maximumEventsAtOnce) {
+      return { events, isSinceStart };
+    }
   }
 }
 
@@ -223,23 +239,38 @@ interface EventsOfQueue {
   readonly after: number;
 }
 
-const readEvents = fixedQuery<ServerTables, EventsOfQueue, { event_id: number; event: string }>(
-  (db, parameter) =>
-    db
-      .selectFrom('queued_events')
-      .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
-      .select(['event_id', 'event'])
-      .where('queue_id', '=', parameter('queueId'))
-      .where('event_id', '>', parameter('after'))
-      .orderBy('event_id')
-      .limit(eventsPerReading),
+interface ReadEvent {
+  readonly event_id: number;
+  readonly event: string;
+  readonly newest_at_start: number | null;
+}
+
+const readEvents = fixedQuery<ServerTables, EventsOfQueue, ReadEvent>((db, parameter) =>
+  db
+    .selectFrom('queued_events')
+    .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
+    .innerJoin('event_queues', 'event_queues.queue_id', 'queued_events.queue_id')
+    .select(['event_id', 'event', 'newest_at_start'])
+    .where('queued_events.queue_id', '=', parameter('queueId'))
+    .where('event_id', '>', parameter('after'))
+    .orderBy('event_id')
+    .limit(eventsPerReading),
 );
 
-/** The next event id of a queue; `undefined` when the queue is gone. */
+/** Notes that the client gets events that came after a server's start. */
+export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
+  await db
+    .updateTable('event_queues')
+    .set({ newest_at_start: null })
+    .where('queue_id', '=', queueId)
+    .execute();
+}
+
+/** The next event id of a queue, which its client gets; `undefined` when the queue is gone. */
 export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {
   const row = await db
     .updateTable('event_queues')
-    .set((is) => ({ last_event_id: is('last_event_id', '+', 1) }))
+    .set((is) => ({ last_event_id: is('last_event_id', '+', 1), newest_at_start: null }))
     .where('queue_id', '=', queueId)
     .returning('last_event_id')
     .executeTakeFirst();

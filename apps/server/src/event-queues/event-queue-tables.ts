@@ -25,6 +25,8 @@ export interface EventQueueTables {
     last_used_at: number;
     /** After so long without a request it is gone. */
     lifetime_milliseconds: Generated<number>;
+    /** `last_event_id` at a server's start, until its client asks again; see `server-start.ts`. */
+    newest_at_start: number | null;
   };
   /** What is in queues, each text once however many queues it is in. */
   event_texts: {
@@ -132,4 +134,9 @@ export async function putEventsInOrder(db: Kysely<unknown>): Promise<void> {
     insert into queued_events (queue_id, event_id, text_id)
     select queue_id, event_id, text_id from unordered_events`.execute(db);
   await db.schema.dropTable('unordered_events').execute();
+}
+
+/** Keeps with each queue how far it was when a server started. */
+export async function addNewestAtStart(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('event_queues').addColumn('newest_at_start', integer).execute();
 }

@@ -10,6 +10,7 @@ import {
   type EventQueueRow,
   eventsAfter,
   findQueue,
+  noteAnswered,
   noteUseAfterMilliseconds,
   takeEventId,
 } from './event-queue-store.js';
@@ -25,7 +26,7 @@ interface Poll {
  * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges those before
  * it; where they are many, the first of them. Where there are none it waits for one, unless `dont_block`, and in the end
  * answers with a heartbeat. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or
- * BAD_EVENT_QUEUE_ID.
+ * BAD_EVENT_QUEUE_ID, also where a restored database has lost the event that the client names.
  */
 export const getEvents = operation({
   method: 'GET',
@@ -52,7 +53,7 @@ export const getEvents = operation({
     const poll = { userId: actor.id, queueId, lastEventId };
     if (dont_block) {
       await acknowledge(context, poll);
-      return { queue_id: queueId, events: await eventsAfter(database.db, queueId, lastEventId) };
+      return { queue_id: queueId, events: await takeEvents(database, poll) };
     }
     // Before the queue is looked at, so that one look is enough.
     const listener = queueListeners.listen(queueId);
@@ -76,6 +77,9 @@ async function acknowledge(
   const { queueId, lastEventId } = poll;
   const now = clock();
   const queue = await requireQueue(database.db, poll, now);
+  const { newest_at_start: newestAtStart } = queue;
+  // Events that the database has lost: their ids have another meaning by now.
+  if (newestAtStart !== null && lastEventId > newestAtStart) throw badEventQueue(queueId);
   if (lastEventId > queue.last_event_id) {
     throw refused(`Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`);
   }
@@ -86,7 +90,7 @@ async function acknowledge(
   }
   onFound?.();
   const isNews = lastEventId > queue.acknowledged_event_id;
-  if (isNews || now - queue.last_used_at >= noteUseAfterMilliseconds) {
+  if (isNews || newestAtStart !== null || now - queue.last_used_at >= noteUseAfterMilliseconds) {
     await database.write(({ db }) => acknowledgeEvents(db, queueId, lastEventId, now));
   }
   return queue;
@@ -104,20 +108,29 @@ interface Waiting {
 async function nextEvents(context: ServerContext, waiting: Waiting): Promise<EventOnWire[]> {
   const { clock, database } = context;
   const { poll, listener, milliseconds, signal } = waiting;
-  const { queueId, lastEventId } = poll;
   let { queue } = waiting;
   for (;;) {
-    const known =
-      queue.last_event_id > lastEventId ? await eventsAfter(database.db, queueId, lastEventId) : [];
+    const known = queue.last_event_id > poll.lastEventId ? await takeEvents(database, poll) : [];
     if (known.length > 0) return known;
     const end = await listener.wait(milliseconds, signal);
     if (end === 'gone') return [];
     if (end === 'timed-out') return lastLook(context, poll);
-    const news = await eventsAfter(database.db, queueId, lastEventId);
+    const news = await takeEvents(database, poll);
     if (news.length > 0) return news;
     // It may have been deleted, or have expired while nobody looked.
     queue = await requireQueue(database.db, poll, clock());
   }
+}
+
+/** The events that the client gets now. */
+async function takeEvents(
+  database: ServerContext['database'],
+  { queueId, lastEventId }: Poll,
+): Promise<EventOnWire[]> {
+  const { events, isSinceStart } = await eventsAfter(database.db, queueId, lastEventId);
+  // Another process has started while this client waited.
+  if (isSinceStart) await database.write(({ db }) => noteAnswered(db, queueId));
+  return events;
 }
 
 /**
@@ -128,7 +141,7 @@ function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): 
   return database.write(async ({ db }) => {
     const id = await takeEventId(db, queueId);
     if (id === undefined) throw badEventQueue(queueId);
-    const events = await eventsAfter(db, queueId, lastEventId);
+    const { events } = await eventsAfter(db, queueId, lastEventId);
     // Behind a part of them it would acknowledge the rest.
     return events.length > 0 ? events : [{ id, type: 'heartbeat' }];
   });
