@@ -2,16 +2,13 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
 import type { ClosingExchanges } from './closing-exchanges.js';
+import { addParameter, type CollectedParameters } from './collected-parameters.js';
 import type { Exchange } from './exchange.js';
-import type { RequestHead, UploadedFile } from './operation.js';
+import type { RequestHead } from './operation.js';
 import { parseJsonBody, type ReceivedBody } from './received-body.js';
-import {
-  addParameter,
-  type CollectedParameters,
-  type ParameterReader,
-  parseJsonParameters,
-} from './request-parameters.js';
+import { type ParameterReader, parseJsonParameters } from './request-parameters.js';
 import type { ServedOperation } from './served-operation.js';
+import type { UploadedFile } from './uploaded-file.js';
 
 /** What a request knows of the service that it came to. */
 interface RequestSurroundings {

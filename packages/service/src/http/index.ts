@@ -16,4 +16,5 @@ export { rateLimitHit } from './rate-limit-hit.js';
 export * from './read-answer-text.js';
 export * from './readiness.js';
 export * from './retry-after.js';
+export type { UploadedFile } from './uploaded-file.js';
 export * from './wire-parameters.js';

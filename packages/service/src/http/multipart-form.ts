@@ -1,8 +1,8 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError, refused } from '@waxwing/protocol';
-import type { UploadedFile } from './operation.js';
-import { addParameter, type CollectedParameters } from './request-parameters.js';
+import { addParameter, type CollectedParameters } from './collected-parameters.js';
+import type { UploadedFile } from './uploaded-file.js';
 
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;

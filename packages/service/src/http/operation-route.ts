@@ -6,11 +6,12 @@ import type { Backlog } from './backlog.js';
 import { json } from './error-answer.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import { ListAnswer, streamList } from './list-answer.js';
-import { type OperationRequest, RawAnswer, type UploadedFile } from './operation.js';
+import { type OperationRequest, RawAnswer } from './operation.js';
 import type { Places } from './places.js';
 import { expectedBodyBytes, receiveBody } from './received-body.js';
 import { factsOf, type RequestFacts } from './request-facts.js';
 import { type ServedOperation, servedMethods } from './served-operation.js';
+import type { UploadedFile } from './uploaded-file.js';
 
 export const defaultBodyLimitBytes = 64 * 1024;
 

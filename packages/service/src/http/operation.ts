@@ -3,6 +3,7 @@ import type { ErrorCode, JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 import type { BasicCredentials } from './basic-credentials.js';
 import type { ListAnswer } from './list-answer.js';
+import type { UploadedFile } from './uploaded-file.js';
 
 /** What is known of a request before its body is read. */
 export interface RequestHead {
@@ -43,15 +44,6 @@ export const anybody: ActorKind<unknown, undefined> = {
   description: 'No credentials are needed.',
   codes: [],
 };
-
-/** A file as it arrives. It is to be read, or destroyed, before the request is answered. */
-export interface UploadedFile {
-  readonly name: string;
-  /** As the requester says, such as `image/png`. */
-  readonly contentType: string;
-  /** Fails with ProtocolError PAYLOAD_TOO_LARGE when the file is larger than allowed. */
-  readonly content: Readable;
-}
 
 /** What an operation may know of a request. */
 export interface OperationRequest<Parameters, Actor> {

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { CollectedParameters } from './collected-parameters.js';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
-import type { UploadedFile } from './operation.js';
-import type { CollectedParameters } from './request-parameters.js';
+import type { UploadedFile } from './uploaded-file.js';
 
 /** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
 export type ReceivedBody =

@@ -1,25 +1,12 @@
 import { type JsonValue, ProtocolError, refused } from '@waxwing/protocol';
 import type { z } from 'zod';
+import type { RawParameters } from './collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
-
-/** Parameters of one request, by name; a repeated one has all of its values. */
-export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
-
-/** The same while they are collected. */
-export type CollectedParameters = Map<string, string | string[]>;
 
 /** What a request may say as text: in its path, and in its form and query string together. */
 export interface RequestText {
   readonly path: Readonly<Record<string, string>>;
   readonly raw: RawParameters;
-}
-
-/** Adds what one source (form, multipart form, query string) says of a parameter. */
-export function addParameter(into: CollectedParameters, name: string, value: string): void {
-  const known = into.get(name);
-  if (known === undefined) into.set(name, value);
-  else if (typeof known === 'string') into.set(name, [known, value]);
-  else known.push(value);
 }
 
 /** How one operation's parameters are read: what is known of their names, found out once. */
