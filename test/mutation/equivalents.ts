@@ -17,18 +17,18 @@ export function isChange({ change, where = '' }: Equivalent, mutant: Mutant): bo
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'packages/service/src/http/received-body.ts',
+    file: 'packages/service/src/http/bodies/received-body.ts',
     change: "headers['content-length'] ?? 0 -> headers['content-length']",
     reason: 'what is no number is within no limit, and a body that is not is expected to take 0 bytes',
   },
   {
-    file: 'packages/service/src/http/multipart-form.ts',
+    file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'parser.destroy(); -> nothing',
     where: '        parser.destroy();',
     reason: 'what is left of a form that was refused is parsed for nothing, which only takes time',
   },
   {
-    file: 'packages/service/src/http/multipart-form.ts',
+    file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'start < body.length && !parser.destroyed -> start < body.length',
     reason: 'a parser that has ended drops what it is given, which only takes time',
   },
@@ -38,34 +38,34 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'before the first key of a chain there is none that could endorse it',
   },
   {
-    file: 'packages/service/src/http/multipart-form.ts',
+    file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'start < body.length -> start <= body.length',
     reason: 'a last piece of no bytes says nothing to the parser',
   },
   {
-    file: 'packages/service/src/http/places.ts',
+    file: 'packages/service/src/http/overload/places.ts',
     change: 'this.#actors.size >= this.#forgetAtSize -> this.#actors.size > this.#forgetAtSize',
     reason: 'one more is kept before those without a request are forgotten, which only takes memory',
   },
   {
-    file: 'packages/service/src/http/backlog.ts',
+    file: 'packages/service/src/http/overload/backlog.ts',
     change: 'this.#unnamed.count + this.#admitted.count < limits.minimumBacklog -> false',
     reason: 'so few have room in any case, which is only found out later',
   },
   {
-    file: 'packages/service/src/http/backlog.ts',
+    file: 'packages/service/src/http/overload/backlog.ts',
     change: 'false -> true',
     where: '< limits.minimumBacklog) return false',
     reason: 'so few have room in any case, which is only found out later',
   },
   {
-    file: 'packages/service/src/http/process-busy.ts',
+    file: 'packages/service/src/http/overload/process-busy.ts',
     change:
       'performance.eventLoopUtilization(since).utilization > busyPart -> performance.eventLoopUtilization(since).utilization >= busyPart',
     reason: 'the share is measured, and never nine tenths to the last digit',
   },
   {
-    file: 'packages/service/src/http/connections.ts',
+    file: 'packages/service/src/http/connections/connections.ts',
     change:
       'now - connection.openedAt >= surplusMilliseconds -> now - connection.openedAt > surplusMilliseconds',
     reason: 'the clock counts parts of a millisecond, and nobody looks at it at one certain instant',
@@ -118,7 +118,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a last piece of no messages loses nobody anything, which costs a statement more',
   },
   {
-    file: 'packages/service/src/http/client-addresses.ts',
+    file: 'packages/service/src/http/connections/client-addresses.ts',
     change:
       "!trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress … -> trustedProxies.has(socket.remoteAddress ?? '')",
     reason: 'where no proxy is named none has that address, which is only found out later',

@@ -1,4 +1,4 @@
-import { request } from '../../packages/service/listening-app.js';
+import { request } from '../../packages/service/http/listening-app.js';
 import type { Door } from './limit.js';
 
 /** What one of many asks for. */

@@ -1,7 +1,7 @@
 import { keyListPath, relayNotifyPath, relayReceiptsPath, relayRemovePath } from '@waxwing/protocol';
 import { AddressRanges, type HttpLimits } from '@waxwing/service/http-settings';
 import { expect } from 'vitest';
-import { type RawConnection, request } from '../../packages/service/listening-app.js';
+import { type RawConnection, request } from '../../packages/service/http/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';

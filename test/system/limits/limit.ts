@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'vitest';
-import { RawConnection } from '../../packages/service/listening-app.js';
+import { RawConnection } from '../../packages/service/http/listening-app.js';
 import { measureSlowdown } from '../../support/slowdown.js';
 import { type Answer, ask, type Question } from './ask.js';
 

@@ -7,7 +7,7 @@ import {
   relayRemovePath,
 } from '@waxwing/protocol';
 import { expect } from 'vitest';
-import { request } from '../../packages/service/listening-app.js';
+import { request } from '../../packages/service/http/listening-app.js';
 import { type Answer, ask, form } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
 import { receipts, register, registerMany, remove } from './relay-requests.js';

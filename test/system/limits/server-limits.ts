@@ -1,7 +1,7 @@
 import { bouncerKeysPath, registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { testPhone } from '../../apps/server/server-under-test.js';
-import { request } from '../../packages/service/listening-app.js';
+import { request } from '../../packages/service/http/listening-app.js';
 import { accountIdText } from '../../support/ids.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 import type { Answer } from './ask.js';

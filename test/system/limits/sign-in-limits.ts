@@ -2,7 +2,7 @@ import { Secret } from '@waxwing/service/config';
 import { expect } from 'vitest';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
 import { setPassword } from '#server/users/set-password.js';
-import { request } from '../../packages/service/listening-app.js';
+import { request } from '../../packages/service/http/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { askInCrowd, type CrowdRequest } from './ask-in-crowd.js';
 import { answered, type Limit, refusals } from './limit.js';

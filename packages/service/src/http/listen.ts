@@ -5,8 +5,8 @@ import type { ListenConfiguration } from '../http-settings/listen-configuration.
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
+import type { Readiness } from './health/readiness.js';
 import { startMetricsListener } from './metrics-listener.js';
-import type { Readiness } from './readiness.js';
 
 /** A service that is ready to answer; it listens nowhere yet. */
 export interface HttpService extends RunningService {

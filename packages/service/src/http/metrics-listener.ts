@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { formatHttpUrl } from '../http-settings/http-url.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { describeForeignRequest } from './foreign-request.js';
-import { type Readiness, readinessAnswer } from './readiness.js';
+import { describeForeignRequest } from './connections/foreign-request.js';
+import { type Readiness, readinessAnswer } from './health/readiness.js';
 
 export interface MetricsListener {
   /** Where the metrics are, path included. */

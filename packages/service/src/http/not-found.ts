@@ -1,7 +1,7 @@
 import { errorCodes, ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
-import { isHealthPath } from './health-routes.js';
-import { allowedMethods, type ServedOperation, servedMethods } from './served-operation.js';
+import { isHealthPath } from './health/health-routes.js';
+import { allowedMethods, type ServedOperation, servedMethods } from './operations/served-operation.js';
 
 /** Whether no operation serves the request; also a path whose parameter is empty, which the router takes for one. */
 export function isNotFound({ is404, params }: FastifyRequest): boolean {

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  addressGroup,
+  forwardedElement,
+  privateAddresses,
+  readForwardedAddress,
+} from '../../http-settings/client-address.js';
+import type { HttpLimits } from '../../http-settings/http-limits.js';
+import type { Log } from '../../logging/create-logger.js';
+
+interface ClientAddressesOptions {
+  readonly limits: Pick<HttpLimits, 'trustedProxies'>;
+  readonly log: Log;
+  /** What the names of the program's settings begin with, such as `RELAY_`. */
+  readonly settingsPrefix: string;
+}
+
+/** The one client that all requests count for whose forwarded address cannot be read. */
+const unreadableClient = 'unreadable';
+const loggedCharacters = 100;
+
+/** Where connections and requests come from, IPv6 addresses by their /64. */
+export class ClientAddresses {
+  readonly #options: ClientAddressesOptions;
+  #hasWarnedOfProxy = false;
+  #hasWarnedOfUnreadable = false;
+
+  constructor(options: ClientAddressesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The address that a request comes from; `undefined` where that cannot be said: the connection is gone, or comes from what
+   * is likely a proxy that is not named.
+   */
+  of(request: IncomingMessage): string | undefined {
+    return this.forwardedBy(request) ?? this.limited(request.socket);
+  }
+
+  /** The same, or the address of the connection where that cannot be said. */
+  nearest(request: IncomingMessage): string {
+    return this.forwardedBy(request) ?? addressGroup(request.socket.remoteAddress ?? '');
+  }
+
+  /**
+   * The client that a trusted proxy names in `X-Forwarded-For`; `undefined` for requests over other connections. A trusted
+   * proxy that names none is the client itself. All that cannot be read are one client, so that no spelling escapes limits.
+   */
+  forwardedBy({ headers, socket }: IncomingMessage): string | undefined {
+    if (!this.isForwarding(socket)) return undefined;
+    const { remoteAddress = '' } = socket;
+    const element = forwardedElement(
+      String(headers['x-forwarded-for'] ?? ''),
+      this.#options.limits.trustedProxies,
+    );
+    if (element === undefined) return addressGroup(remoteAddress);
+    const address = readForwardedAddress(element);
+    if (address !== undefined) return addressGroup(address);
+    this.#warnOfUnreadable(remoteAddress, element);
+    return unreadableClient;
+  }
+
+  /** Whether it is a trusted proxy's connection, over which many may ask. */
+  isForwarding(socket: Socket): boolean {
+    const { trustedProxies } = this.#options.limits;
+    return !trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '');
+  }
+
+  /** The address that a connection counts for; none for a trusted proxy, or what is likely a proxy nobody told us of. */
+  limited(socket: Socket): string | undefined {
+    const { limits, log, settingsPrefix } = this.#options;
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || this.isForwarding(socket)) return undefined;
+    if (!limits.trustedProxies.isEmpty || !privateAddresses.has(remoteAddress))
+      return addressGroup(remoteAddress);
+    if (!this.#hasWarnedOfProxy) {
+      this.#hasWarnedOfProxy = true;
+      log.warn(
+        { address: remoteAddress },
+        `connections from private addresses are not limited one by one: name the proxies before this process in ${settingsPrefix}TRUSTED_PROXIES`,
+      );
+    }
+    return undefined;
+  }
+
+  #warnOfUnreadable(address: string, element: string): void {
+    if (this.#hasWarnedOfUnreadable) return;
+    this.#hasWarnedOfUnreadable = true;
+    const { log, settingsPrefix } = this.#options;
+    log.warn(
+      { address, forwarded: element.slice(0, loggedCharacters) },
+      `a proxy of ${settingsPrefix}TRUSTED_PROXIES forwards an X-Forwarded-For that is no IP address, and all such requests count as one client: have it send the client's address`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+import { stringifyJson } from '@waxwing/protocol';
+import {
+  type AnyOperation,
+  anybody,
+  noAnswer,
+  noParameters,
+  operation,
+  RawAnswer,
+} from '../operations/operation.js';
+import { type OpenApiInfo, openApiDocument } from './openapi.js';
+
+const headers = {
+  'cache-control': 'public, max-age=300',
+  'content-type': 'application/json; charset=utf-8',
+};
+
+/** `GET /api/openapi.json`: the OpenAPI document of an app's operations, for anybody. */
+export function openApiOperation(info: OpenApiInfo, operations: readonly AnyOperation[]) {
+  let text: string | undefined;
+  return operation({
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'This document.',
+    actor: anybody,
+    parameters: noParameters,
+    answer: noAnswer,
+    codes: [],
+    async handle(_context: unknown) {
+      text ??= `${stringifyJson(openApiDocument(info, operations))}\n`;
+      return new RawAnswer(200, headers, text);
+    },
+  });
+}

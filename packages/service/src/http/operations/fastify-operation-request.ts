@@ -1,0 +1,119 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { FastifyRequest } from 'fastify';
+import { addParameter, type CollectedParameters } from '../bodies/collected-parameters.js';
+import { parseJsonBody, type ReceivedBody } from '../bodies/received-body.js';
+import type { UploadedFile } from '../bodies/uploaded-file.js';
+import type { ClosingExchanges } from '../closing-exchanges.js';
+import type { Exchange } from '../exchange.js';
+import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
+import type { RequestHead } from './operation.js';
+import { type ParameterReader, parseJsonParameters } from './request-parameters.js';
+import type { ServedOperation } from './served-operation.js';
+
+/** What a request knows of the service that it came to. */
+interface RequestSurroundings {
+  readonly closingExchanges: ClosingExchanges;
+  addressOf(exchange: Exchange): string | undefined;
+}
+
+/** One request on Fastify, until it is answered. */
+export class FastifyOperationRequest implements RequestHead {
+  actor: string | undefined;
+  readonly exchange: Exchange;
+  readonly #request: FastifyRequest;
+  readonly #closingExchanges: ClosingExchanges;
+  readonly #addressOf: (exchange: Exchange) => string | undefined;
+  #body: ReceivedBody = { kind: 'none' };
+  #raw: CollectedParameters | undefined;
+
+  constructor(
+    request: FastifyRequest,
+    exchange: Exchange,
+    { closingExchanges, addressOf }: RequestSurroundings,
+  ) {
+    this.#request = request;
+    this.exchange = exchange;
+    this.#closingExchanges = closingExchanges;
+    this.#addressOf = addressOf;
+  }
+
+  /** What came after the head. */
+  set body(body: ReceivedBody) {
+    this.#body = body;
+  }
+
+  get id(): string {
+    return this.#request.id;
+  }
+
+  get address(): string | undefined {
+    return this.#addressOf(this.exchange);
+  }
+
+  basicCredentials(): BasicCredentials {
+    return parseBasicCredentials(this.#request.headers.authorization);
+  }
+
+  /**
+   * What the operation declares, from wherever it came.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first parameter that is
+   * wrong, and UNSUPPORTED_MEDIA_TYPE.
+   */
+  parameters({ declared, reader }: ServedOperation): unknown {
+    if (this.#body.kind === 'refused') throw this.#body.error;
+    if (declared.body === 'json') return parseJsonParameters(declared.parameters, this.#json());
+    if (this.#body.kind === 'json') {
+      throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+        message: 'Send the parameters as a form (application/x-www-form-urlencoded), not as JSON',
+      });
+    }
+    const path = this.#request.params as Record<string, string>;
+    return reader.read({ path, raw: this.#rawParameters() });
+  }
+
+  get file(): UploadedFile | undefined {
+    return this.#body.kind === 'form' ? this.#body.file : undefined;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  queryParameter(name: string): string | undefined {
+    const value = (this.#request.query as Record<string, string | string[]>)[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  setActor(actor: string): void {
+    this.actor = actor;
+  }
+
+  get signal(): AbortSignal {
+    return this.#closingExchanges.signalOf(this.exchange);
+  }
+
+  /** Names of parameters that came and that the operation does not know; none for JSON bodies. */
+  ignoredParameters(reader: ParameterReader): string[] {
+    return this.#body.kind === 'json' ? [] : reader.ignored(this.#rawParameters());
+  }
+
+  #json() {
+    if (this.#body.kind === 'json') return parseJsonBody(this.#body.text);
+    throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'Send the request body as JSON (application/json)',
+    });
+  }
+
+  #rawParameters(): CollectedParameters {
+    if (this.#raw === undefined) {
+      // A form's own: nobody else looks at what it held by itself.
+      this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
+      const query = this.#request.query as Record<string, string | string[]>;
+      for (const [name, values] of Object.entries(query)) {
+        for (const value of [values].flat()) addParameter(this.#raw, name, value);
+      }
+    }
+    return this.#raw;
+  }
+}

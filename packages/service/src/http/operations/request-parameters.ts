@@ -1,0 +1,121 @@
+import { type JsonValue, ProtocolError, refused } from '@waxwing/protocol';
+import type { z } from 'zod';
+import type { RawParameters } from '../bodies/collected-parameters.js';
+import { type AnyOperation, pathParameters } from './operation.js';
+
+/** What a request may say as text: in its path, and in its form and query string together. */
+export interface RequestText {
+  readonly path: Readonly<Record<string, string>>;
+  readonly raw: RawParameters;
+}
+
+/** How one operation's parameters are read: what is known of their names, found out once. */
+export class ParameterReader {
+  readonly #shape: z.ZodObject;
+  readonly #inPath: ReadonlySet<string>;
+  /** Each name on the wire, and the parameter that it names. */
+  readonly #known: readonly { readonly sent: string; readonly name: string }[];
+  readonly #names: ReadonlySet<string>;
+  readonly #hasAliases: boolean;
+  /** Parameters for which `null` says no more than leaving them out. */
+  readonly #absentIfNull: ReadonlySet<string>;
+
+  constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
+    this.#shape = parameters;
+    this.#inPath = new Set(pathParameters(path));
+    const names = new Map<string, string>();
+    for (const name of Object.keys(parameters.shape)) if (!this.#inPath.has(name)) names.set(name, name);
+    for (const [alias, name] of Object.entries(aliases)) names.set(alias, name);
+    this.#known = Array.from(names, ([sent, name]) => ({ sent, name }));
+    this.#names = new Set(names.keys());
+    this.#hasAliases = Object.keys(aliases).length > 0;
+    const shapes = Object.entries<z.ZodType>(parameters.shape);
+    this.#absentIfNull = new Set(
+      shapes.filter(([, shape]) => takes(shape, undefined) && !takes(shape, 'null')).map(([name]) => name),
+    );
+  }
+
+  /**
+   * Presence and types, in the schema's order: the first wrong parameter is refused. The text `null`, which some clients
+   * send for what they leave out, stands for nothing where a parameter may be left out and takes neither it nor any text.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
+   */
+  read({ path, raw }: RequestText): unknown {
+    const single: Record<string, string> = {};
+    for (const name of this.#inPath) single[name] = requireText(name, path[name] ?? '');
+    const sentAs = this.#hasAliases ? new Map<string, string>() : undefined;
+    for (const { sent, name } of this.#known) {
+      const text = raw.get(sent);
+      if (text === undefined) continue;
+      if (typeof text !== 'string') throw refused(`Argument '${sent}' was sent more than once`);
+      if (text === 'null' && this.#absentIfNull.has(name)) continue;
+      const other = sentAs?.get(name);
+      if (other !== undefined) throw confusing(other, sent);
+      sentAs?.set(name, sent);
+      single[name] = requireText(sent, text);
+    }
+    const parsed = this.#shape.safeParse(single);
+    if (parsed.success) return parsed.data;
+    throw refusal(single, sentAs, parsed.error);
+  }
+
+  /** The parameters that came and that the operation does not know, sorted. */
+  ignored(raw: RawParameters): string[] {
+    const ignored: string[] = [];
+    for (const name of raw.keys()) if (!this.#names.has(name)) ignored.push(name);
+    return ignored.sort();
+  }
+}
+
+/** A JSON body in its declared shape. @throws ProtocolError BAD_REQUEST that names the place of the first mistake. */
+export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unknown {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'the body';
+  throw refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
+}
+
+function takes(shape: z.ZodType, value: string | undefined): boolean {
+  try {
+    return shape.safeParse(value).success;
+  } catch (error) {
+    // Some shapes refuse with a code of their own.
+    if (error instanceof ProtocolError) return false;
+    throw error;
+  }
+}
+
+function requireText(name: string, value: string): string {
+  // PostgreSQL takes no text with it, and no parameter needs it.
+  if (!value.includes('\0')) return value;
+  throw refused(`Invalid ${name}: must not contain the character U+0000`);
+}
+
+function confusing(one: string, other: string): ProtocolError {
+  return new ProtocolError('REQUEST_CONFUSING_VAR', {
+    message: `Can't decide between '${one}' and '${other}': send one of them`,
+    fields: { var_name1: one, var_name2: other },
+  });
+}
+
+function refusal(
+  single: Record<string, string>,
+  sentAs: ReadonlyMap<string, string> | undefined,
+  error: z.ZodError,
+): ProtocolError {
+  const [issue] = error.issues;
+  const [first = '', ...inside] = issue?.path ?? [];
+  const name = String(first);
+  if (!Object.hasOwn(single, name)) {
+    return new ProtocolError('REQUEST_VARIABLE_MISSING', {
+      message: `Missing '${name}' argument`,
+      fields: { var_name: name },
+    });
+  }
+  const place = inside
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `["${String(step)}"]`))
+    .join('');
+  const where = `${sentAs?.get(name) ?? name}${place}`;
+  return refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
+}

@@ -1,0 +1,228 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import {
+  ConfigurationError,
+  createPrivateFile,
+  describeUntrustedFile,
+  describeUntrustedLink,
+  EnvironmentReader,
+  generateCredential,
+  hashCredential,
+  matchesCredential,
+  readPrivateFile,
+  Secret,
+  writePrivateFile,
+} from '@waxwing/service/config';
+import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
+import { describe, expect, it } from 'vitest';
+import fc from '../../../support/fast-check.js';
+
+it('a folder where a private file should be is told as such', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-folder-'));
+  await expect(readPrivateFile(folder, 'the apps')).rejects.toThrow(
+    `${folder} (the apps) is a folder: name a file.`,
+  );
+});
+
+describe('the environment reader', () => {
+  it('reports every problem at once, unknown names included', () => {
+    const reader = new EnvironmentReader(
+      { X_PORT: '70000', X_LEVEL: 'loud', X_URL: 'ftp://a', X_PROT: '1', Y: 'z' },
+      'X_',
+    );
+    reader.integer('PORT', 1, { minimum: 0, maximum: 65_535 });
+    reader.oneOf('LEVEL', ['info', 'warn'], 'info');
+    reader.url('URL', 'http://a');
+    reader.problem('X_KEY is not set: it is needed.');
+    expect(() => reader.finish()).toThrow(ConfigurationError);
+    try {
+      reader.finish();
+    } catch (error) {
+      expect((error as ConfigurationError).problems.slice(0, 5)).toEqual([
+        'X_PORT is "70000": it must be a whole number from 0 to 65535.',
+        'X_LEVEL is "loud": it must be one of info, warn.',
+        'X_URL is "ftp://a": it must be a URL that starts with http:// or https://.',
+        'X_KEY is not set: it is needed.',
+        'X_PROT is not a setting: did you mean X_PORT?',
+      ]);
+    }
+  });
+
+  it('suggests a setting for an unknown name only where one is near, and a scheme where a URL has none', () => {
+    const environment = { X_LOGLEVEL: 'a', X_COLOUR: 'b', X_URL: 'relay.example:8320/push' };
+    const reader = new EnvironmentReader(environment, 'X_');
+    reader.oneOf('LOG_LEVEL', ['info'], 'info');
+    reader.optionalUrl('URL');
+    expect(() => reader.finish()).toThrow(
+      new ConfigurationError([
+        'X_URL is "relay.example:8320/push": it must be a URL that starts with http:// or https://, such as https://relay.example:8320/push.',
+        'X_LOGLEVEL is not a setting: did you mean X_LOG_LEVEL?',
+        'X_COLOUR is not a setting: remove it or mend its spelling.',
+      ]),
+    );
+  });
+
+  it('takes an empty variable for an unset one and drops the slash at the end of a URL', () => {
+    const reader = new EnvironmentReader({ X_PORT: '', X_URL: 'https://relay.example/' }, 'X_');
+    expect(reader.integer('PORT', 8320, { minimum: 0, maximum: 65_535 })).toBe(8320);
+    expect(reader.url('URL', '')).toBe('https://relay.example');
+    expect(() => reader.finish()).not.toThrow();
+  });
+});
+
+describe('a secret', () => {
+  it('never shows itself', () => {
+    const secret = new Secret('hunter2');
+    const shown = [
+      String(secret),
+      `${secret}`,
+      JSON.stringify({ secret }),
+      inspect({ secret }, { depth: 9 }),
+    ].join();
+    expect(shown).not.toContain('hunter2');
+    expect(secret.reveal()).toBe('hunter2');
+  });
+});
+
+describe('credentials', () => {
+  it('are 256 random bits in 64 hexadecimal digits, and match only their own hash', () => {
+    const [one, other] = [generateCredential().reveal(), generateCredential().reveal()];
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(one).not.toBe(other);
+    expect(matchesCredential(one, hashCredential(one))).toBe(true);
+    expect(matchesCredential(other, hashCredential(one))).toBe(false);
+    expect(matchesCredential(one, undefined)).toBe(false);
+    // Even what stands in for a hash where there is none, so that it takes as long, lets nobody in.
+    const standIn = 'the hash that is compared with when there is no such name';
+    expect(matchesCredential(standIn, undefined)).toBe(false);
+    expect(hashCredential('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('private files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-private-'));
+
+  it('are written whole, for their owner alone, and leave nothing else behind', async () => {
+    const path = join(folder, 'deep', 'key');
+    await writePrivateFile(path, 'one');
+    await writePrivateFile(path, 'two');
+    expect(await readPrivateFile(path, 'a key')).toBe('two');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
+  });
+
+  it('leave nothing behind when they cannot be put in their place', async () => {
+    const taken = join(folder, 'taken');
+    mkdirSync(join(taken, 'key'), { recursive: true });
+    await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
+    expect(readdirSync(taken)).toEqual(['key']);
+  });
+
+  it('that are new have no other name at any moment, and never take the place of what is there', async () => {
+    const place = join(folder, 'new');
+    const path = join(place, 'keys');
+    const seen = new Set<string>();
+    let isDone = false;
+    const created = createPrivateFile(path, 'x'.repeat(5_000_000)).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      if (existsSync(place)) for (const name of readdirSync(place)) seen.add(name);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await created).toBe(true);
+    expect([...seen]).toEqual(['keys']);
+    expect([statSync(path).mode & 0o777, statSync(path).size]).toEqual([0o600, 5_000_000]);
+    expect(await createPrivateFile(path, 'other')).toBe(false);
+    symlinkSync(join(folder, 'nowhere'), join(place, 'link'));
+    expect(await createPrivateFile(join(place, 'link'), 'secret')).toBe(false);
+    expect([statSync(path).size, readdirSync(place).sort()]).toEqual([5_000_000, ['keys', 'link']]);
+  });
+
+  it.each(['0644', '0620', '0604', '0602', '0755', '0610', '0601'])(
+    'are refused with mode %s, which is more than their owner, with the command that mends it',
+    async (mode) => {
+      const path = join(folder, 'loose');
+      writeFileSync(path, 'x');
+      chmodSync(path, Number.parseInt(mode, 8));
+      await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
+        new ConfigurationError([
+          `The file ${path} (a key) has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+        ]),
+      );
+    },
+  );
+
+  const file = (mode: number, uid: number) => ({
+    ...{ mode, uid },
+    ...{ isFile: () => true, isDirectory: () => false, isFIFO: () => false, isSocket: () => false },
+  });
+  it.each([
+    [undefined, 1000, 0o600, {}],
+    [undefined, 1000, 0o400, { isWrittenByProgram: true }],
+    [undefined, 0, 0o440, {}],
+    [undefined, 0, 0o640, {}],
+    ['has mode 0640, which lets others use it: run chmod 600 /key', 1000, 0o640, {}],
+    ['has mode 0440, which lets others use it: run chmod 600 /key', 1000, 0o440, {}],
+    ['has mode 0440, which lets others use it: run chmod 600 /key', 0, 0o440, { isWrittenByProgram: true }],
+    ['has mode 0444, which lets others use it: run chmod 440 /key', 0, 0o444, {}],
+    ['has mode 0660, which lets others use it: run chmod 440 /key', 0, 0o660, {}],
+    ['has mode 0650, which lets others use it: run chmod 440 /key', 0, 0o650, {}],
+    [
+      'belongs to user 7, who is neither root nor the user of this program (1000): run this as the owner, or run chown 1000 /key and ask who may have read or changed it',
+      ...[7, 0o600, {}],
+    ],
+  ] as const)('to user 1000, say %s of a file of user %i with mode %i (%o)', (said, uid, mode, rule) => {
+    expect(describeUntrustedFile('/key', file(0o100000 | mode, uid), { ...rule, own: 1000 })).toBe(said);
+  });
+
+  it('have links that only the program’s user or root can replace', () => {
+    const link = (uid: number) => ({ path: '/etc/link', facts: { uid, mode: 0o777 } });
+    const folder = (uid: number, mode: number) => ({ path: '/etc', facts: { uid, mode } });
+    expect(describeUntrustedLink(link(0), folder(0, 0o755), 1000)).toBeUndefined();
+    expect(describeUntrustedLink(link(1000), folder(1000, 0o1777), 1000)).toBeUndefined();
+    expect(describeUntrustedLink(link(7), folder(0, 0o1777), 1000)).toContain('of user 7');
+    expect(describeUntrustedLink(link(1000), folder(7, 0o755), 1000)).toContain('which user 7 can replace');
+    expect(describeUntrustedLink(link(1000), folder(1000, 0o775), 1000)).toContain('run chmod go-w /etc');
+  });
+
+  it('that are missing are named', async () => {
+    await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(
+      '(the server key) cannot be read',
+    );
+  });
+});
+
+describe('the retry delay', () => {
+  it('doubles from the first delay to the cap, never shorter than half of it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (attempt, random) => {
+          const delay = retryDelayMilliseconds({
+            attempt,
+            firstMilliseconds: 1000,
+            capMilliseconds: 3_600_000,
+            random: () => random,
+          });
+          const whole = Math.min(3_600_000, 1000 * 2 ** (attempt - 1));
+          expect(delay).toBeGreaterThanOrEqual(whole / 2);
+          expect(delay).toBeLessThanOrEqual(whole);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import fc from '../../../../support/fast-check.js';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+import { slownessOfMachine } from '../../../../support/processor-time.js';
+import { testOperation } from '../../../../support/test-operation.js';
+
+let app: Awaited<ReturnType<typeof createHttpApp>>;
+const schema = z.object({ name: z.string() });
+
+beforeAll(async () => {
+  app = await createHttpApp({
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+    operations: [
+      testOperation({
+        method: 'POST',
+        path: '/thing',
+        bodyLimitBytes: 1024 * 1024,
+        parameters: schema,
+        handle: async ({ parameters }) => ({ name: String(parameters.name) }),
+      }),
+    ],
+    readiness: {},
+  });
+});
+afterAll(() => app.close());
+
+async function post(payload: string) {
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+  const { statusCode: status, body } = await app.inject({ method: 'POST', url: '/thing', headers, payload });
+  return { status, body: JSON.parse(body) as Record<string, unknown> };
+}
+
+describe('a multipart form', () => {
+  it('is refused for a part without a name, or with a name of more than 100 bytes', async () => {
+    const part = (disposition: string) =>
+      post(`--x\r\ncontent-disposition: form-data${disposition}\r\n\r\n1\r\n--x--\r\n`);
+    expect((await part('')).body).toMatchObject({
+      code: 'BAD_REQUEST',
+      msg: expect.stringContaining('name'),
+    });
+    expect((await part(`; name="${'\u00e9'.repeat(50)}n"`)).body.code).toBe('PAYLOAD_TOO_LARGE');
+    // Which parameters are missing is looked at only then.
+    expect((await part(`; name="${'\u00e9'.repeat(50)}"`)).body.code).toBe('REQUEST_VARIABLE_MISSING');
+  });
+
+  it('is not read to its end when it has too many parts', async () => {
+    const begun = process.cpuUsage();
+    const { body } = await post('\r\n--x\r\n'.repeat(140_000));
+    const { user, system } = process.cpuUsage(begun);
+    expect(body.msg).toBe('A multipart form has at most 200 parts');
+    // To its end it takes seconds, in which nobody else is served.
+    expect((user + system) / 1000).toBeLessThan(500 * slownessOfMachine());
+  });
+
+  it('is answered, whatever is in it', async () => {
+    const pieces = [
+      '--x',
+      '--x--',
+      '\r\n',
+      '\r\n\r\n',
+      '--',
+      'content-disposition: ',
+      'form-data',
+      '; ',
+      'name=',
+    ];
+    const more = [
+      '"',
+      'a',
+      '\\',
+      '=',
+      'filename=',
+      "*=utf-8''%f",
+      ': ',
+      'content-type: text/plain',
+      '\0',
+      '\u00e9',
+    ];
+    const start = '--x\r\ncontent-disposition: form-data';
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...pieces, ...more), { maxLength: 40 }), async (parts) => {
+        for (const body of [parts.join(''), start + parts.join('')]) {
+          expect([200, 400, 413]).toContain((await post(body)).status);
+        }
+      }),
+    );
+  });
+});

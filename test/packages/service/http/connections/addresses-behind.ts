@@ -1,0 +1,30 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { AddressRanges } from '@waxwing/service/http-settings';
+import { ClientAddresses } from '#service/http/connections/client-addresses.js';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+
+/** Where requests come from when these proxies are trusted, and the warnings about it. */
+export function addressesBehind(...proxies: string[]) {
+  const logged = createMemoryLog();
+  const addresses = new ClientAddresses({
+    limits: { trustedProxies: new AddressRanges(proxies) },
+    log: logged.log,
+    settingsPrefix: 'RELAY_',
+  });
+  /** What is said of a request over a connection from that address. */
+  const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+    const request = new IncomingMessage(socket);
+    // Node joins what comes several times, but its types allow for a list.
+    if (forwarded !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwarded });
+    return {
+      of: addresses.of(request),
+      nearest: addresses.nearest(request),
+      forwardedBy: addresses.forwardedBy(request),
+      limited: addresses.limited(socket),
+      isForwarding: addresses.isForwarding(socket),
+    };
+  };
+  return { said, warnings: () => logged.lines().filter(({ level }) => level === 'warn') };
+}

@@ -1,0 +1,46 @@
+import type { HttpLimits } from '@waxwing/service/http-settings';
+import { afterEach, describe, expect, it } from 'vitest';
+import { authorization, ListeningApp, request } from '../listening-app.js';
+
+let app: ListeningApp;
+const ada = authorization('ada');
+const nothing = [0, 0, 0];
+
+async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
+  app = await ListeningApp.start(limits);
+}
+
+afterEach(() => app.close());
+
+describe('a connection is ended', () => {
+  it.each([
+    ['on which nothing comes', ''],
+    ['on which half of a head comes', 'GET /open HTTP/1.1\r\nhost'],
+    ['on which half of a body comes', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
+  ])('%s in time', async (_what, text) => {
+    await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.send(text);
+    await connection.closed;
+    expect(connection.statuses).toEqual([408]);
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
+  });
+
+  it('that is idle after an answer', async () => {
+    await start({ idleTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.send(request('GET /open'));
+    await connection.closed;
+    expect(connection.statuses).toEqual([200]);
+  });
+
+  it('whose other side does not take the answer', async () => {
+    await start({ answerTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.socket.pause();
+    connection.send(request('GET /large'));
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
+  });
+});

@@ -1,0 +1,76 @@
+import { request } from 'node:http';
+import { describeForeignRequest, Readiness, startMetricsListener } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { describe, expect, it } from 'vitest';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+
+describe('a listener for this machine alone', () => {
+  it.each([
+    { host: 'localhost' },
+    { host: 'LOCALHOST:8330' },
+    { host: '127.0.0.1:8330' },
+    { host: '127.8.8.8' },
+    { host: '[::1]:8330' },
+    { host: 'vendors.internal:1' },
+    { host: 'localhost:8330', origin: 'http://localhost:3000' },
+    { host: 'localhost:8330', origin: 'https://vendors.internal' },
+  ])('answers $host asked from $origin', (headers) => {
+    expect(describeForeignRequest(headers, 'Vendors.internal')).toBeUndefined();
+  });
+
+  it.each([
+    {},
+    { host: '' },
+    { host: 'attacker.example:8330' },
+    { host: 'localhost.attacker.example' },
+    { host: '127.0.0.1.attacker.example' },
+    { host: '192.0.2.7' },
+    { host: '0.0.0.0:8330' },
+    { host: 'a b' },
+    { host: 'localhost', origin: 'http://attacker.example' },
+    { host: 'localhost', origin: 'http://192.0.2.7' },
+    { host: 'localhost', origin: 'null' },
+    { host: 'localhost', origin: 'file://' },
+  ])('refuses $host asked from $origin', (headers) => {
+    expect(describeForeignRequest(headers, '127.0.0.1')).toMatch(
+      'origin' in headers ? /web pages of other sites/ : /use localhost or the address/,
+    );
+  });
+
+  it('that is bound to every address answers under any address, and still under no other name', () => {
+    for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
+      expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
+    }
+    expect(describeForeignRequest({ host: 'attacker.example' }, '0.0.0.0')).toContain('attacker.example');
+    expect(describeForeignRequest({ host: '192.0.2.7', origin: 'http://192.0.2.9' }, '::')).toContain(
+      '192.0.2.9',
+    );
+  });
+});
+
+it('metrics are shown at the address that they are told', async () => {
+  const readiness = new Readiness({}, createMemoryLog().log);
+  const listener = await startMetricsListener(new Metrics(), { host: '::1', port: 0 }, readiness);
+  expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+\/metrics$/);
+  expect((await fetch(listener.url)).status).toBe(200);
+  await listener.close();
+});
+
+it('metrics are not shown to a web page whose name leads to this machine', async () => {
+  const listener = await startMetricsListener(
+    new Metrics(),
+    { host: '127.0.0.1', port: 0 },
+    new Readiness({}, createMemoryLog().log),
+  );
+  const statusAs = (headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request(listener.url, { headers }, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  expect(await statusAs({ host: 'attacker.example' })).toBe(403);
+  expect(await statusAs({ origin: 'http://attacker.example' })).toBe(403);
+  expect(await statusAs({ host: 'localhost' })).toBe(200);
+  expect(await statusAs({})).toBe(200);
+  await listener.close();
+});

@@ -1,0 +1,157 @@
+import { Readable } from 'node:stream';
+import { createHttpApp, type HttpAppOptions, RawAnswer } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { type TestOperation, testOperation } from '../../../support/test-operation.js';
+
+let app: FastifyInstance;
+let metrics: Metrics;
+let logged: ReturnType<typeof createMemoryLog>;
+
+beforeEach(() => {
+  metrics = new Metrics();
+  logged = createMemoryLog();
+});
+afterEach(() => app.close());
+
+async function serve(operation: TestOperation, options: Partial<HttpAppOptions> = {}): Promise<void> {
+  const operations = [testOperation(operation)];
+  app = await createHttpApp({ log: logged.log, metrics, operations, readiness: {}, ...options });
+}
+
+it.each([429, 503] as const)(
+  'an actor with too many requests is refused with %i where that is said',
+  async (status) => {
+    const ends: (() => void)[] = [];
+    const slow: TestOperation = {
+      method: 'GET',
+      path: '/slow',
+      authenticate: async (head) => head.setActor('ada'),
+      handle: () => new Promise((resolve) => ends.push(() => resolve({}))),
+    };
+    await serve(slow, { actorRefusalStatus: status, limits: { maximumRequestsPerActor: 1 } });
+    const first = app.inject('/slow');
+    await expect.poll(() => ends).toHaveLength(1);
+    expect((await app.inject('/slow')).statusCode).toBe(status);
+    ends[0]?.();
+    expect((await first).statusCode).toBe(200);
+  },
+);
+
+it.each(['/thing', '/stream', '/health/live', '/health/ready'])(
+  'HEAD of %s is answered as GET is, without a body, which is not read for it',
+  async (url) => {
+    const content = Readable.from(['a', 'b']);
+    const operations = [
+      testOperation({ method: 'GET', path: '/thing', handle: async () => ({ name: 'ä' }) }),
+      testOperation({
+        ...{ method: 'GET', path: '/stream' },
+        handle: async () => new RawAnswer(200, { 'content-length': '2' }, content),
+      }),
+    ];
+    app = await createHttpApp({ log: logged.log, metrics, operations, readiness: {} });
+    const head = await app.inject({ method: 'HEAD', url });
+    expect([head.payload, content.destroyed, content.readableDidRead]).toEqual([
+      '',
+      url === '/stream',
+      false,
+    ]);
+    if (url === '/stream') expect([head.statusCode, head.headers['content-length']]).toEqual([200, '2']);
+    else {
+      const { headers, statusCode } = await app.inject(url);
+      const { date: _, ...told } = headers;
+      expect([head.statusCode, head.headers]).toEqual([statusCode, expect.objectContaining(told)]);
+    }
+  },
+);
+
+it('HEAD is refused where nothing can be read', async () => {
+  await serve({ method: 'POST', path: '/thing', handle: async () => ({}) });
+  const { statusCode, headers } = await app.inject({ method: 'HEAD', url: '/thing' });
+  expect([statusCode, headers.allow]).toEqual([405, 'POST']);
+});
+
+it.each([
+  [6000, {}],
+  [1234, { closePatienceMilliseconds: 1234 }],
+])(
+  'closing waits for requests that still arrive for %i ms where that is said',
+  async (milliseconds, options) => {
+    await serve({ method: 'GET', path: '/thing', handle: async () => ({}) }, options);
+    await app.ready();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    try {
+      await app.close();
+      expect(timers.mock.calls.map(([, delay]) => delay)).toContain(milliseconds);
+    } finally {
+      timers.mockRestore();
+    }
+  },
+);
+
+it('Fastify writes no log of its own, which would hold the queries of requests', async () => {
+  await serve({ method: 'GET', path: '/thing', handle: async () => ({}) });
+  expect(app.log.level).toBeUndefined();
+});
+
+it('the log and the metric tell how long a request took, in milliseconds and in seconds', async () => {
+  const busyMilliseconds = 50;
+  const keepBusy = async () => {
+    const until = performance.now() + busyMilliseconds;
+    while (performance.now() < until);
+    return {};
+  };
+  await serve({ method: 'GET', path: '/busy', handle: keepBusy });
+  await app.inject('/busy');
+  const lines = () => logged.lines().filter(({ operation }) => operation === 'GET /busy');
+  await expect.poll(lines).toHaveLength(1);
+  const milliseconds = Number(lines()[0]?.milliseconds);
+  expect(milliseconds).toBeGreaterThanOrEqual(busyMilliseconds);
+  expect(milliseconds).toBe(Math.round(milliseconds * 10) / 10);
+  const told = await metrics.text();
+  const sum = /^waxwing_http_request_seconds_sum\{operation="GET \/busy",status="200"\} (.*)$/m.exec(
+    told,
+  )?.[1];
+  expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
+});
+
+/** Asks for what waits until its requester is gone, and goes. */
+async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
+  let isHandled = false;
+  const handle: TestOperation['handle'] = ({ signal }) =>
+    new Promise((_resolve, reject) => {
+      isHandled = true;
+      signal.addEventListener('abort', () => reject(thrown(signal)));
+    });
+  await serve({ method: 'GET', path: '/wait', handle });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const leaving = new AbortController();
+  const asked = fetch(`${url}/wait`, { signal: leaving.signal });
+  await expect.poll(() => isHandled).toBe(true);
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await expect.poll(() => metrics.text()).toMatch(/^waxwing_http_aborted_total 1$/m);
+  // By the end of another request all has come of it that will.
+  await app.inject('/nowhere');
+}
+
+const errors = () => logged.lines().filter(({ level }) => level === 'error');
+
+it('that a requester left is no error', async () => {
+  await leave((signal) => signal.reason);
+  expect(errors()).toEqual([]);
+});
+
+it('what fails after its requester left is an error', async () => {
+  await leave(() => new Error('the disk is on fire'));
+  await expect.poll(errors).toHaveLength(1);
+});
+
+it('what is aborted while its requester waits is an error', async () => {
+  const handle = () => Promise.reject(new DOMException('Given up', 'AbortError'));
+  await serve({ method: 'GET', path: '/thing', handle });
+  expect((await app.inject('/thing')).statusCode).toBe(500);
+  expect(errors()).toHaveLength(1);
+});

@@ -1,0 +1,17 @@
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { onTestFinished } from 'vitest';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+import { type TestOperation, testOperation } from '../../../../support/test-operation.js';
+
+/** A service with these operations, until the test ends. */
+export async function serve(...operations: TestOperation[]) {
+  const app = await createHttpApp({
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+    readiness: {},
+    operations: operations.map(testOperation),
+  });
+  onTestFinished(() => app.close());
+  return app;
+}

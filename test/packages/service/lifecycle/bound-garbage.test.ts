@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const doorOfLifecycle = new URL('../../../../packages/service/src/lifecycle/index.ts', import.meta.url).href;
+
+/** Each piece lives until there are as many newer ones; prints the most and the least memory in use once that goes on. */
+const replaceWithoutEnd = `
+  const pieces = new Array(200_000);
+  let [most, least] = [0, Number.POSITIVE_INFINITY];
+  for (let count = 0; count < pieces.length * 20; count += 1) {
+    pieces[count % pieces.length] = { count, text: count + ' of many', more: [count, count] };
+    if (count < pieces.length * 8 || count % 5000 !== 0) continue;
+    const { heapUsed } = process.memoryUsage();
+    [most, least] = [Math.max(most, heapUsed), Math.min(least, heapUsed)];
+  }
+  console.log(most / least);
+  process.exit();`;
+
+/** The most memory in use against the least, once pieces are replaced, in a process that may use so much. */
+async function swing(heapMebibytes: number): Promise<number> {
+  const service = `import { runProcess } from ${JSON.stringify(doorOfLifecycle)};`;
+  const run = `${service} await runProcess({ name: 'test', log: { info() {} }, start: async () => ({}) });`;
+  const flags = [
+    // So that V8 collects at the moment that it decides on, however fast the machine is.
+    ...['--no-incremental-marking', '--single-threaded-gc', '--max-semi-space-size=1'],
+    `--max-old-space-size=${heapMebibytes}`,
+  ];
+  const source = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval'];
+  const code = `${run}${replaceWithoutEnd}`;
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...source, code]);
+  expect(Number(stdout)).toBeGreaterThan(1);
+  return Number(stdout);
+}
+
+it('a process has at most one and a half times as much garbage as what it uses', async () => {
+  expect(await swing(4096)).toBeLessThan(3);
+});
+
+it('a process with little memory has less garbage than that', async () => {
+  expect(await swing(1024)).toBeLessThan(2.2);
+});
