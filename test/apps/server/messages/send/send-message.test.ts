@@ -273,4 +273,24 @@ eachBackend((backend) => {
     const refused = await organisation.ask('guest', 'POST', 'register', { all_public_streams: true });
     expect(refused.body.msg).toBe('User not authorized for this query');
   });
+
+  it('reaches a queue that follows all public channels no more once its user is a guest, but for their own', async () => {
+    const { id: other } = await addChannel(organisation, { members: ['member'] });
+    const { id: own } = await addChannel(organisation, { members: ['member'] });
+    const { server } = organisation;
+    const eve = await server.addAccount('follows-all@example.com');
+    await subscribe(organisation, own, eve.userId);
+    const read = await server.openQueue(eve, { event_types: '["message"]', all_public_streams: 'true' });
+    const told = async () =>
+      ((await read()) as { message: { content: string } }[]).map(({ message }) => message.content);
+    const setRole = (role: number) => organisation.do('owner', 'PATCH', `users/${eve.userId}`, { role });
+    const say = (to: number, content: string) => sent('member', { type: 'channel', to, topic: 'a', content });
+    await say(other, 'as a member');
+    await setRole(600);
+    await say(other, 'as a guest');
+    await say(own, 'in the own channel');
+    await setRole(400);
+    await say(other, 'as a member again');
+    expect(await told()).toEqual(['as a member', 'in the own channel', 'as a member again']);
+  });
 });
