@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-// Those of Markdown measure the processor time of their process, and so have one each.
-const serverTests = ['test/apps/server/*.test.ts', 'test/apps/server/!(markdown)/**/*.test.ts'];
+const serverTests = ['test/apps/server/**/*.test.ts'];
 const relayTests = ['test/apps/{relay,vendors}/**/*.test.ts'];
-const packageTests = ['test/packages/**/*.test.ts', 'test/contracts/*.test.ts'];
+// Tests of Markdown measure their own process's CPU time, so each file gets a process of its own.
+const packageTests = ['test/packages/!(markdown)/**/*.test.ts', 'test/contracts/*.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['source'] },

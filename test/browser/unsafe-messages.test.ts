@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unsafeTexts } from '../apps/server/markdown/unsafe-texts.js';
 import { type Account, ServerUnderTest } from '../apps/server/server-under-test.js';
+import { unsafeTexts } from '../packages/markdown/unsafe-texts.js';
 import { hasChromium, launch } from './open-page.js';
 
 // No message has a null byte: the server refuses it.

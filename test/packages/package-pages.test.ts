@@ -47,8 +47,8 @@ it.each([...packages.map((name) => `packages/${name}`), ...apps.map((name) => `a
   },
 );
 
-it('the example of the protocol prints what its comments say', () => {
-  const [example = ''] = blocksOf(pageOf('protocol'), 'js');
+it.each(['protocol', 'markdown'])('the example of %s prints what its comments say', (name) => {
+  const [example = ''] = blocksOf(pageOf(name), 'js');
   const said = [...example.matchAll(/^console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
   expect(said.length).toBeGreaterThan(2);
   const flags = ['--conditions=source', '--import=tsx', '--input-type=module', '--eval', example];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { emojiCodeToNames } from '@waxwing/markdown';
 import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { emojiCodeToNames } from '../markdown/index.js';
 import { emojiDataPath } from './emoji-data-path.js';
 
 const dayInSeconds = 24 * 60 * 60;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '@waxwing/markdown';
 import { RawAnswer } from '@waxwing/service/http';
 import { passwordLength } from '../authentication/password-hash.js';
-import { escapeHtml } from '../markdown/escape-html.js';
 import { maximumAddressCharacters } from '../users/email-address.js';
 
 const style = `

@@ -1,7 +1,7 @@
+import { type Linkifier, parseLinkifier } from '@waxwing/markdown';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Signals } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import { type Linkifier, parseLinkifier } from '../markdown/index.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 

@@ -1,5 +1,5 @@
+import { parseLinkifier } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
-import { parseLinkifier } from '../markdown/index.js';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 
 /** Each message that is sent is searched for all of them. */

@@ -1,9 +1,9 @@
+import type { RenderedMarkdown } from '@waxwing/markdown';
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { numbersIn, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { awakeningEvents } from '../channels/recent-activity.js';
 import type { ServerContext } from '../context.js';
-import type { RenderedMarkdown } from '../markdown/index.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 import { claimUploads } from '../uploads/attachment-references.js';

@@ -1,7 +1,7 @@
+import type { References } from '@waxwing/markdown';
 import { ProtocolError, refused } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import type { References } from '../markdown/index.js';
 import {
   holdsPermissions,
   type PermissionHolder,

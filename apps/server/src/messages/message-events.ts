@@ -1,6 +1,6 @@
+import type { RenderedMarkdown } from '@waxwing/markdown';
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import type { RenderedMarkdown } from '../markdown/index.js';
 import { shownAddress } from '../users/address-visibility.js';
 import { formOf, type MessageForm } from './message-form.js';
 import { writeFlags, writeMessage } from './message-record.js';

@@ -1,8 +1,8 @@
+import type { References } from '@waxwing/markdown';
 import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { isDormant } from '../channels/recent-activity.js';
-import type { References } from '../markdown/index.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import type { ServerTables } from '../tables.js';

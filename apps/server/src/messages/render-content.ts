@@ -1,7 +1,3 @@
-import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ServerContext } from '../context.js';
 import {
   findReferences,
   type LinkableChannel,
@@ -11,7 +7,11 @@ import {
   type MentionableUser,
   type RenderedMarkdown,
   renderMarkdown,
-} from '../markdown/index.js';
+} from '@waxwing/markdown';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerContext } from '../context.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';

@@ -1,5 +1,5 @@
+import { isKnownLanguage, resolveLanguage } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
-import { isKnownLanguage, resolveLanguage } from '../markdown/index.js';
 import { urlTemplateProblem } from './url-template-problem.js';
 
 /** Code points. */

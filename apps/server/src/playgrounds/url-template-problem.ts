@@ -1,5 +1,5 @@
+import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown';
 import { parseTemplate } from 'url-template';
-import { urlTemplateFormProblem, urlTemplateVariables } from '../markdown/index.js';
 
 /**
  * What an author of a message would write to get elsewhere: to another scheme, to another host before or after the one

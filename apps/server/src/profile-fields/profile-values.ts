@@ -1,7 +1,7 @@
+import { renderMarkdown } from '@waxwing/markdown';
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
-import { renderMarkdown } from '../markdown/index.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { PlannedValue, ProfileValueFacts, ProfileValueWish } from './plan-profile-values.js';
 import type { ProfileFieldType } from './profile-field-types.js';

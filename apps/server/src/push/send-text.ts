@@ -1,3 +1,4 @@
+import type { RenderedMarkdown } from '@waxwing/markdown';
 import { type NotificationReach, notificationReach, type PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -5,7 +6,6 @@ import type { RelaySettings } from '../configuration.js';
 import { createPublisher } from '../event-queues/publish-events.js';
 import { queueNotifier } from '../event-queues/queue-listeners.js';
 import { KnownLinkifiers } from '../linkifiers/known-linkifiers.js';
-import type { RenderedMarkdown } from '../markdown/index.js';
 import { sendMessages } from '../messages/insert-messages.js';
 import { notifyOfMessages } from '../messages/push/notify-of-messages.js';
 import { renderContents } from '../messages/render-content.js';

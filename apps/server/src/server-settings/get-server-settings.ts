@@ -1,7 +1,7 @@
+import { renderMarkdown } from '@waxwing/markdown';
 import { anybody, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
-import { renderMarkdown } from '../markdown/index.js';
 import { hasPublicAccess } from '../realm/public-access.js';
 import { realmIconUrl } from '../realm/realm-icon.js';
 import { featureLevel, serverVersion } from '../realm/realm-limits.js';

@@ -1,5 +1,5 @@
+import { plainText } from '@waxwing/markdown';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
-import { plainText } from '#server/markdown/index.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,8 +1,8 @@
+import { renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { renderMarkdown } from '#server/markdown/index.js';
 import { cleanFileName, shownFileName } from '#server/uploads/file-name.js';
+import { facts } from '../../../packages/markdown/facts.js';
 import fc from '../../../support/fast-check.js';
-import { facts } from '../markdown/facts.js';
 
 describe('a file’s name', () => {
   it.each([

@@ -1,6 +1,6 @@
+import type { References } from '@waxwing/markdown';
 import type { MessageId, UserId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
-import type { References } from '../../markdown/index.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';

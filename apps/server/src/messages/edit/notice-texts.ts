@@ -1,5 +1,5 @@
+import { topicHash } from '@waxwing/markdown';
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { topicHash } from '../../markdown/index.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
 

@@ -1,6 +1,6 @@
+import type { RenderedMarkdown } from '@waxwing/markdown';
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
-import type { RenderedMarkdown } from '../../markdown/index.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { readMentionRights } from '../mention-rules.js';

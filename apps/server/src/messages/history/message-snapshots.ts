@@ -1,7 +1,7 @@
+import { contentHtmlDiff } from '@waxwing/markdown';
 import type { UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
-import { contentHtmlDiff } from '../../markdown/index.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import { writeTopic } from '../message-form.js';
 

@@ -1,10 +1,10 @@
+import { plainText } from '@waxwing/markdown';
 import type { GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { MessageContent, MessageRecipient } from '@waxwing/server-push';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
-import { plainText } from '../../markdown/index.js';
 import type { ServerTransaction } from '../../tables.js';
 import { writeAvatar } from '../../users/user-record.js';
 import { guestsWithoutSight } from '../guests-without-sight.js';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../markdown/index.js';
+import { escapeHtml } from '@waxwing/markdown';
 
 /** HTML in which the words that were searched for are marked, wherever they are text. */
 export function highlightHtml(html: string, words: readonly string[]): string {

@@ -1,3 +1,4 @@
+import type { RenderedMarkdown } from '@waxwing/markdown';
 import type { ChannelId } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
@@ -5,7 +6,6 @@ import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { findChannels, lockChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
-import type { RenderedMarkdown } from '../../markdown/index.js';
 import type { ServerTransaction } from '../../tables.js';
 import { clientName } from '../client-name.js';
 import { type Destination, sendMessages } from '../insert-messages.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { renderMarkdown } from '@waxwing/markdown';
 import type { ChannelAccess } from '#server/channels/channel-access.js';
 import type { Channel } from '#server/channels/channel-store.js';
-import { renderMarkdown } from '#server/markdown/index.js';
 import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.js';
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { type Role, roles } from '#server/permissions/roles.js';

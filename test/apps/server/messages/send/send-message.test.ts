@@ -6,9 +6,9 @@ import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
 import { sendingUnderTest } from './sending-under-test.js';
 
-// The server's own copy of what takes longest in rendering.
-const ofServer = createRequire(new URL('../../../../../apps/server/package.json', import.meta.url));
-const highlighter = ofServer('highlight.js/lib/core') as { highlight(): unknown };
+// The renderer's own copy of what takes longest in rendering.
+const ofRenderer = createRequire(new URL('../../../../../packages/markdown/package.json', import.meta.url));
+const highlighter = ofRenderer('highlight.js/lib/core') as { highlight(): unknown };
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);

@@ -1,11 +1,5 @@
+import { emojiCode, emojiCodeToNames, emojiOf, parseLinkifier, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import {
-  emojiCode,
-  emojiCodeToNames,
-  emojiOf,
-  parseLinkifier,
-  renderMarkdown,
-} from '#server/markdown/index.js';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;

@@ -1,6 +1,6 @@
+import { findReferences, type MarkdownFacts, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { findReferences, type MarkdownFacts, renderMarkdown } from '#server/markdown/index.js';
-import fc from '../../../support/fast-check.js';
+import fc from '../../support/fast-check.js';
 import { facts } from './facts.js';
 import { arbitraryText } from './nasty-texts.js';
 

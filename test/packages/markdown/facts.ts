@@ -1,5 +1,5 @@
-import { type MarkdownFacts, parseLinkifier } from '#server/markdown/index.js';
-import { channelId, groupId, messageId, userId } from '../../../support/ids.js';
+import { type MarkdownFacts, parseLinkifier } from '@waxwing/markdown';
+import { channelId, groupId, messageId, userId } from '../../support/ids.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);

@@ -1,5 +1,5 @@
+import { isKnownLanguage, knownLanguages, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { isKnownLanguage, knownLanguages, renderMarkdown } from '#server/markdown/index.js';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;

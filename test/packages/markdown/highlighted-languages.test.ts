@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
-import { highlightCode } from '#server/markdown/code/highlight-code.js';
-import { highlighterLanguages } from '#server/markdown/code/highlighter-languages.js';
+import { highlightCode } from '#markdown/code/highlight-code.js';
+import { highlighterLanguages } from '#markdown/code/highlighter-languages.js';
 
-const library = createRequire(new URL('../../../../apps/server/package.json', import.meta.url));
+const library = createRequire(new URL('../../../packages/markdown/package.json', import.meta.url));
 
 // A page in a page, code in code: what another language highlights within one shows that it was loaded as well.
 const samples = [

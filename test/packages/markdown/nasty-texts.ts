@@ -1,4 +1,4 @@
-import fc from '../../../support/fast-check.js';
+import fc from '../../support/fast-check.js';
 
 /** Pieces of which the flavour's syntax is made, and what they are easily mistaken for. */
 export const pieces: readonly string[] = [

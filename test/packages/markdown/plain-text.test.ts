@@ -1,5 +1,5 @@
+import { plainText, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { plainText, renderMarkdown } from '#server/markdown/index.js';
 import { facts } from './facts.js';
 
 describe('the text of a message for where nothing but text is shown', () => {

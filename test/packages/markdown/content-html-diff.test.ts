@@ -1,6 +1,6 @@
+import { contentHtmlDiff, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { contentHtmlDiff, renderMarkdown } from '#server/markdown/index.js';
-import fc from '../../../support/fast-check.js';
+import fc from '../../support/fast-check.js';
 import { facts } from './facts.js';
 import { arbitraryText, fill } from './nasty-texts.js';
 

@@ -1,7 +1,7 @@
+import { contentHtmlDiff, findReferences, knownLanguages, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { contentHtmlDiff, findReferences, knownLanguages, renderMarkdown } from '#server/markdown/index.js';
-import fc from '../../../support/fast-check.js';
-import { processorMilliseconds, slownessOfMachine } from '../../../support/processor-time.js';
+import fc from '../../support/fast-check.js';
+import { processorMilliseconds, slownessOfMachine } from '../../support/processor-time.js';
 import { facts } from './facts.js';
 import { arbitraryLongText, fill, pieces } from './nasty-texts.js';
 

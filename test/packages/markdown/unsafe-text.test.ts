@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { contentHtmlDiff, renderMarkdown } from '@waxwing/markdown';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { contentHtmlDiff, renderMarkdown } from '#server/markdown/index.js';
-import { hasChromium, launch } from '../../../browser/open-page.js';
-import fc from '../../../support/fast-check.js';
+import { hasChromium, launch } from '../../browser/open-page.js';
+import fc from '../../support/fast-check.js';
 import { forbiddenIn, openedElements, parsedElements } from './allowed-html.js';
 import { facts } from './facts.js';
 import { arbitraryTex, arbitraryText } from './nasty-texts.js';
