@@ -4,28 +4,29 @@ import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
 import { uploadPathId } from './rules/safe-links.js';
 
-/** What a text refers to; every list without doubles and in the order of the text. */
+/** What a text refers to. Lists have no duplicates and keep the order of the text. */
 export interface References {
   readonly mentions: {
-    /** Users whom the text notifies. */
+    /** Users mentioned with a notification. */
     readonly userIds: readonly UserId[];
-    /** Users named silently, in quotes too; they may also be in `userIds`. */
+    /** Users mentioned silently, which includes mentions in quotes. May overlap with `userIds`. */
     readonly silentUserIds: readonly UserId[];
     readonly groupIds: readonly GroupId[];
     readonly silentGroupIds: readonly GroupId[];
-    /** Whether everyone in the channel, or in the direct message, is mentioned. */
+    /** Whether the text mentions all members of the channel or direct message. */
     readonly channelWildcard: boolean;
-    /** Whether everyone who takes part in the topic is mentioned. */
+    /** Whether the text mentions all participants of the topic. */
     readonly topicWildcard: boolean;
   };
   readonly linkedChannelIds: readonly ChannelId[];
   readonly linkedMessageIds: readonly MessageId[];
-  /** The path ids of the uploads that links lead to: `<realm_id>/<xx>/<yyyy>/<file_name>`, percent-decoded. */
+  /** Path ids of linked uploads, percent-decoded: `<realm_id>/<xx>/<yyyy>/<file_name>`. */
   readonly uploads: readonly string[];
+  /** Whether the text links to any URL, an upload included. Links to channels and topics by name do not count. */
   readonly hasLink: boolean;
 }
 
-/** Silences the mentions in quotes, and gathers what all tokens refer to. */
+/** Collects the references of parsed tokens. Marks mentions in quotes as silent, in the tokens themselves. */
 export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): References {
   const mentions: Mention[] = [];
   const links: ChannelLink[] = [];
@@ -55,10 +56,10 @@ export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): Ref
 }
 
 function sortMentions(mentions: readonly Mention[]): References['mentions'] {
-  const usersOf = (those: readonly Mention[]) =>
-    unique(those.map((each) => (each.kind === 'user' ? each.id : undefined)));
-  const groupsOf = (those: readonly Mention[]) =>
-    unique(those.map((each) => (each.kind === 'group' ? each.id : undefined)));
+  const usersOf = (list: readonly Mention[]) =>
+    unique(list.map((each) => (each.kind === 'user' ? each.id : undefined)));
+  const groupsOf = (list: readonly Mention[]) =>
+    unique(list.map((each) => (each.kind === 'group' ? each.id : undefined)));
   const [silent, loud] = [
     mentions.filter(({ isSilent }) => isSilent),
     mentions.filter(({ isSilent }) => !isSilent),

@@ -2,18 +2,18 @@ import { diffArrays } from 'diff';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
 /**
- * How many insertions and deletions are looked for; texts that differ by more are shown as wholly replaced. The time grows
- * with its square, and everybody else waits for it.
+ * Maximum edit distance, in insertions plus deletions. Beyond it the whole text counts as replaced: the time of the diff
+ * grows with the square of the distance and blocks the event loop.
  */
 const maxEditLength = 400;
 
-/** Elements in which text and `span` may not stand directly. */
+/** Elements that may not contain text or `span` directly. */
 const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr', 'ul', 'ol']);
 
 /**
- * Shows what an edit changed: the HTML after it in one `div`, with `highlight_text_inserted` around what is new and
- * `highlight_text_deleted` around the text that is gone. All tags are those of `after`, and of `before` only text is
- * taken, so that the result is as safe as what the renderer made.
+ * Diffs two rendered versions of a message. Returns `after` in one `div`, with `highlight_text_inserted` around new text
+ * and `highlight_text_deleted` around removed text. Both arguments must be output of `renderMarkdown`. Tags come from
+ * `after` alone and only text from `before`, so that the result is as safe as `after`.
  */
 export function contentHtmlDiff(before: string, after: string): string {
   const writer = new DiffWriter();
@@ -21,7 +21,7 @@ export function contentHtmlDiff(before: string, after: string): string {
   const parts = readHtmlParts(after);
   const now = parts.filter((part) => part.kind !== 'tag');
   const inserted = new Set<HtmlPart>();
-  /** What is gone, by the part that it stood behind; `undefined` for what stood before all others. */
+  /** Deleted parts by the part that they followed; `undefined` for those at the start. */
   const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;
@@ -63,7 +63,7 @@ function compare(old: readonly HtmlPart[], now: readonly HtmlPart[]): readonly C
   return [same, ...changes];
 }
 
-/** Writes the new HTML; what is deleted waits for the next place where text may stand. */
+/** Writes the new HTML. Buffers deleted text until the next position where text is allowed. */
 class DiffWriter {
   readonly #open: string[] = [];
   #html = '';

@@ -1,4 +1,4 @@
 import MarkdownIt from 'markdown-it';
 
-/** Escapes `&`, `<`, `>` and `"`, so that a text is the same text in HTML, also within an attribute. */
+/** Escapes `&`, `<`, `>` and `"`, for text content and for attribute values in double quotes. */
 export const escapeHtml: (text: string) => string = new MarkdownIt('zero').utils.escapeHtml;

@@ -1,10 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// What stands before a name may be the mark of a quote or of a table's cell, which is gone when the name is read.
-const anything = ' ';
+// Accepts a name after any character: the mark of a quote or a table cell before it is gone when the renderer reads the
+// name.
+const anyPredecessor = ' ';
 
-/** The names that a text asks for, each once, as typed. */
+/** The names in a text, as typed and without duplicates. */
 export interface TextReferences {
   readonly userNames: readonly string[];
   readonly userIds: readonly UserId[];
@@ -14,8 +15,8 @@ export interface TextReferences {
 }
 
 /**
- * Finds every name that rendering this text may look up, so that all of them are fetched in a constant number of
- * queries. It reads code blocks too and so may name a few more; it never names fewer.
+ * Finds every name that `renderMarkdown` may look up for this text, so that the caller can fetch all facts in a constant
+ * number of queries. Returns a superset: names in code blocks are included, although rendering ignores them.
  */
 export function findReferences(text: string): TextReferences {
   const found: Found = {
@@ -26,7 +27,7 @@ export function findReferences(text: string): TextReferences {
     topics: new Map(),
   };
   readAll(text, found);
-  // In a table a bar is written with a backslash, which is gone when the cell's text is read.
+  // A table cell escapes `|` with a backslash, which the table rule removes before names are read.
   if (text.includes('\\|')) readAll(text.replaceAll('\\|', '|'), found);
   return {
     userNames: [...found.userNames],
@@ -50,7 +51,7 @@ function readAll(text: string, found: Found): void {
   for (let at = source.indexOf('@'); at >= 0; at = source.indexOf('@', at + 1))
     readMentions(source, at, found);
   for (let at = source.indexOf('#**'); at >= 0; at = source.indexOf('#**', at + 1)) {
-    const reference = readChannelReference(source, at, anything);
+    const reference = readChannelReference(source, at, anyPredecessor);
     if (reference === undefined) continue;
     const { channelName, topic, messageId } = reference;
     found.channelNames.add(channelName);
@@ -60,9 +61,9 @@ function readAll(text: string, found: Found): void {
 }
 
 function readMentions(source: string, position: number, found: Found): void {
-  const user = readUserMention(source, position, anything);
+  const user = readUserMention(source, position, anyPredecessor);
   if (user?.userId !== undefined) found.userIds.add(user.userId);
   else if (user?.name !== undefined && wildcardOf(user.text) === undefined) found.userNames.add(user.name);
-  const group = readGroupMention(source, position, anything);
+  const group = readGroupMention(source, position, anyPredecessor);
   if (group !== undefined) found.groupNames.add(group.name);
 }

@@ -1,17 +1,21 @@
 import type { ChannelId } from '@waxwing/protocol';
-/** The addresses of conversations in the fragment of a URL, as stock clients read them. */
 
-/** Percent-encoding with dots for percent signs; what would break a link in a text is encoded too. */
+/**
+ * Encodes a name for the URL fragment of a conversation, as stock clients do: percent-encoding with `.` for `%`. Also
+ * encodes `.` itself, and `!`, `'`, `(` and `)`, which would break a link in a text.
+ */
 export function encodeHash(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))
     .replace(/[.!'()]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%', '.');
 }
 
+/** The link to a channel, such as `/#narrow/channel/9-general-talk`. */
 export function channelHash(channelId: ChannelId, name: string): string {
   return `/#narrow/channel/${channelId}-${encodeHash(name.replaceAll(' ', '-'))}`;
 }
 
+/** The link to a topic, such as `/#narrow/channel/9-general-talk/topic/lunch`. */
 export function topicHash(channelId: ChannelId, name: string, topic: string): string {
   return `${channelHash(channelId, name)}/topic/${encodeHash(topic)}`;
 }

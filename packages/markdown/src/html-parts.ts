@@ -1,23 +1,26 @@
-/** A piece of rendered HTML: a tag, or something that a reader sees as one thing. */
+/**
+ * A part of rendered HTML: a tag, a word (or white space), or a `whole` element that readers see as one unit, such as an
+ * emoji or a formula.
+ */
 export interface HtmlPart {
   readonly kind: 'tag' | 'word' | 'whole';
   readonly html: string;
-  /** The name of a tag's element. */
+  /** The element's name; empty for words. */
   readonly name: string;
-  /** Whether the tag is one that has no end. */
+  /** Whether the tag is a void element, which has no end tag. */
   readonly isVoid: boolean;
-  /** What a reader sees of it, escaped; empty for tags. */
+  /** The visible text, escaped; empty for tags. */
   readonly text: string;
-  /** Equal for two pieces that look the same: the text, and how and where it leads. */
+  /** Comparison key, equal for two parts with the same text, style and link target. */
   readonly key: string;
 }
 
 const piece = /<(\/?)([a-z][a-z0-9]*)((?:\s+[^<>]*)?)>|[^<\s]+|\s+|</gi;
 const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
-/** Elements of one word or formula, which are compared and shown as a whole. */
+/** Classes of elements that are compared and shown as a whole. */
 const wholeClass =
   /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
-/** Elements that change how text looks or where it leads, so that a change of them counts as a change of the text. */
+/** Elements whose change counts as a change of the text inside: they set its style or its link target. */
 const styling: ReadonlySet<string> = new Set([
   'a',
   'strong',
@@ -37,7 +40,7 @@ interface OpenElement {
   readonly style: string;
 }
 
-/** Cuts rendered HTML into tags, words, and elements that are seen as one thing. */
+/** Splits rendered HTML into tags, words and whole elements. Expects output of the renderer, not arbitrary HTML. */
 export function readHtmlParts(html: string): HtmlPart[] {
   const pieces = [...html.matchAll(piece)];
   const parts: HtmlPart[] = [];
@@ -57,7 +60,7 @@ export function readHtmlParts(html: string): HtmlPart[] {
         html: markup,
         name,
         isVoid: false,
-        text: seenText(whole),
+        text: visibleText(whole),
         key: `${style}|${markup}`,
       });
       index = end - 1;
@@ -75,7 +78,7 @@ function isWhole(name: string, attributes: string): boolean {
   return name === 'img' || name === 'time' || (name === 'span' && wholeClass.test(attributes));
 }
 
-/** The index after the piece that closes the element which starts at `start`. */
+/** The index after the end tag of the element that starts at `start`. */
 function endOfElement(pieces: readonly RegExpExecArray[], start: number): number {
   let depth = 0;
   for (let index = start; index < pieces.length; index++) {
@@ -88,8 +91,8 @@ function endOfElement(pieces: readonly RegExpExecArray[], start: number): number
   return pieces.length;
 }
 
-/** The text of an element: of a formula its TeX, of a picture what stands for it. */
-function seenText(pieces: readonly RegExpExecArray[]): string {
+/** The visible text of an element: the TeX source of a formula, the `alt` text of an image. */
+function visibleText(pieces: readonly RegExpExecArray[]): string {
   const html = pieces.map(([text]) => text).join('');
   const tex = /<annotation[^>]*>([^<]*)<\/annotation>/.exec(html)?.[1];
   if (tex !== undefined) return tex;

@@ -2,39 +2,41 @@ import { RE2JS, RE2JSException } from 're2js';
 import { parseTemplate, type Template } from 'url-template';
 import { urlTemplateFormProblem, urlTemplateVariables } from './url-template.js';
 
-/** A pattern of the organisation whose matches become links. Made by `parseLinkifier` alone. */
+/** A compiled pattern of the organization whose matches become links. Only `parseLinkifier` creates it. */
 export interface Linkifier {
-  /** Finds the pattern where it stands as a word: what becomes the link is its first group. */
+  /** Matches the pattern as a whole word. Group 1 is the text of the link. */
   readonly matcher: RE2JS;
   readonly template: Template;
 }
 
-/** Why a pattern and a URL template are no linkifier, and which of them is to blame. */
+/** Why `parseLinkifier` refuses a pattern and URL template, and which of the two is wrong. */
 export interface LinkifierProblem {
   readonly kind: 'problem';
   readonly about: 'pattern' | 'url_template' | 'both';
   readonly message: string;
 }
 
-/** Where a match may stand: after these, and before what is no letter and no digit. */
+/** Word boundaries of a match: it follows one of these, and no letter or digit follows it. */
 const before = String.raw`(?:^|[\s\x{85}\pZ'"(,:<])`;
 const after = String.raw`(?:$|[^\pL\pN])`;
 
-/** How large a compiled pattern may be, since the time of a search grows with it. */
+/** Maximum RE2 program size of a compiled pattern. Search time grows with it. */
 const maxProgramSize = 500;
 
-/** Code points: so many can be compiled at once, and looked up by an index. */
+/** Maximum length of a pattern, in code points. Keeps compilation fast, and fits a database index. */
 const maxPatternCharacters = 500;
 
 /**
- * Reads a linkifier: a regular expression of RE2's syntax, which is searched in linear time, and a URL template
- * (RFC 6570) whose variables are its named groups, all of them and no others. Neither may be too large.
+ * Compiles a linkifier from a regular expression in RE2 syntax, which matches in linear time, and an RFC 6570 URL
+ * template. The template's variables must be exactly the pattern's named groups. Limits: 500 code points and an RE2
+ * program size of 500 for the pattern, 2,048 code points for the template. Returns a problem with a message for the
+ * client if either is invalid.
  */
 export function parseLinkifier(
   pattern: string,
   urlTemplate: string,
 ): { readonly kind: 'linkifier'; readonly linkifier: Linkifier } | LinkifierProblem {
-  // Alone first: a bracket that it closes too often would close the one that is put around it.
+  // Compile the bare pattern first: an unbalanced `)` would close the group that is put around it below.
   const alone = compile(pattern, pattern);
   if ('kind' in alone) return alone;
   const templateProblem =
@@ -56,7 +58,7 @@ export function parseLinkifier(
   };
 }
 
-/** The expression that is made of a pattern, ready to search. */
+/** Compiles `expression`, which is `pattern` or contains it, and enforces the size limits. */
 function compile(pattern: string, expression: string): { readonly matcher: RE2JS } | LinkifierProblem {
   if (pattern === '') return problem('pattern', 'Pattern cannot be blank.');
   if ([...pattern].length > maxPatternCharacters)

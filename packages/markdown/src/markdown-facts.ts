@@ -1,7 +1,7 @@
 import type { ChannelId, GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { Linkifier } from './linkifier.js';
 
-/** A user whom a message may mention. */
+/** A user that a message may mention. */
 export interface MentionableUser {
   readonly userId: UserId;
   readonly fullName: string;
@@ -12,9 +12,9 @@ export interface MentionableUser {
 /** A group that a message may mention. */
 export interface MentionableGroup {
   readonly groupId: GroupId;
-  /** The name that is typed: `role:members` for a role group. */
+  /** The name that authors type: `role:members` for a role group. */
   readonly name: string;
-  /** What readers see; the same as `name` unless this is a role group. */
+  /** The name that readers see. Differs from `name` only for role groups. */
   readonly displayName: string;
   /** Mentions of deactivated groups are always silent. */
   readonly isActive: boolean;
@@ -26,24 +26,28 @@ export interface LinkableChannel {
   readonly name: string;
 }
 
-/** A topic with the newest of its messages that the author can read. */
+/** A topic, with the newest message in it that the author can read. */
 export interface LinkableTopic {
   readonly channelId: ChannelId;
   readonly topic: string;
   readonly newestMessageId: MessageId;
 }
 
+/** An emoji that the organization has uploaded. */
 export interface CustomEmoji {
   readonly name: string;
-  /** An `https:` or `http:` URL, or a path on the organisation's own server. */
+  /** An `http:` or `https:` URL, or a path on the organization's server. */
   readonly sourceUrl: string;
 }
 
-/** Everything outside the text that its HTML depends on. What is left out is not resolved, and its text stays as typed. */
+/**
+ * Everything besides the text that its HTML depends on. A name without a fact is not resolved and stays as typed. Names of
+ * users, groups, channels and topics are compared ignoring case.
+ */
 export interface MarkdownFacts {
-  /** The organisation's URL, such as `https://chat.example.com`; links to its conversations and uploads become relative. */
+  /** The organization's URL, such as `https://chat.example.com`. Links to its conversations and uploads become relative. */
   readonly realmUrl: string;
-  /** The language of code blocks that name none; an empty string for none. */
+  /** The language of fenced code blocks that name none. Default: none. */
   readonly defaultCodeLanguage?: string;
   readonly users?: readonly MentionableUser[];
   readonly groups?: readonly MentionableGroup[];
@@ -53,7 +57,7 @@ export interface MarkdownFacts {
   readonly customEmoji?: readonly CustomEmoji[];
 }
 
-/** The facts, arranged so that each name is looked up in constant time. Names are compared without regard to case. */
+/** Indexes `MarkdownFacts` for lookups in constant time. */
 export class ResolvedFacts {
   readonly realmUrl: string;
   readonly defaultCodeLanguage: string;
@@ -71,7 +75,7 @@ export class ResolvedFacts {
     this.defaultCodeLanguage = facts.defaultCodeLanguage ?? '';
     this.linkifiers = facts.linkifiers ?? [];
     this.#usersById = new Map(users.map((user) => [user.userId, user]));
-    // Of several users with one name an active one is mentioned.
+    // An active user wins over deactivated ones with the same name.
     const activeLast = [...users].sort((one, other) => Number(one.isActive) - Number(other.isActive));
     this.#usersByName = new Map(activeLast.map((user) => [fold(user.fullName), user]));
     this.#groups = new Map((facts.groups ?? []).map((group) => [fold(group.name), group]));
@@ -82,7 +86,7 @@ export class ResolvedFacts {
     this.#customEmoji = new Map((facts.customEmoji ?? []).map((emoji) => [emoji.name, emoji]));
   }
 
-  /** The user that a mention names. With name and id, both must fit. */
+  /** The user that a mention refers to, by name or id. If both are given, both must match, the name in the same case. */
   user(name: string | undefined, userId: UserId | undefined): MentionableUser | undefined {
     if (userId === undefined) return this.#usersByName.get(fold(name ?? ''));
     const user = this.#usersById.get(userId);

@@ -10,11 +10,11 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a reader sees of HTML that the renderer has made, for where nothing but text is shown: emoji as Unicode has them,
- * formulas as TeX, numbers of lists, and `> ` before what is quoted. What a spoiler hides stays hidden.
+ * Converts output of `renderMarkdown` to plain text, such as for push notifications. Emoji become Unicode, formulas their
+ * TeX source; ordered lists keep their numbers, and quoted lines start with `> `. Spoiler content becomes `(…)`.
  */
 export function plainText(html: string): string {
-  // To the last end of any: too much is left out rather than too little.
+  // Greedy on purpose: hides too much rather than too little.
   const shown = html.replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)');
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {
@@ -24,10 +24,10 @@ export function plainText(html: string): string {
   return text.toString().trim();
 }
 
-/** Text that grows, each line of which may begin with something. */
+/** Builds text line by line, with the quote marks, list number and indentation that each line starts with. */
 class Lines {
   readonly #pieces: string[] = [];
-  /** The numbers of the next items of the lists that are open; `undefined` for lists without numbers. */
+  /** The next item number of each open list; `undefined` for unordered lists. */
   readonly #lists: (number | undefined)[] = [];
   #quotes = 0;
   #item = '';
@@ -45,7 +45,7 @@ class Lines {
   add(text: string): void {
     const end = text.trim() === '' ? text.lastIndexOf('\n') + 1 : 0;
     if (end > 0) {
-      // Between two elements one end of a line is enough.
+      // One line break between two elements is enough.
       if (this.#indentation === undefined) this.#pieces.push(text.slice(0, end));
       this.#indentation = text.slice(end);
       return;
@@ -72,6 +72,6 @@ class Lines {
 function shownEmoji(html: string): string | undefined {
   const code = /^<span class="emoji emoji-([0-9a-f-]+)"/.exec(html)?.[1];
   if (code === undefined) return undefined;
-  // Without the selector phones show such a one as text.
+  // Phones show these as text without the emoji selector.
   return emojiCharacters(code).replace(/^(\P{Emoji_Presentation})(\u20E3?)$/u, '$1\uFE0F$2');
 }

@@ -1,4 +1,4 @@
-/** The years that stock clients can show. */
+/** The range of years that stock clients can show. */
 const firstInstant = Date.parse('0001-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59Z');
 
@@ -23,9 +23,9 @@ const monthFirst = new RegExp(
 );
 
 /**
- * Reads a time as people write it: ISO 8601, UNIX seconds, `31 Dec 2017 5:30 am` or `Jun 5th 2017, 10:30PM`, with a
- * zone of `Z`, `UTC`, `GMT` or an offset. Without a zone it is UTC. Returns undefined when it is none of these, or no
- * instant of the years 1 to 9999.
+ * Parses a time: ISO 8601, Unix seconds, or words such as `31 Dec 2017 5:30 am` and `Jun 5th 2017, 10:30PM`. The zone may
+ * be `Z`, `UTC`, `GMT` (in words only) or an offset, and defaults to UTC. Returns undefined for any other text, and for
+ * instants outside the years 1 to 9999.
  */
 export function readTime(text: string): Date | undefined {
   const typed = text.trim();
@@ -83,7 +83,7 @@ interface TimeOfDay {
 function instantOf(date: CalendarDate, time: TimeOfDay, offset: string | undefined): number | undefined {
   if (time.hour > 23 || time.minute > 59 || time.second > 59) return undefined;
   const at = new Date(0);
-  // Unlike Date.UTC this takes the years before 100 as they are.
+  // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
   at.setUTCFullYear(date.year, date.month - 1, date.day);
   if (at.getUTCMonth() !== date.month - 1 || at.getUTCDate() !== date.day) return undefined;
   at.setUTCHours(time.hour, time.minute, time.second, time.milliseconds);

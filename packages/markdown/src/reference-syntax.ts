@@ -1,11 +1,13 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 
-/** How a text names users, groups, channels, topics and messages. One reading, for looking names up and for rendering. */
+// The syntax of mentions and links by name, shared by `findReferences` and the rendering rules so that both read the same
+// names.
 
 export interface UserMention {
+  /** The position after the mention. */
   readonly end: number;
   readonly isSilent: boolean;
-  /** What stands between the stars, as typed. */
+  /** The text between the asterisks, as typed. */
   readonly text: string;
   readonly name: string | undefined;
   readonly userId: UserId | undefined;
@@ -20,7 +22,7 @@ export interface GroupMention {
 export interface ChannelReference {
   readonly end: number;
   readonly channelName: string;
-  /** Absent when only the channel is named; may be the empty topic. */
+  /** Absent for a link to the channel itself; `''` is the topic without a name. */
   readonly topic?: string;
   readonly messageId?: MessageId;
 }
@@ -32,16 +34,20 @@ const groupMention = /@(_?)\*([^*\n]+)\*/y;
 const channelReference = /#\*\*([^*\n]+)\*\*/y;
 const mayComeBefore = /[\s'"({[/<]/;
 
-// Fifteen digits are an integer that a number holds exactly.
+// Integers of up to fifteen digits are exact in a number.
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 
-/** What a wildcard's name addresses; undefined for any other name. */
+/** What a wildcard mention addresses, such as `channel` for `all`. Returns undefined for any other name. */
 export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   if (channelWildcards.has(text)) return 'channel';
   return text === 'topic' ? 'topic' : undefined;
 }
 
+/**
+ * Reads `@**Name**`, `@**Name|id**` or `@**|id**` at a position. `before` is the preceding character, which must be white
+ * space or an opening mark. Returns undefined if there is no mention.
+ */
 export function readUserMention(
   source: string,
   position: number,
@@ -60,6 +66,7 @@ export function readUserMention(
   };
 }
 
+/** Reads `@*group*` at a position; otherwise like `readUserMention`. */
 export function readGroupMention(
   source: string,
   position: number,
@@ -70,6 +77,7 @@ export function readGroupMention(
   return { end: position + match[0].length, isSilent: match[1] === '_', name: match[2] as string };
 }
 
+/** Reads `#**channel**`, `#**channel>topic**` or `#**channel>topic@message**`; otherwise like `readUserMention`. */
 export function readChannelReference(
   source: string,
   position: number,
@@ -93,7 +101,7 @@ export function readChannelReference(
   };
 }
 
-/** Mentions and links by name start at the beginning, after white space or after an opening mark. */
+/** Matches at a position that is the start of the text, or follows white space or an opening mark. */
 function matchAt(
   pattern: RegExp,
   source: string,

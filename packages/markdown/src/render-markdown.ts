@@ -1,37 +1,38 @@
 import { collectReferences, type References } from './collect-references.js';
 import { escapeHtml } from './escape-html.js';
-import { flavour, maxNesting } from './flavour.js';
 import { type MarkdownFacts, ResolvedFacts } from './markdown-facts.js';
+import { markdownParser, maxNesting } from './markdown-parser.js';
 import { environmentOf, type Rendering } from './rendering.js';
 
-/** A text as HTML, and what it refers to. */
+/** The result of `renderMarkdown`: HTML and references. */
 export interface RenderedMarkdown extends References {
-  /** Elements, classes and attributes as stock clients read them; no markup of the author's own. */
+  /** Markup that stock clients understand. Safe to embed: any HTML that the author typed is escaped. */
   readonly html: string;
-  /** The display names of the languages of its code blocks, as in `data-code-language`. */
+  /** Display names of the languages of its code blocks, as in `data-code-language`. */
   readonly codeLanguages: readonly string[];
-  /** Whether it tells what its author does: `/me waves`. */
+  /** Whether this is a status message, such as `/me waves`. */
   readonly isMeMessage: boolean;
 }
 
-/** The longest text that is read as Markdown, in code points; a longer one is shown as typed. */
+/** Maximum length of a text, in code points. A longer text is shown as typed. */
 const maxTextCodePoints = 10_000;
-/** The longest HTML, in UTF-16 code units; a text that would become longer is shown as typed. */
+/** Maximum length of the HTML, in UTF-16 code units. A text that exceeds it is shown as typed. */
 const maxHtmlLength = 200_000;
-/** What one text may cost: formulas, code and matches of linkifiers beyond this are shown as typed. */
+/** Budgets of one text. Formulas, code and linkifier matches beyond them are shown as typed. */
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
 
 /**
- * Renders a text of the flavour. Pure: names that the facts do not have stay as typed, and `findReferences` says
- * beforehand which names these may be. Any text is rendered in bounded time and space: one that is too long, nests too
- * deep or would become too large is shown as typed, and then refers to nothing.
+ * Renders chat Markdown as HTML and collects its references. Pure: the result depends on the arguments alone. Names
+ * without a fact stay as typed; `findReferences` lists the names to fetch first. Time and size are bounded for every
+ * input: a text of more than 10,000 code points, one that nests 50 levels deep, and one whose HTML would exceed 200,000
+ * UTF-16 code units are shown as typed and have no references.
  */
 export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMarkdown {
   const source = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   const isMeMessage = source.startsWith('/me ');
-  // Only a text that is longer in code units can be longer in code points.
+  // Counting code points is slow, and a text never has more of them than UTF-16 code units.
   if (source.length > maxTextCodePoints && [...source].length > maxTextCodePoints)
     return asTyped(source, isMeMessage);
   const rendering: Rendering = {
@@ -42,15 +43,15 @@ export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMark
     codeLanguages: new Set(),
   };
   const environment = environmentOf(rendering);
-  const tokens = flavour.parse(source, environment);
+  const tokens = markdownParser.parse(source, environment);
   if (tokens.some((token) => token.level >= maxNesting - 1)) return asTyped(source, isMeMessage);
-  const references = collectReferences(flavour, tokens);
-  const html = flavour.renderer.render(tokens, flavour.options, environment).trimEnd();
+  const references = collectReferences(markdownParser, tokens);
+  const html = markdownParser.renderer.render(tokens, markdownParser.options, environment).trimEnd();
   if (html.length > maxHtmlLength) return asTyped(source, isMeMessage);
   return { html, ...references, codeLanguages: [...rendering.codeLanguages], isMeMessage };
 }
 
 function asTyped(source: string, isMeMessage: boolean): RenderedMarkdown {
   const html = `<p>${escapeHtml(source.trim()).replaceAll('\n', '<br>\n')}</p>`;
-  return { html, ...collectReferences(flavour, []), codeLanguages: [], isMeMessage };
+  return { html, ...collectReferences(markdownParser, []), codeLanguages: [], isMeMessage };
 }

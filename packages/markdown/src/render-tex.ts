@@ -4,24 +4,24 @@ import { escapeHtml } from './escape-html.js';
 import type { Rendering } from './rendering.js';
 
 const require = createRequire(import.meta.url);
-// Loaded, in some milliseconds, when the first formula comes.
-const typesetter = (): typeof katex => require('katex');
+// Loaded on first use, which takes a few milliseconds.
+const loadKatex = (): typeof katex => require('katex');
 
-/** What a formula costs beside its length, counted in characters. */
-const costOfStart = 5;
-/** How deep groups may nest, since typesetting is recursive. */
+/** Fixed cost of one formula, in characters, on top of its length. */
+const baseCost = 5;
+/** Maximum nesting depth of groups, since KaTeX is recursive. */
 const maxDepth = 30;
-/** How often macros may be expanded in one formula. */
+/** Maximum macro expansions in one formula. */
 const maxExpansions = 200;
-/** The longest rule or space, in em. */
+/** Maximum size of a rule or space, in em. */
 const maxSizeEm = 50;
 
-/** A formula within a line; what cannot be typeset stays as typed, marked as an error. */
+/** Renders an inline formula. Invalid TeX, and TeX beyond the budget, stays as typed in a `tex-error` element. */
 export function renderInlineTex(rendering: Rendering, tex: string): string {
   return typeset(rendering, tex, false) ?? `<span class="tex-error">$$${escapeHtml(tex)}$$</span>`;
 }
 
-/** Formulas with a paragraph between them, each on a line of its own. */
+/** Renders a block of display formulas, separated by blank lines. Each one that fails stays as typed. */
 export function renderTexBlock(rendering: Rendering, text: string): string {
   const formulas = text.replace(/^\n+|\s+$/g, '').split(/\n\n+/);
   const html = formulas.map(
@@ -31,12 +31,12 @@ export function renderTexBlock(rendering: Rendering, text: string): string {
 }
 
 function typeset(rendering: Rendering, tex: string, displayMode: boolean): string | undefined {
-  const cost = tex.length + costOfStart;
+  const cost = tex.length + baseCost;
   if (cost > rendering.texCharactersLeft || isTooDeep(tex)) return undefined;
   rendering.texCharactersLeft -= cost;
   try {
     return withoutConsole(() =>
-      typesetter().renderToString(tex, {
+      loadKatex().renderToString(tex, {
         displayMode,
         throwOnError: true,
         trust: false,
@@ -46,14 +46,14 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
       }),
     );
   } catch {
-    // Whatever the typesetter throws is about this formula, and not all of it is a ParseError; readers see the source.
+    // KaTeX throws more than `ParseError` for invalid input. Any error concerns this formula alone: readers see its source.
     return undefined;
   }
 }
 
 /**
- * Runs the typesetter while nothing reaches the console: some commands, and characters that a font lacks, make it write
- * parts of the formula there, which would put what people write into the log. Nothing else runs meanwhile.
+ * Silences the console while `run` executes. KaTeX logs parts of a formula for some commands and for characters that its
+ * fonts lack, which would leak message text into the log. Safe because `run` is synchronous.
  */
 function withoutConsole<T>(run: () => T): T {
   const { log, warn, error } = console;

@@ -1,28 +1,30 @@
 import type { Env } from 'markdown-it';
 import type { ResolvedFacts } from './markdown-facts.js';
 
-/** One rendering of one text: what its rules look up, and what they may still spend. */
+/** The state of one `renderMarkdown` call: the facts that rules look up, and the budgets that they consume. */
 export interface Rendering {
   readonly facts: ResolvedFacts;
-  /** How many characters of TeX may still be typeset, so that no text takes long; each formula counts as some more. */
+  /** Remaining TeX budget, in characters. Each formula has a fixed cost on top of its length. */
   texCharactersLeft: number;
-  /** How many characters of code may still be highlighted. */
+  /** Remaining budget for highlighted code, in characters. */
   codeCharactersLeft: number;
-  /** What linkifiers may still search, in characters, each search counted as some more. */
+  /** Remaining budget for linkifier searches, in characters searched plus a fixed cost for each search. */
   searchCostLeft: number;
-  /** The display names of the languages of the code blocks. */
+  /** Display names of the languages of the code blocks so far. */
   readonly codeLanguages: Set<string>;
 }
 
 const key = Symbol('rendering');
 
+/** Wraps a rendering in a markdown-it environment, from which `renderingOf` gets it. */
 export function environmentOf(rendering: Rendering): Env {
   return { [key]: rendering };
 }
 
-/** The rendering that a rule works for; throws a TypeError when the parser is not run by `renderMarkdown`. */
+/** The rendering that a rule runs in. Throws a TypeError if `renderMarkdown` did not start the parser. */
 export function renderingOf(env: Env | undefined): Rendering {
   const rendering = env?.[key];
-  if (rendering === undefined) throw new TypeError('The rules of the flavour need a rendering.');
+  if (rendering === undefined)
+    throw new TypeError('The Markdown rules need a rendering: call renderMarkdown.');
   return rendering as Rendering;
 }

@@ -3,21 +3,24 @@ const nameCharacter = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})';
 const variable = String.raw`${nameCharacter}+(?:\.${nameCharacter}+)*(?::[1-9][0-9]{0,3}|\*)?`;
 const expression = String.raw`\{[+#./;?&]?${variable}(?:,${variable})*\}`;
 
-/** RFC 6570, sections 2.1 to 2.4: any text between expressions is made of characters that a URL may have. */
+/** RFC 6570, sections 2.1 to 2.4: literals consist of characters that are allowed in a URL. */
 const templatePattern = new RegExp(`^(?:${literalCharacter}|${expression})*$`, 'u');
 const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
 
-/** Code points. */
+/** Maximum length of a template, in code points. */
 const maximumTemplateCharacters = 2048;
 
-/** What keeps a text from being a URL template of RFC 6570; `undefined` when nothing does. */
+/**
+ * Checks the syntax of an RFC 6570 URL template of up to 2,048 code points. Returns a message for the client, or
+ * undefined.
+ */
 export function urlTemplateFormProblem(template: string): string | undefined {
   if ([...template].length > maximumTemplateCharacters)
     return `URL template cannot exceed ${maximumTemplateCharacters} characters.`;
   return templatePattern.test(template) ? undefined : 'Invalid URL template.';
 }
 
-/** The names of the variables of a URL template, each as often as it is there. */
+/** The variable names of a URL template, in order, with duplicates. */
 export function urlTemplateVariables(template: string): string[] {
   return [...template.matchAll(expressionPattern)]
     .flatMap(([, variables = '']) => variables.split(','))

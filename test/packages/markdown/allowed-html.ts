@@ -3,7 +3,7 @@ import { parseFragment, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 const mathElements =
   'math semantics annotation mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph';
 
-/** The attributes that rendered HTML may have, by element; every element may be there that is named. */
+/** The elements that rendered HTML may contain, with the attributes that each may have. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     'p br hr h1 h2 h3 h4 h5 h6 strong em del code pre blockquote ul li table thead tbody tr'
@@ -52,22 +52,22 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 const safeHref = /^(?:https?:\/\/|mailto:|\/user_uploads\/|\/?#narrow\/)/;
-/** Lengths, colours and alignment; nothing that loads. */
+/** Lengths, colors and alignment; nothing that loads a resource. */
 const safeStyle = /^(?:[a-z-]+: ?(?:calc\(100% - [0-9.]+em\)|[#a-z0-9. -]+)(?:;|$))*$/i;
 
-/** What a page would hold after parsing this HTML that rendered text may not hold; nothing when all is well. */
+/** Parses HTML as a browser does. Returns every element, attribute and URL that is not allowed. */
 export function forbiddenIn(html: string): string[] {
   return walk(parseFragment(html)).flatMap((node) =>
     'tagName' in node ? forbiddenOf(node) : otherNode(node),
   );
 }
 
-/** The elements of a page with this HTML, in order. */
+/** The names of the elements that a browser would create from this HTML, in order. */
 export function parsedElements(html: string): string[] {
   return walk(parseFragment(html)).flatMap((node) => ('tagName' in node ? [node.tagName] : []));
 }
 
-/** The elements that this HTML opens, in order; the same as those parsed exactly when they are well nested. */
+/** The names of the start tags in this HTML, in order. Equal to `parsedElements` exactly if the HTML is well nested. */
 export function openedElements(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*)/g)].map(([, name = '']) => name);
 }

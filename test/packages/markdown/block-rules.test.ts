@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
-/** The same without the line breaks between elements, which mean nothing there. */
+/** The HTML without insignificant line breaks between elements. */
 const compact = (text: string) =>
   html(text)
     .replace(/>\n+</g, '><')
@@ -25,24 +25,24 @@ describe('headings, rules and paragraphs', () => {
 
 describe('lists', () => {
   it.each([
-    ['of any mark', '* a\n* b', '<ul><li>a</li><li>b</li></ul>'],
-    ['after a line of text', 'text:\n- a\n+ b', '<p>text:</p><ul><li>a</li></ul><ul><li>b</li></ul>'],
-    ['that count from another number', '3. a\n3. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
-    ['nested by two blanks', '* a\n  * b\n* c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
+    ['with any marker', '* a\n* b', '<ul><li>a</li><li>b</li></ul>'],
+    ['that interrupt a paragraph', 'text:\n- a\n+ b', '<p>text:</p><ul><li>a</li></ul><ul><li>b</li></ul>'],
+    ['that start at another number', '3. a\n3. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['nested by two spaces', '* a\n  * b\n* c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
     [
-      'nested by two blanks under numbers',
+      'nested by two spaces in ordered lists',
       '1. a\n  2. b\n    3. c\n  2. d\n2. e',
       '<ol><li>a<ol start="2"><li>b<ol start="3"><li>c</li></ol></li><li>d</li></ol></li><li>e</li></ol>',
     ],
-    ['nested deeper than by two blanks', '- a\n      - b', '<ul><li>a<ul><li>b</li></ul></li></ul>'],
+    ['nested by more than two spaces', '- a\n      - b', '<ul><li>a<ul><li>b</li></ul></li></ul>'],
     [
-      'that hold code, of which no blank is lost',
+      'that contain code, whose indentation is kept',
       '1. a\n  ```\n  x\n    y\n  ```\n2. b',
       '<ol><li>a<div class="codehilite"><pre><span></span><code>x\n  y</code></pre></div></li><li>b</li></ol>',
     ],
   ])('%s', (_case, text, expected) => expect(compact(text)).toBe(expected));
 
-  it('in code are code', () => {
+  it('are plain text inside code', () => {
     expect(html('~~~\n1. a\n  2. b\n~~~')).toContain('<code>1. a\n  2. b\n</code>');
   });
 });
@@ -53,7 +53,7 @@ describe('quotes', () => {
     expect(html(text)).toBe(quote),
   );
 
-  it('hold fences that close before them', () => {
+  it('may contain fences that close first', () => {
     expect(compact('```quote\na\n```py\nx\n```\nb\n```\nc')).toBe(
       '<blockquote><p>a</p><div class="codehilite" data-code-language="Python"><pre><span></span><code>x</code></pre></div><p>b</p></blockquote><p>c</p>',
     );
@@ -97,20 +97,20 @@ describe('code blocks', () => {
     ['``` two words `` x', '<p>``` two words `` x</p>'],
   ])('%j', (text, expected) => expect(html(text)).toBe(expected));
 
-  it('take the language of the organisation when none is named', () => {
+  it('without a language get the default of the organization, unless indented', () => {
     const rendered = renderMarkdown('```\n1\n```\n\n    2', { ...facts, defaultCodeLanguage: 'python' });
     expect(rendered.html.match(/data-code-language="Python"/g)).toHaveLength(1);
     expect(rendered.codeLanguages).toEqual(['Python']);
   });
 
-  it('have only text, and spans with the classes that clients know, which do not nest', () => {
+  it('contain only text and unnested spans with classes that clients know', () => {
     const text = '```ts\nclass A extends B { /* c */ x = "a" + f(/r/); @d static y: number = null }\n```';
     expect(html(text)).toMatch(
       /<code>(?:[^<]|<span class="(?:k|kc|kt|nb|nc|nf|nv|py|na|bp|m|s|si|sr|c|cp|o|p)">[^<]*<\/span>)+<\/code>/,
     );
   });
 
-  it('are plain text where highlighting would take long', () => {
+  it('are not highlighted where that would be slow', () => {
     expect(html(`\`\`\`java\n${'$'.repeat(5_000)}\n\`\`\``)).toBe(
       block(' data-code-language="Java"', '$'.repeat(5_000)),
     );
@@ -127,50 +127,50 @@ describe('languages', () => {
     ['toml', 'TOML'],
     ['console', 'Bash Session'],
     ['tex', 'TeX'],
-  ])('%s is shown as %s', (word, name) => {
+  ])('%s is displayed as %s', (word, name) => {
     expect(renderMarkdown(`\`\`\`${word}\nx\n\`\`\``, facts).codeLanguages).toEqual([name]);
     expect(knownLanguages).toContain(name);
   });
 
-  it('are known by each of their names, whatever the case', () => {
+  it('are known by name and alias, ignoring case', () => {
     expect(['javascript', 'JAVASCRIPT', 'js', 'Text only', 'tEx'].map(isKnownLanguage)).not.toContain(false);
     expect(isKnownLanguage('made-up')).toBe(false);
   });
 });
 
 describe('tables', () => {
-  it('say the alignment of their columns', () => {
+  it('have column alignment', () => {
     expect(compact('| a | b | c |\n|:--|--:|---|\n| 1 | `x\\|y` |')).toBe(
       '<table><thead><tr><th style="text-align: left;">a</th><th style="text-align: right;">b</th><th>c</th></tr></thead>' +
         '<tbody><tr><td style="text-align: left;">1</td><td style="text-align: right;"><code>x|y</code></td><td></td></tr></tbody></table>',
     );
   });
 
-  it('of many cells stay as typed', () => {
+  it('with too many cells stay as typed', () => {
     const text = `|${'a|'.repeat(100)}\n|${'-|'.repeat(100)}\n${'a\n'.repeat(100)}`;
     expect(html(text)).not.toContain('<table>');
   });
 });
 
-describe('formulas between fences', () => {
-  it('stand on lines of their own, in one paragraph', () => {
+describe('fenced formulas', () => {
+  it('are display formulas in one paragraph', () => {
     expect(html('```math\nx\n\ny\n```')).toMatch(
       /^<p><span class="katex-display"><span class="katex">.*<\/span>\n\n<span class="katex-display">.*<\/span><\/p>$/s,
     );
   });
 
-  it('stay as typed when they cannot be typeset', () => {
+  it('stay as typed if they are invalid', () => {
     expect(html('```math\n\\nonsense<b>\n```')).toBe(
       '<p><span class="tex-error">\\nonsense&lt;b&gt;</span></p>',
     );
   });
 });
 
-describe('what would cost too much stays as typed', () => {
+describe('a text beyond a limit is shown as typed', () => {
   it.each([
-    ['longer than a message may be', `**a** ${'x'.repeat(10_000)}`],
-    ['nested deeper than anyone reads', `${'>'.repeat(200)} **a**`],
-    ['fenced deeper than anyone reads', `${'```quote\n'.repeat(200)}**a**`],
+    ['with too many code points', `**a** ${'x'.repeat(10_000)}`],
+    ['with too many nested quotes', `${'>'.repeat(200)} **a**`],
+    ['with too many nested fences', `${'```quote\n'.repeat(200)}**a**`],
   ])('%s', (_case, text) => {
     expect(html(text)).not.toMatch(/<(?!p>|\/p>|br>)/);
     expect(html(text)).toContain('**a**');

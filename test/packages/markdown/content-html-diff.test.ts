@@ -1,35 +1,35 @@
 import { contentHtmlDiff, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
+import { arbitraryText, fill } from './arbitrary-texts.js';
 import { facts } from './facts.js';
-import { arbitraryText, fill } from './nasty-texts.js';
 
 const inserted = (text: string) => `<span class="highlight_text_inserted">${text}</span>`;
 const deleted = (text: string) => `<span class="highlight_text_deleted">${text}</span>`;
 const html = (text: string) => renderMarkdown(text, facts).html;
 const diff = (before: string, after: string) => contentHtmlDiff(html(before), html(after));
 
-describe('the difference between two versions', () => {
+describe('the diff of two versions', () => {
   it.each([
-    ['of nothing', 'a b', 'a b', '<div><p>a b</p></div>'],
+    ['without a change', 'a b', 'a b', '<div><p>a b</p></div>'],
     ['of a word', 'a old b', 'a new b', `<div><p>a ${deleted('old')}${inserted('new')} b</p></div>`],
     ['of words at the end', 'a', 'a b c', `<div><p>a${inserted(' b c')}</p></div>`],
-    ['of words that are gone', 'a b c', 'a', `<div><p>a${deleted(' b c')}</p></div>`],
+    ['of deleted words', 'a b c', 'a', `<div><p>a${deleted(' b c')}</p></div>`],
     ['of style', 'a b', 'a **b**', `<div><p>a ${deleted('b')}<strong>${inserted('b')}</strong></p></div>`],
     [
-      'of where a link leads',
+      'of the target of a link',
       '[a](https://one.example)',
       '[a](https://two.example)',
       `<div><p><a href="https://two.example">${deleted('a')}${inserted('a')}</a></p></div>`,
     ],
     [
-      'of a mention, which is shown as a whole',
+      'of a mention, as a whole',
       '@**|10**',
       '@**|11**',
       `<div><p>${deleted('@Ada Lovelace')}${inserted('<span class="user-mention" data-user-id="11">@Alan Turing</span>')}</p></div>`,
     ],
     [
-      'of items, where no text may stand between them',
+      'of list items, with no text between them',
       '- a\n- b',
       '- a\n- c\n- d',
       `<div><ul>\n<li>a</li>\n<li>${deleted('b')}${inserted('c')}</li>\n<li>${inserted('d')}</li>\n</ul></div>`,
@@ -38,14 +38,14 @@ describe('the difference between two versions', () => {
     ['of everything', 'a', '', `<div>${deleted('a')}</div>`],
   ])('%s', (_case, before, after, expected) => expect(diff(before, after)).toBe(expected));
 
-  it('shows of a formula that is gone its source, and a new one as a whole', () => {
+  it('shows a deleted formula as TeX and an inserted one typeset', () => {
     const changed = diff('$$x^2$$', '$$y^2$$');
     expect(changed).toContain(deleted('x^2'));
     expect(changed).toContain('<span class="highlight_text_inserted"><span class="katex">');
     expect(changed.match(/highlight_text/g)).toHaveLength(2);
   });
 
-  it('keeps every text of the new version and marks none when nothing changed', () => {
+  it('keeps the whole text of the new version, and highlights nothing without a change', () => {
     fc.assert(
       fc.property(arbitraryText, arbitraryText, (before, after) => {
         const [old, now] = [html(before), html(after)];
@@ -60,7 +60,7 @@ describe('the difference between two versions', () => {
     );
   });
 
-  it('of long texts that have nothing in common is that all is replaced', () => {
+  it('replaces everything if two long texts have nothing in common', () => {
     const changed = diff(fill('', 'a b '), fill('', 'c d '));
     expect(changed.match(/highlight_text_deleted/g)).toHaveLength(1);
     expect(changed.match(/highlight_text_inserted/g)).toHaveLength(1);

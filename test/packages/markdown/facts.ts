@@ -7,7 +7,7 @@ function linkifier(pattern: string, urlTemplate: string) {
   return parsed.linkifier;
 }
 
-/** An organisation with a few of everything that a text can name. */
+/** Facts of an organization with a few of everything that a text can refer to. */
 export const facts: MarkdownFacts = {
   realmUrl: 'https://chat.example.com',
   users: [

@@ -1,11 +1,11 @@
 import { findReferences, type MarkdownFacts, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
+import { arbitraryText } from './arbitrary-texts.js';
 import { facts } from './facts.js';
-import { arbitraryText } from './nasty-texts.js';
 
-describe('the names that a text asks for', () => {
-  it('are those of its mentions and links, each once, without the wildcards', () => {
+describe('the references of a text', () => {
+  it('are its mentions and links, without duplicates and wildcards', () => {
     const text =
       '@**Ada Lovelace** @_**Ada Lovelace** @**Alan|11** @**|12** @**all** @_**topic** @*core team* #**a** #**a>b** #**c>d@7**';
     expect(findReferences(text)).toEqual({
@@ -17,7 +17,7 @@ describe('the names that a text asks for', () => {
     });
   });
 
-  it('are found in the cells of a table, where bars are written with a backslash', () => {
+  it('are found in table cells, where a backslash escapes the bar', () => {
     const text = '| @**Ada Lovelace\\|10** |\n|--|\n| #**general talk>a\\|b** |';
     expect(findReferences(text)).toMatchObject({
       userIds: [10],
@@ -26,7 +26,7 @@ describe('the names that a text asks for', () => {
     expect(renderMarkdown(text, facts).mentions.userIds).toEqual([10]);
   });
 
-  it('are found right behind the mark of a quote, and of a cell', () => {
+  it('are found directly after a quote mark or a cell boundary', () => {
     expect(findReferences('>@*core team*').groupNames).toEqual(['core team']);
     expect(renderMarkdown('>@*core team*', facts).mentions.silentGroupIds).toEqual([3]);
     const table = '|@**Ada Lovelace**|\n|--|\n|#**general talk**|';
@@ -40,7 +40,7 @@ describe('the names that a text asks for', () => {
     });
   });
 
-  it('are all that rendering looks up: with the facts of these names alone the HTML is the same as with all facts', () => {
+  it('include every name that rendering looks up: facts for these alone give the same HTML as all facts', () => {
     fc.assert(
       fc.property(arbitraryText, (text) => {
         expect(renderMarkdown(text, factsOf(text)).html).toBe(renderMarkdown(text, facts).html);
@@ -50,7 +50,7 @@ describe('the names that a text asks for', () => {
   });
 });
 
-/** What a server would fetch for a text. */
+/** The facts that a server would fetch for a text. */
 function factsOf(text: string): MarkdownFacts {
   const names = findReferences(text);
   const has = (list: readonly string[], name: string) =>

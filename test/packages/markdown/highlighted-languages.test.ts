@@ -5,7 +5,7 @@ import { highlighterLanguages } from '#markdown/code/highlighter-languages.js';
 
 const library = createRequire(new URL('../../../packages/markdown/package.json', import.meta.url));
 
-// A page in a page, code in code: what another language highlights within one shows that it was loaded as well.
+// Code embedded in other code: its highlighting shows whether the embedded grammar was loaded too.
 const samples = [
   '<p class="a">b</p><style>p { color: red }</style><script>const a = `b` + html`<b>c</b>`;</script>',
   '# A\n\n<b>bold</b>\n\n```js\nconst a = 1;\n```\n',
@@ -14,7 +14,7 @@ const samples = [
   'DO $$ BEGIN RAISE NOTICE 1; END $$ LANGUAGE plpgsql; const a = (<div id="a">b</div>);\n',
 ];
 
-it('code in each language looks as if all languages had been loaded before', () => {
+it('loading grammars on demand highlights every language as if all grammars were loaded', () => {
   const highlightAll = () =>
     highlighterLanguages.map(([name]) => [name, samples.map((sample) => highlightCode(sample, name))]);
   const one = highlightAll();
@@ -22,7 +22,7 @@ it('code in each language looks as if all languages had been loaded before', () 
   expect(highlightAll()).toEqual(one);
 });
 
-it('the languages are those of the library, by the same words and in the same order', () => {
+it('the list of languages equals that of the library, with the same names and aliases', () => {
   const { default: all } = library('highlight.js') as {
     default: {
       listLanguages(): string[];

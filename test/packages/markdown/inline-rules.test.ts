@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
-/** The HTML of a text that is one paragraph, without the paragraph. */
+/** The HTML inside the paragraph of a text that is one paragraph. */
 const inline = (text: string) => /^<p>(.*)<\/p>$/s.exec(html(text))?.[1];
 
 describe('text', () => {
@@ -18,7 +18,7 @@ describe('text', () => {
     ['`<b>&lt;`', '<code>&lt;b&gt;&amp;lt;</code>'],
   ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
 
-  it('is nothing for an empty message, and says whether its author does something', () => {
+  it('of an empty message is empty HTML, and a status message is recognized', () => {
     expect(html('')).toBe('');
     expect(renderMarkdown('/me waves', facts)).toMatchObject({ html: '<p>/me waves</p>', isMeMessage: true });
     expect(renderMarkdown('/men', facts).isMeMessage).toBe(false);
@@ -54,14 +54,14 @@ describe('mentions', () => {
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
   it.each([
-    ['whose name nobody has', '@**Nobody**', '@<strong>Nobody</strong>'],
-    ['whose name and id do not fit', '@**Ada Lovelace|11**', '@<strong>Ada Lovelace|11</strong>'],
+    ['with an unknown name', '@**Nobody**', '@<strong>Nobody</strong>'],
+    ['whose name and id do not match', '@**Ada Lovelace|11**', '@<strong>Ada Lovelace|11</strong>'],
     ['of an unknown group', '@*nobody*', '@<em>nobody</em>'],
     ['within a word', 'x@**all**', 'x@<strong>all</strong>'],
     ['in code', '`@**all**`', '<code>@**all**</code>'],
   ])('stay as typed %s', (_case, text, expected) => expect(inline(text)).toBe(expected));
 
-  it('are told by kind, once each, and the silent ones apart', () => {
+  it('are listed by kind without duplicates, silent ones separately', () => {
     const text =
       '@**|10** @**|10** @_**|11** @*core team* @_*role:members* @**everyone** @**topic** @**|13**';
     expect(renderMarkdown(text, facts).mentions).toEqual({
@@ -112,7 +112,7 @@ describe('links to conversations', () => {
     ['x#**general talk**', 'x#<strong>general talk</strong>'],
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
-  it('tell which channels and messages they lead to', () => {
+  it('list the channels and messages that they lead to', () => {
     const rendered = renderMarkdown('#**general talk>a@77** #**general talk** #**general talk>a@78**', facts);
     expect(rendered).toMatchObject({ linkedChannelIds: [9], linkedMessageIds: [77, 78] });
   });
@@ -141,9 +141,9 @@ describe('links', () => {
     '[t](/user_uploads/../x)',
     '[t](/user_uploads/a/%2E%2e/x)',
     '[t]()',
-  ])('that lead elsewhere stay as typed: %s', (text) => expect(inline(text)).toBe(text));
+  ])('with a forbidden target stay as typed: %s', (text) => expect(inline(text)).toBe(text));
 
-  it('tell the uploads they lead to, by path id', () => {
+  it('list the uploads that they lead to by path id', () => {
     const text =
       '[a](/user_uploads/2/ab/c%20d.txt) https://chat.example.com/user_uploads/2/ab/e.txt?x=1 [b](user_uploads/2/ab/f.txt) https://other.example/user_uploads/2/ab/g.txt';
     const { uploads, hasLink } = renderMarkdown(text, facts);
@@ -166,7 +166,7 @@ describe('linkifiers', () => {
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
   it.each(['(', '(?=a)', '\\1', 'a)(b', 'a)|(b', 'a\\Q', '(a{1,100}){1,100}', 'a{1,300}'])(
-    'do not take the pattern %s',
+    'refuse the pattern %s',
     (pattern) =>
       expect(parseLinkifier(pattern, 'https://a.example')).toMatchObject({
         kind: 'problem',
@@ -174,25 +174,25 @@ describe('linkifiers', () => {
       }),
   );
 
-  /** The HTML of a text where there is one linkifier. */
+  /** Renders a text with one linkifier. */
   const linked = (pattern: string, template: string, text: string) => {
     const parsed = parseLinkifier(pattern, template);
     if (parsed.kind === 'problem') throw new TypeError(parsed.message);
     return renderMarkdown(text, { realmUrl: 'https://a.example', linkifiers: [parsed.linkifier] }).html;
   };
 
-  it('may call a group what the parser calls its own, and leave one out', () => {
+  it('may name a group like a token of the parser, and have an optional group', () => {
     expect(linked('x(?P<link>[0-9]+)(?P<at>@[a-z])?', 'https://a.example/{link}{?at}', 'x12 x1@a')).toBe(
       '<p><a href="https://a.example/12">x12</a> <a href="https://a.example/1?at=%40a">x1@a</a></p>',
     );
   });
 
-  it('leave as typed what the template would cut within a character', () => {
+  it('leave a match as typed if the template would split a surrogate pair', () => {
     const [pattern, template] = ['x(?P<name>[^ ]+)', 'https://a.example/{name:1}'];
     expect(linked(pattern, template, 'xé x𝒳')).toBe('<p><a href="https://a.example/%C3%A9">xé</a> x𝒳</p>');
   });
 
-  it('leave as typed what comes once they have searched enough, however far each search looks', () => {
+  it('leave matches beyond the search budget as typed, however far each search looks ahead', () => {
     const [pattern, template] = ['a(.*z)?', 'https://a.example/'];
     const links = (count: number) => linked(pattern, template, 'a '.repeat(count)).split('<a ').length - 1;
     expect(links(100)).toBe(100);
@@ -234,7 +234,7 @@ describe('global times', () => {
   );
 
   it.each(['**hello**', '31 Feb 2017', '2025-13-01', '13 pm', '99999999999999', '2025-01-31T25:00', ' '])(
-    'that nobody can read say so: %s',
+    'that are invalid show an error: %s',
     (typed) =>
       expect(inline(`<time:${typed}>`)).toBe(
         `<span class="timestamp-error">Invalid time format: ${typed}</span>`,
@@ -243,13 +243,13 @@ describe('global times', () => {
 });
 
 describe('formulas', () => {
-  it('in a line are typeset, with their source', () => {
+  it('inline are typeset and keep their source', () => {
     expect(inline('so $$x^2$$.')).toMatch(
       /^so <span class="katex"><span class="katex-mathml"><math .*<annotation encoding="application\/x-tex">x\^2<\/annotation>.*<span class="base">.*<\/span>\.$/,
     );
   });
 
-  it('cannot link, and show the command instead', () => {
+  it('cannot contain links', () => {
     expect(inline('$$\\href{javascript:alert(1)}{x}$$')).not.toMatch(/<a |href=/);
   });
 
@@ -262,7 +262,7 @@ describe('formulas', () => {
 });
 
 describe('the names of emoji', () => {
-  it('are each of one emoji, which they name back', () => {
+  it('are unique, and each resolves to its emoji', () => {
     const names = Object.entries(emojiCodeToNames()).flatMap(([code, all]) =>
       all.map((name) => ({ code, name })),
     );

@@ -2,9 +2,9 @@ import { plainText, renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
-describe('the text of a message for where nothing but text is shown', () => {
+describe('the plain text of a message', () => {
   it.each([
-    ['marks and entities', '**a** *b* <&lt; `x`', 'a b << x'],
+    ['no markup, and entities decoded', '**a** *b* <&lt; `x`', 'a b << x'],
     ['names', '@**Ada Lovelace**', '@Ada Lovelace'],
     ['emoji, by name and typed', ':smile: 👍 :heart: :zero:', '🙂 👍 ❤️ 0️⃣'],
     ['formulas', 'so $$x^2 < y$$ and $$\\bad{$$', 'so x^2 < y and $$\\bad{$$'],
@@ -16,12 +16,12 @@ describe('the text of a message for where nothing but text is shown', () => {
     ['code in quotes', '````quote\n```\na\n  b\n```\n````', '> a\n>   b'],
     ['numbers of lists', '3. a\n4. b', '3. a\n4. b'],
     ['lists in lists', '1. a\n   * b\n   * c\n2. d', '1. a\nb\nc\n2. d'],
-    ['nothing that a spoiler hides', '```spoiler head\nhidden :smile:\n```', 'head\n(…)'],
+    ['no spoiler content', '```spoiler head\nhidden :smile:\n```', 'head\n(…)'],
   ])('has %s', (_, content, expected) => {
     expect(plainText(renderMarkdown(content, facts).html)).toBe(expected);
   });
 
-  it('has nothing of what a spoiler hides in blocks of its own', () => {
+  it('has no spoiler content that contains nested blocks', () => {
     const spoiler = '<div class="spoiler-content" aria-hidden="true"><div>hidden</div>more</div>';
     expect(plainText(`<div class="spoiler-block">header ${spoiler}</div>`)).toBe('header (…)');
   });

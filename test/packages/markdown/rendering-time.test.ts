@@ -2,10 +2,10 @@ import { contentHtmlDiff, findReferences, knownLanguages, renderMarkdown } from 
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { processorMilliseconds, slownessOfMachine } from '../../support/processor-time.js';
+import { arbitraryLongText, fill, pieces } from './arbitrary-texts.js';
 import { facts } from './facts.js';
-import { arbitraryLongText, fill, pieces } from './nasty-texts.js';
 
-/** What rendering the longest message may take, or comparing two, on a machine of usual speed: so long others wait. */
+/** Maximum CPU time to render or diff messages of maximum length, on a machine of usual speed. Blocks the event loop. */
 const limitMilliseconds = 50;
 
 function isSlow(run: () => unknown): boolean {
@@ -17,8 +17,8 @@ function slow(texts: readonly string[]): string[] {
   return texts.filter((text) => isSlow(() => renderMarkdown(text, facts))).map((text) => text.slice(0, 60));
 }
 
-describe('a message of 10,000 code points is rendered in time', () => {
-  it('whatever one piece of syntax it repeats, alone, in lines and in cells', () => {
+describe('a message of 10,000 code points renders in bounded time', () => {
+  it('if it repeats one syntax fragment, alone, in lines and in cells', () => {
     const texts = pieces.flatMap((piece) => [
       fill('', piece),
       fill('a ', piece),
@@ -29,7 +29,7 @@ describe('a message of 10,000 code points is rendered in time', () => {
     expect(slow(texts)).toEqual([]);
   });
 
-  it('whatever pieces it is made of', () => {
+  it('if it mixes syntax fragments', () => {
     fc.assert(
       fc.property(arbitraryLongText, (text) => {
         expect(slow([text])).toEqual([]);
@@ -39,7 +39,7 @@ describe('a message of 10,000 code points is rendered in time', () => {
     );
   });
 
-  it('however wide or long its tables are', () => {
+  it('with wide and long tables', () => {
     const tables = [3, 20, 50, 99, 500, 1_500].map((columns) =>
       fill(`|${'a|'.repeat(columns)}\n|${'-|'.repeat(columns)}\n`, 'a\n'),
     );
@@ -48,7 +48,7 @@ describe('a message of 10,000 code points is rendered in time', () => {
 
   it('with code in any language', () => {
     const words = ['begin ', '"', '(', `${'a'.repeat(150)} `, `${'('.repeat(150)}\n`];
-    // Names of several words cannot stand after a fence.
+    // A name with a space cannot follow a fence.
     const texts = knownLanguages
       .filter((language) => !language.includes(' '))
       .flatMap((language) =>
@@ -61,7 +61,7 @@ describe('a message of 10,000 code points is rendered in time', () => {
     expect(slow(texts)).toEqual([]);
   });
 
-  it('with formulas, which may nest, repeat themselves and define each other', () => {
+  it('with formulas that nest, repeat and define macros', () => {
     const tex = [
       'x^2',
       '\\frac12',
@@ -88,21 +88,21 @@ describe('a message of 10,000 code points is rendered in time', () => {
     expect(slow(texts)).toEqual([]);
   });
 
-  it('and is shown as typed where its HTML would be many times as long', () => {
+  it('and is shown as typed if its HTML would be too long', () => {
     const text = fill('', ':a:');
     expect(renderMarkdown(text, facts).html).toBe(`<p>${text}</p>`);
     expect(renderMarkdown(':a:'.repeat(1_000), facts).html.split('class="emoji ')).toHaveLength(1_001);
   });
 
-  it('and its HTML is never longer than 200 000 characters', () => {
+  it('to at most 200,000 characters of HTML', () => {
     const texts = ['$$é$$ ', ':smile:', ':a:', '🙂', '@**all** ', '#12 ', 'a.co ', '*a*', '`a`', '> ', '- '];
     for (const text of texts)
       expect(renderMarkdown(fill('', text), facts).html.length).toBeLessThanOrEqual(200_000);
   });
 });
 
-describe('the difference between two long messages', () => {
-  it('is found in time', () => {
+describe('the diff of two long messages', () => {
+  it('takes bounded time', () => {
     const html = (text: string) => renderMarkdown(text, facts).html;
     const words = Array.from({ length: 2_000 }, (_, index) => `w${(index * 7_919) % 2_003}`);
     const pairs = [

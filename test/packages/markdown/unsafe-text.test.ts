@@ -6,21 +6,21 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { hasChromium, launch } from '../../browser/open-page.js';
 import fc from '../../support/fast-check.js';
 import { forbiddenIn, openedElements, parsedElements } from './allowed-html.js';
+import { arbitraryTex, arbitraryText } from './arbitrary-texts.js';
 import { facts } from './facts.js';
-import { arbitraryTex, arbitraryText } from './nasty-texts.js';
 import { unsafeTexts } from './unsafe-texts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('what an author writes', () => {
-  it('becomes only elements, attributes and addresses that are allowed', () => {
+describe('text of an author', () => {
+  it('renders to allowed elements, attributes and URLs only', () => {
     const found = unsafeTexts.map((text) => ({ text, forbidden: forbiddenIn(html(text)) }));
     expect(found.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);
   });
 
-  it('becomes nothing else in a diff of any two versions', () => {
+  it('stays within the same limits in a diff of any two versions', () => {
     const found = unsafeTexts.map((text, index) => {
       const other = unsafeTexts[(index * 7 + 3) % unsafeTexts.length] as string;
       return { text, other, forbidden: forbiddenIn(contentHtmlDiff(html(text), html(other))) };
@@ -28,7 +28,7 @@ describe('what an author writes', () => {
     expect(found.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);
   });
 
-  it('is safe in formulas of any commands, which also write nothing to the console', () => {
+  it('is safe in formulas of any commands, which log nothing to the console', () => {
     const written = [vi.spyOn(console, 'log'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
     for (const tex of ['\\show a', '\\message{a}', '\\errmessage{a}', '\\emph |', '⊶']) html(`$$${tex}$$`);
     fc.assert(
@@ -42,7 +42,7 @@ describe('what an author writes', () => {
     for (const spy of written) expect(spy).not.toHaveBeenCalled();
   });
 
-  it('is allowed and well nested whatever it is', () => {
+  it('renders to allowed and well-nested HTML for random input', () => {
     fc.assert(
       fc.property(arbitraryText, arbitraryText, (before, after) => {
         const [old, now] = [html(before), html(after)];
@@ -56,8 +56,8 @@ describe('what an author writes', () => {
   });
 });
 
-describe.runIf(hasChromium())('In a browser', () => {
-  it('nothing that an author writes runs, and nothing is fetched, in messages and in diffs', async () => {
+describe.runIf(hasChromium())('in a browser', () => {
+  it('messages and diffs run no script and fetch nothing', async () => {
     const profile = await mkdtemp(join(tmpdir(), 'waxwing-markdown-'));
     const browser = await launch(profile);
     try {
@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       await page.setContent(
         `<!doctype html><body>${all.map((one) => `<div>${one}</div>`).join('\n')}</body>`,
       );
-      // Events on every element, as a reader's pointer and keys would cause them.
+      // Dispatch the events that a reader's pointer and keyboard would cause on every element.
       const count = await page.evaluate(() => {
         const elements = [...document.body.querySelectorAll('*')];
         for (const element of elements) {
@@ -92,7 +92,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       expect(count).toBeGreaterThan(all.length);
       expect({ ran, requests }).toEqual({ ran: [], requests: [] });
 
-      // That the page notices is shown by a text that no renderer has touched.
+      // Positive control: unescaped HTML does run.
       await page.evaluate(() => {
         document.body.innerHTML = '<img src="/x" onerror="run()">';
       });

@@ -1,4 +1,4 @@
-/** Texts by which people have got scripts into pages of others. `run()` is what would be noticed. */
+/** Known XSS payloads. A test detects the call of `run()`. */
 const markup = [
   '<script>run()</script>',
   '<img src=x onerror=run()>',
@@ -49,7 +49,7 @@ const addresses = [
   'https://javascript:run()@example.com',
 ];
 
-/** Each piece of markup, and each address as a link, wherever the flavour takes text from the author. */
+/** Each payload, and each URL as a link, at every position where Markdown takes text from the author. */
 export const unsafeTexts: readonly string[] = [
   ...markup.flatMap((text) => [
     text,

@@ -2,8 +2,8 @@ import hljs from 'highlight.js/lib/core';
 import { loadLanguage } from './load-language.js';
 
 /**
- * The highlighter's scopes in the short names that stock clients style code by. A client shows a block as raw HTML when
- * it meets a name that it does not know, so what is not listed gets none.
+ * Maps highlight.js scopes to the Pygments class names that stock clients style. A scope that is not listed gets no class:
+ * clients show a block as raw HTML when they meet an unknown class.
  */
 const classOfScope: Readonly<Record<string, string>> = {
   addition: 'gi',
@@ -58,7 +58,10 @@ const classOfScope: Readonly<Record<string, string>> = {
 
 const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
 
-/** Highlights code in a language of the highlighter's; the result is text and spans that do not nest. */
+/**
+ * Highlights code as HTML: escaped text and `span` elements that never nest. `highlighterName` is highlight.js's own
+ * name.
+ */
 export function highlightCode(code: string, highlighterName: string): string {
   loadLanguage(highlighterName);
   const { value } = hljs.highlight(code, { language: highlighterName, ignoreIllegals: true });
@@ -72,7 +75,7 @@ export function highlightCode(code: string, highlighterName: string): string {
   return html;
 }
 
-/** `hljs-title function_` is the scope `title.function`. */
+/** Returns the class for highlight.js's `class` attribute: `hljs-title function_` is the scope `title.function`. */
 function classOf(classes: string): string | undefined {
   const scope = classes
     .replace(/^hljs-/, '')

@@ -1,9 +1,9 @@
-/** A language of the highlighter's: its name there, its name for people, and further words for it, with blanks between. */
+/** A language of highlight.js: its name in the library, its display name, and its aliases separated by spaces. */
 export type HighlighterLanguage = readonly [highlighterName: string, name: string, aliases?: string];
 
 /**
- * The languages that the highlighter knows, in its order: where two have the same word, the first has it. They stand
- * here, and not in the library alone, because it would have to load each of them to say so.
+ * Every language of highlight.js, in the library's order; the first entry wins where two share an alias. Listed here because
+ * the library can only list the grammars it has loaded.
  */
 export const highlighterLanguages: readonly HighlighterLanguage[] = [
   ['1c', '1C:Enterprise'],

@@ -1,8 +1,8 @@
 import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
- * The names by which clients look up playgrounds are the display names of Pygments' lexers. Each row: that name, the
- * highlighter's name, and words of Pygments' that the highlighter does not know.
+ * Display names of Pygments lexers, by which clients look up playgrounds. Each row: the display name, highlight.js's
+ * name, and aliases that only Pygments has.
  */
 const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [
   ['ApacheConf', 'apache', 'aconf'],
@@ -46,7 +46,7 @@ const pygmentsNames: readonly (readonly [displayName: string, highlighterName: s
 
 interface CodeLanguage {
   readonly displayName: string;
-  /** The highlighter's name; undefined when it does not know the language. */
+  /** highlight.js's name; undefined for a language that it does not support. */
   readonly highlighterName: string | undefined;
 }
 
@@ -72,17 +72,22 @@ function readLanguages(): ReadonlyMap<string, CodeLanguage> {
   return found;
 }
 
-/** What a word after a fence means, without regard to case. An unknown word is its own name and is not highlighted. */
+/**
+ * Resolves the word after a code fence, ignoring case. An unknown word becomes its own display name, without a
+ * `highlighterName`.
+ */
 export function resolveLanguage(word: string): CodeLanguage {
   return languages.get(word.toLowerCase()) ?? { displayName: word, highlighterName: undefined };
 }
 
-/** The display names of all languages that are known, sorted; `data-code-language` has one of them or an unknown word. */
+/**
+ * The display names of all known languages, sorted. `data-code-language` holds one of these, or an unknown word as typed.
+ */
 export const knownLanguages: readonly string[] = [
   ...new Set([...languages.values()].map(({ displayName }) => displayName)),
 ].sort((one, other) => one.localeCompare(other, 'en'));
 
-/** Whether a word is the name of a language, the highlighter's or Pygments', or stands for one; case does not matter. */
+/** Whether a word is a name or an alias of a language in highlight.js or Pygments, ignoring case. */
 export function isKnownLanguage(word: string): boolean {
   return languages.has(word.toLowerCase());
 }

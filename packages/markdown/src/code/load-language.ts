@@ -4,15 +4,15 @@ import hljs from 'highlight.js/lib/core';
 
 const require = createRequire(import.meta.url);
 
-// A grammar that leaves open what stands within it, as that of HTTP does for bodies, has the highlighter guess among these.
+// Candidates for auto-detection in grammars that do not name their inner language, such as HTTP bodies.
 const guessed = ['css', 'javascript', 'json', 'xml', 'yaml'];
 hljs.configure({ languages: guessed });
 
 const loaded = new Set<string>();
 
 /**
- * Has the highlighter know a language, by its own name for it, and what may stand within that. Whoever first writes code
- * in a language waits some milliseconds for it; to load all two hundred is a tenth of what a server costs to start.
+ * Registers a highlight.js grammar and the grammars that it embeds, on first use. The first block in a language costs a few
+ * milliseconds; loading all two hundred up front would take a tenth of the server's start.
  */
 export function loadLanguage(name: string): void {
   if (loaded.has(name)) return;
@@ -22,7 +22,7 @@ export function loadLanguage(name: string): void {
   for (const inner of languagesWithin(hljs.getLanguage(name), new Set())) loadLanguage(inner);
 }
 
-/** The languages that a part of a grammar names; `seen` are the parts before it, since they refer to each other. */
+/** Collects the sub-languages in a part of a grammar. `seen` guards against cycles: grammar parts refer to each other. */
 function languagesWithin(part: unknown, seen: Set<unknown>): readonly string[] {
   if (typeof part !== 'object' || part === null || seen.has(part)) return [];
   seen.add(part);

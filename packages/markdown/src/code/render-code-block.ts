@@ -3,15 +3,18 @@ import type { Rendering } from '../rendering.js';
 import { highlightCode } from './highlight-code.js';
 import { resolveLanguage } from './language-names.js';
 
-/** The highlighter takes long for words of this length, and no language has them. */
+/** Highlighting is slow for words of this length, and real code has none. */
 const longWord = /\S{200}/;
 
-/** Languages whose grammar takes twice as long as the others' do at worst. */
+/** Languages whose grammar takes up to twice as long as any other; their characters count double. */
 const slowLanguages: ReadonlySet<string> = new Set(['csharp']);
 
-/** A block of code as stock clients read it; `language` is as typed, and empty for none. */
+/**
+ * Renders a code block in the markup of stock clients. `language` is as typed, or empty for none. Code that exceeds the
+ * rendering's budget is escaped without highlighting.
+ */
 export function renderCodeBlock(rendering: Rendering, content: string, language: string): string {
-  const code = withoutTrailingBlanks(content);
+  const code = trimLines(content);
   if (language === '') return block('', escapeHtml(code));
   const { displayName, highlighterName } = resolveLanguage(language);
   rendering.codeLanguages.add(displayName);
@@ -28,7 +31,7 @@ function block(attribute: string, html: string): string {
   return `<div class="codehilite"${attribute}><pre><span></span><code>${html}</code></pre></div>\n`;
 }
 
-function withoutTrailingBlanks(content: string): string {
+function trimLines(content: string): string {
   const lines = content.split('\n').map((line) => line.trimEnd());
   const first = lines.findIndex((line) => line !== '');
   const last = lines.findLastIndex((line) => line !== '');

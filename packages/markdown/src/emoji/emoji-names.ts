@@ -1,17 +1,17 @@
 import { gemoji } from 'gemoji';
-import { flavourEmojiNames } from './flavour-emoji-names.js';
+import { emojiNameOverrides } from './emoji-name-overrides.js';
 
-/** Asks for a picture, and makes no other emoji. */
-const pictureSelector = '\uFE0F';
+/** Variation selector 16: requests emoji presentation. It does not change which emoji it is. */
+const emojiSelector = '\uFE0F';
 
-/** The code points of an emoji in hexadecimal, joined by hyphens, without selectors. */
+/** The code of an emoji: its code points in hexadecimal, joined by hyphens, without variation selectors. */
 function codeOf(characters: string): string {
-  return [...characters.replaceAll(pictureSelector, '')]
+  return [...characters.replaceAll(emojiSelector, '')]
     .map((character) => (character.codePointAt(0) as number).toString(16).padStart(4, '0'))
     .join('-');
 }
 
-/** The characters of an emoji by its code, without selectors. */
+/** The characters of the emoji with this code, without variation selectors. */
 export function emojiCharacters(code: string): string {
   return String.fromCodePoint(...code.split('-').map((point) => Number.parseInt(point, 16)));
 }
@@ -29,7 +29,7 @@ interface EmojiTables {
 
 let tables: EmojiTables | undefined;
 
-// Made, in some milliseconds, when the first emoji comes.
+// Built on first use, which takes a few milliseconds.
 function emojiTables(): EmojiTables {
   tables ??= makeTables();
   return tables;
@@ -38,11 +38,11 @@ function emojiTables(): EmojiTables {
 function makeTables(): EmojiTables {
   const namesByCode = new Map<string, readonly string[]>(
     gemoji.map(({ emoji, names, description }) => {
-      const free = names.filter((name) => !Object.hasOwn(flavourEmojiNames, name));
+      const free = names.filter((name) => !Object.hasOwn(emojiNameOverrides, name));
       return [codeOf(emoji), free.length > 0 ? free : [description.replaceAll(/\W+/g, '_')]];
     }),
   );
-  for (const [name, code] of Object.entries(flavourEmojiNames)) {
+  for (const [name, code] of Object.entries(emojiNameOverrides)) {
     namesByCode.set(code, [...new Set([name, ...(namesByCode.get(code) ?? [])])]);
   }
   const all = [...namesByCode];
@@ -53,17 +53,17 @@ function makeTables(): EmojiTables {
   };
 }
 
-/** The code of a Unicode emoji by its name, such as `1f642` for `smile`; undefined when no emoji has this name. */
+/** The code of a Unicode emoji by its name, such as `1f642` for `smile`. Returns undefined for an unknown name. */
 export function emojiCode(name: string): string | undefined {
   return emojiTables().codeByName.get(name);
 }
 
-/** The code and the first name of an emoji, typed with or without selectors; undefined for an unknown one. */
+/** The code and primary name of an emoji, with or without variation selectors. Returns undefined for an unknown emoji. */
 export function emojiOf(typed: string): KnownEmoji | undefined {
-  return emojiTables().byCharacters.get(typed.replaceAll(pictureSelector, ''));
+  return emojiTables().byCharacters.get(typed.replaceAll(emojiSelector, ''));
 }
 
-/** The names of each emoji by its code, the first one the one shown: what clients fetch as `code_to_names`. */
+/** All emoji names by code, the primary name first: the `code_to_names` that clients fetch. */
 export function emojiCodeToNames(): Record<string, readonly string[]> {
   return Object.fromEntries(emojiTables().namesByCode);
 }

@@ -5,7 +5,7 @@ import type { LinkableChannel, ResolvedFacts } from '../markdown-facts.js';
 import { readChannelReference } from '../reference-syntax.js';
 import { renderingOf } from '../rendering.js';
 
-/** What a link by name leads to. */
+/** The target of a link by name. */
 export interface ChannelLink {
   readonly channelId: ChannelId;
   readonly channelName: string;
@@ -14,10 +14,10 @@ export interface ChannelLink {
   readonly href: string;
 }
 
-/** What stands for the topic without a name. */
+/** Shown in place of the empty topic name. */
 const emptyTopicName = '<em>general chat</em>';
 
-/** `#**channel**`, `#**channel>topic**` and `#**channel>topic@message**`. */
+/** Rule for links by name: `#**channel**`, `#**channel>topic**` and `#**channel>topic@message**`. */
 export function channelLinks(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'channel_link', (state, silent) => {
     if (state.src[state.pos] !== '#' || state.linkLevel > 0) return false;

@@ -7,15 +7,15 @@ const nameSyntax = /:([\w+-]{1,100}):/y;
 
 const unit = '\\p{Emoji}(?:\\p{Emoji_Modifier}|\\uFE0F\\u20E3?|\\u20E3|[\\u{E0020}-\\u{E007E}]+\\u{E007F})?';
 const pair = '\\p{Regional_Indicator}\\p{Regional_Indicator}';
-/** Whatever Unicode's rules allow as one emoji, known or not. */
+/** Any sequence that Unicode allows as one emoji (UTS #51), known or not. */
 const sequence = new RegExp(`${pair}|${unit}(?:\\u200D(?:${pair}|${unit}))*`, 'gu');
-/** Digits, arrows and the like, which are text unless a variation selector says otherwise. */
+/** Digits, arrows and other characters that are text without a variation selector. */
 const textPresentation = /^\P{Emoji_Presentation}\u20E3?$/u;
 
-/** Where no emoji can be: each has a character that is not of ASCII. */
+/** Fast path: ASCII text contains no Unicode emoji. */
 const hasOnlyAscii = /^\p{ASCII}*$/u;
 
-/** `:name:`, emoji of the organisation, and Unicode emoji. */
+/** Rules for emoji: `:name:` (Unicode or the organization's own) and literal Unicode emoji. */
 export function emoji(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'emoji', (state, silent) => {
     if (state.src[state.pos] !== ':') return false;

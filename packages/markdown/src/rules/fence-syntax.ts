@@ -1,19 +1,19 @@
-/** An opening fence, without its indentation. */
+/** An opening fence. */
 export interface Fence {
-  /** The backticks or tildes; only the very same line closes the fence. */
+  /** The backticks or tildes. Only a line of exactly these marks closes the fence. */
   readonly marks: string;
-  /** In lower case; empty when none is named. */
+  /** In lower case; empty if the fence names none. */
   readonly language: string;
   /** The language as typed. */
   readonly typedLanguage: string;
-  /** What follows the language: the header of a spoiler. */
+  /** The text after the language: the header of a spoiler. */
   readonly header: string;
 }
 
 const marksAtStart = /^(?:`{3,}|~{3,})/;
 const languageAtStart = /^\{?\.?([A-Za-z0-9_+,\-./#]+)\}?/;
 
-/** Reads a line as an opening fence; undefined when it is none. */
+/** Parses a line, without indentation, as an opening fence. Returns undefined if it is none. */
 export function readFence(line: string): Fence | undefined {
   const marks = marksAtStart.exec(line)?.[0];
   if (marks === undefined) return undefined;
@@ -27,26 +27,27 @@ export function readFence(line: string): Fence | undefined {
   return { marks, language: typedLanguage.toLowerCase(), typedLanguage, header };
 }
 
-/** Whether what the fence holds is read as Markdown, fences included. */
+/** Whether the content of a fence is parsed as Markdown: quotes and spoilers. */
 export function isContainer({ language }: Fence): boolean {
   return language === 'quote' || language === 'quoted' || language === 'spoiler';
 }
 
-/** The fences open at a line, innermost last. */
+/** Tracks the open fences while reading a text line by line. */
 export class OpenFences {
+  // Innermost last.
   readonly #open: Fence[] = [];
 
   get depth(): number {
     return this.#open.length;
   }
 
-  /** Whether the text at hand is code or TeX, which nothing but the closing fence ends. */
+  /** Whether the current line is inside code or TeX, which only the closing fence ends. */
   get isVerbatim(): boolean {
     const innermost = this.#open.at(-1);
     return innermost !== undefined && !isContainer(innermost);
   }
 
-  /** Takes the next line, trimmed at its end. */
+  /** Processes the next line, which must have no trailing white space. */
   read(line: string): void {
     if (this.#open.at(-1)?.marks === line) this.#open.pop();
     else if (!this.isVerbatim) {

@@ -4,7 +4,7 @@ import { renderTexBlock } from '../render-tex.js';
 import { renderingOf } from '../rendering.js';
 import { type Fence, isContainer, OpenFences, readFence } from './fence-syntax.js';
 
-/** Code, math, quotes and spoilers between fences; and code that is indented by four blanks. */
+/** Rules for fenced code, math, quotes and spoilers, and for code indented by four spaces. */
 export function fences(md: MarkdownIt): void {
   md.block.ruler.at(
     'fence',
@@ -37,12 +37,13 @@ function textOf(state: StateBlock, line: number): string {
 }
 
 interface FenceEnd {
-  /** The line after the last one inside. */
+  /** The line after the last content line. */
   readonly contentEnd: number;
+  /** The line after the fence. */
   readonly next: number;
 }
 
-/** Finds the line that closes a fence, past all fences inside it; without one it goes to the end of what it stands in. */
+/** Finds the end of a fence, skipping nested fences. An unclosed fence ends with its containing block. */
 function findEnd(state: StateBlock, startLine: number, endLine: number): FenceEnd {
   const open = new OpenFences();
   for (let line = startLine; line < endLine; line++) {

@@ -3,7 +3,7 @@ import { readTime } from '../read-time.js';
 
 const syntax = /<time:([^>\n]{1,100})>/y;
 
-/** `<time:…>`: an instant that each reader sees in their own time zone. */
+/** Rule for `<time:…>`: an instant that clients show in the reader's time zone. */
 export function globalTimes(md: MarkdownIt): void {
   md.inline.ruler.before('autolink', 'global_time', (state, silent) => {
     if (state.src[state.pos] !== '<') return false;

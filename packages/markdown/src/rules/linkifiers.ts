@@ -3,13 +3,13 @@ import type { Linkifier } from '../linkifier.js';
 import { type Rendering, renderingOf } from '../rendering.js';
 import { type Replacement, replaceInText } from './replace-in-text.js';
 
-/** How long a link of a linkifier may be; a longer one stays text. */
+/** Maximum length of a generated URL, in UTF-16 code units. A match with a longer one stays text. */
 const maxUrlLength = 2_000;
 
-/** What starting a search costs, counted in characters searched. */
-const costOfStart = 20;
+/** Fixed cost of one search, in characters searched. */
+const baseCost = 20;
 
-/** The organisation's own patterns, such as `#1234` for an issue. */
+/** Rule for the organization's linkifiers, such as `#1234` for an issue. */
 export function linkifiers(md: MarkdownIt): void {
   md.core.ruler.push('linkifiers', (state) => {
     const rendering = renderingOf(state.env);
@@ -32,19 +32,22 @@ function* search(
 ): Generator<Replacement> {
   const found = linkifier.matcher.matcher(text);
   let from = 0;
-  while (from <= text.length && pay(rendering, text.length - from) && found.find(from)) {
+  while (from <= text.length && spend(rendering, text.length - from) && found.find(from)) {
     const [start, end] = [found.start(1), found.end(1)];
     const href = hrefOf(md, linkifier, found.getNamedGroups());
-    // What follows one match may come before the next.
+    // The boundary character after one match may also start the next.
     from = Math.max(end, from + 1);
     if (href === undefined || end <= start) continue;
     yield { start, end, type: 'linkified', content: text.slice(start, end), meta: { href } };
   }
 }
 
-/** Whether there is enough left for a search: it may look at all of the text, however soon it finds something. */
-function pay(rendering: Rendering, length: number): boolean {
-  const cost = length + costOfStart;
+/**
+ * Deducts a search from the budget. Returns false if too little is left. Always charges the whole text: a search may look
+ * that far ahead even for a short match.
+ */
+function spend(rendering: Rendering, length: number): boolean {
+  const cost = length + baseCost;
   if (cost > rendering.searchCostLeft) return false;
   rendering.searchCostLeft -= cost;
   return true;
@@ -61,7 +64,7 @@ function hrefOf(
   return md.validateLink(href) ? href : undefined;
 }
 
-/** The URL; `undefined` where the template shortens what was found within a character that is two code units. */
+/** Expands the template. Returns undefined if a prefix modifier such as `{name:1}` splits a surrogate pair. */
 function expand(template: Linkifier['template'], groups: Record<string, string | null>): string | undefined {
   try {
     return template.expand(groups);

@@ -1,29 +1,29 @@
 import type { MarkdownIt } from 'markdown-it';
 import { OpenFences } from './fence-syntax.js';
 
-/** An item that lines may belong to. */
+/** A list item that following lines may belong to. */
 interface OpenItem {
-  /** Its marker's indentation, in blanks, as typed. */
+  /** The typed indentation of its marker, in spaces. */
   readonly typedIndent: number;
-  /** Where its text starts, in blanks, after the lines are moved. */
+  /** The column of its content after reindenting, in spaces. */
   readonly contentIndent: number;
 }
 
 const itemStart = /^( *)((?:[*+-]|[0-9]{1,9}\.)(?: +|$))/;
 const thematicBreak = /^ *(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
 
-/** Deeper lists than this are left as they are typed. */
+/** Maximum depth of reindented lists. Deeper items stay as typed. */
 const maxDepth = 20;
 
 /**
- * Lets two blanks nest in every list, as the flavour has it, while the parser asks for the width of the marker: what is
- * indented by two under `1. ` is moved to where the parser looks for it.
+ * Rule that nests lists by two spaces. CommonMark requires the width of the marker, so lines are reindented before
+ * parsing: an item indented by two under `1. ` moves to the column that the parser expects.
  */
 export function listIndentation(md: MarkdownIt): void {
   md.core.ruler.before('block', 'list_indentation', (state) => {
     if (/^ *[0-9*+-]/m.test(state.src)) state.src = indentLists(state.src);
   });
-  // A list may follow a line of text whatever its first number, which the parser allows for 1 only.
+  // An ordered list may interrupt a paragraph with any first number; CommonMark allows only 1.
   md.block.ruler.before(
     'list',
     'list_after_text',
@@ -67,13 +67,13 @@ function indentLists(source: string): string {
     .join('\n');
 }
 
-/** Reads the start of an item; after a blank line, what is indented by four more than its item is code. */
+/** Parses the start of an item. After a blank line, four more spaces than the enclosing item's content are code. */
 function readItem(line: string, itemsAfterBlank: readonly OpenItem[] | undefined) {
   const match = itemStart.exec(line);
   if (match === null || thematicBreak.test(line)) return undefined;
-  const [, blanks = '', marker = ''] = match;
+  const [, spaces = '', marker = ''] = match;
   const codeIndent = 4 + (itemsAfterBlank?.at(-1)?.contentIndent ?? 0);
-  if (itemsAfterBlank !== undefined && blanks.length >= codeIndent) return undefined;
+  if (itemsAfterBlank !== undefined && spaces.length >= codeIndent) return undefined;
   const width = marker.trimEnd().length;
   return { markerWidth: width + Math.min(Math.max(marker.length - width, 1), 4) };
 }

@@ -3,14 +3,14 @@ import type { MarkdownIt, StateInline } from 'markdown-it';
 import { readGroupMention, readUserMention, type UserMention, wildcardOf } from '../reference-syntax.js';
 import { renderingOf } from '../rendering.js';
 
-/** What a mention token stands for. Quotes make it silent after it is read. */
+/** The meta data of a mention token. `collectReferences` makes it silent if it is in a quote. */
 export type Mention = { readonly text: string; isSilent: boolean } & (
   | { readonly kind: 'user'; readonly id: UserId }
   | { readonly kind: 'group'; readonly id: GroupId }
   | { readonly kind: 'channel' | 'topic' }
 );
 
-/** `@**Name**`, `@**Name|id**`, wildcards, `@*group*`, and their silent forms with `@_`. */
+/** Rule for mentions: `@**Name**`, `@**Name|id**`, wildcards, `@*group*`, and their silent forms with `@_`. */
 export function mentions(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'mention', (state, silent) => {
     if (state.src[state.pos] !== '@') return false;

@@ -1,6 +1,6 @@
 import type { StateCore, Token } from 'markdown-it';
 
-/** A part of a text that becomes a token of its own. */
+/** A range of a text token that becomes a token of its own. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -9,7 +9,10 @@ export interface Replacement {
   readonly meta: Record<string, unknown>;
 }
 
-/** Cuts what `find` names out of the text of every paragraph; what stands in links is left alone unless `inLinks`. */
+/**
+ * Replaces the ranges that `find` returns, in every text token. Ranges must be in order and must not overlap. `inLinks` says
+ * whether to search the text of links; default: true.
+ */
 export function replaceInText(
   state: StateCore,
   find: (text: string) => Iterable<Replacement>,
@@ -33,14 +36,19 @@ function replaceInTokens(
     if (token.type === 'link_open') linkDepth += 1;
     if (token.type === 'link_close') linkDepth -= 1;
     if (token.type === 'text' && (inLinks || linkDepth === 0))
-      cut(state, token, find(token.content), replaced);
+      splitToken(state, token, find(token.content), replaced);
     else replaced.push(token);
   }
   return replaced;
 }
 
-/** Adds the token to `tokens`, in parts where anything in it is replaced. */
-function cut(state: StateCore, token: Token, replacements: Iterable<Replacement>, tokens: Token[]): void {
+/** Appends the token to `tokens`, split around its replacements. */
+function splitToken(
+  state: StateCore,
+  token: Token,
+  replacements: Iterable<Replacement>,
+  tokens: Token[],
+): void {
   const countBefore = tokens.length;
   let end = 0;
   const pushText = (until: number) => {

@@ -2,39 +2,39 @@ import type { MarkdownIt, StateCore, Token } from 'markdown-it';
 import { renderingOf } from '../rendering.js';
 
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
-const outside = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
-const conversation = /^\/?#narrow\//;
-// Without segments of dots, also encoded ones, which browsers resolve to a path elsewhere.
-const upload = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
+const externalUrl = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
+const conversationLink = /^\/?#narrow\//;
+// Without dot segments, percent-encoded ones included: browsers would resolve them to another path.
+const uploadLink = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
-/** Addresses that stay as they are, most of all, so that they need not be taken apart: that takes long. */
+/** Fast path: common URLs that normalization does not change. Parsing a URL is slow. */
 const plainAddress =
   /^(?!.*xn--)(?:https?:\/\/|mailto:[\w.+-]+@)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?:[/?#][\w./?#&=+-]*)?$/i;
 const maxPlainLength = 255;
 
-const mayHoldAddress = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
+const mayContainUrl = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
 
-/** Words that are more often the name of a file than of a host. */
-const fileEndings = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
+/** Words without a scheme that are more often file names than host names. */
+const fileNames = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
 
 /**
- * Links lead outside by http, https and mailto, or to the organisation's own conversations and uploads, and nowhere
- * else; any other is left as typed. Bare addresses become links, and links into the own organisation become relative.
+ * Rule that restricts links to `http:`, `https:` and `mailto:` URLs and to the organization's own conversations and
+ * uploads. Any other link stays as typed. Bare URLs become links, and links into the organization become relative.
  */
 export function safeLinks(md: MarkdownIt): void {
   const normalize = md.normalizeLink.bind(md);
   const normalizeText = md.normalizeLinkText.bind(md);
   md.normalizeLink = (url) => (isPlain(url) ? url : normalize(completeUrl(url.trim())));
   md.normalizeLinkText = (url) => (isPlain(url) ? url : normalizeText(url));
-  md.validateLink = (url) => outside.test(url) || conversation.test(url) || upload.test(url);
+  md.validateLink = (url) => externalUrl.test(url) || conversationLink.test(url) || uploadLink.test(url);
 
-  // Addresses without a scheme behind two slashes are none here, and looking for them takes long.
+  // Disabled: protocol-relative URLs are not links here, and searching for them is slow.
   md.linkify.set({ fuzzyLink: true }).add('//', null).add('ftp:', null);
-  // Searching is dear, so it is done once and only where there can be an address at all.
-  md.linkify.test = (text) => mayHoldAddress.test(text);
+  // linkify-it searches in `test` and again in `match`. A cheap check replaces the first search.
+  md.linkify.test = (text) => mayContainUrl.test(text);
   const match = md.linkify.match.bind(md.linkify);
   md.linkify.match = (text) =>
-    (match(text) ?? []).filter((link) => link.schema !== '' || !fileEndings.test(link.text));
+    (match(text) ?? []).filter((link) => link.schema !== '' || !fileNames.test(link.text));
 
   md.core.ruler.push('safe_links', (state) => {
     const { realmUrl } = renderingOf(state.env).facts;
@@ -50,7 +50,7 @@ function isPlain(url: string): boolean {
   return url.length <= maxPlainLength && plainAddress.test(url);
 }
 
-/** What has no scheme is an address of mail, an upload, or a host. */
+/** Completes a URL without a scheme: an upload, a mail address or a host name. */
 function completeUrl(url: string): string {
   if (url === '' || scheme.test(url) || url.startsWith('/') || url.startsWith('#')) return url;
   if (url.startsWith('user_uploads/')) return `/${url}`;
@@ -64,7 +64,7 @@ function finishLinks(state: StateCore, tokens: readonly Token[], realmUrl: strin
     if (token.type === 'link_open') {
       openIndexes.push(index);
       const href = String(token.attrGet('href'));
-      // A link to nowhere, `[text]()`, is what was typed.
+      // An empty target, `[text]()`, is shown as typed.
       if (href === '') finished.push(textToken(state, token, '['));
       else {
         token.attrSet('href', relativeTo(realmUrl, href));
@@ -100,12 +100,12 @@ function relativeTo(realmUrl: string, href: string): string {
   if (!href.toLowerCase().startsWith(`${realmUrl.toLowerCase()}/`)) return href;
   const path = href.slice(realmUrl.length);
   if (path.startsWith('/#narrow/')) return path.slice(1);
-  return upload.test(path) ? path : href;
+  return uploadLink.test(path) ? path : href;
 }
 
-/** The path id of the upload that a finished link leads to; undefined when it leads elsewhere. */
+/** The path id of the upload that a rendered link leads to, percent-decoded. Returns undefined for other links. */
 export function uploadPathId(md: MarkdownIt, href: string): string | undefined {
-  if (!upload.test(href)) return undefined;
+  if (!uploadLink.test(href)) return undefined;
   const path = href.slice('/user_uploads/'.length).replace(/[?#].*$/, '');
   return path === '' ? undefined : md.utils.lib.mdurl.decode(path);
 }

@@ -1,9 +1,12 @@
 import type { MarkdownIt, StateBlock } from 'markdown-it';
 
-/** The largest table, in cells. The parser fills short rows up, so that a small text could become a huge table. */
+/** Maximum size of a table, in cells. The parser pads short rows, so a short text could become a huge table. */
 const maxTableCells = 5_000;
 
-/** What the flavour changes in the parser's own rules: no emphasis by underscores, `del`, and how tables say alignment. */
+/**
+ * Changes to markdown-it's own rules: underscores are no emphasis, strikethrough becomes `del`, table size is limited, and
+ * `text-align` is written as stock clients expect it.
+ */
 export function textStyles(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'underscores', (state, silent) => {
     let end = state.pos;
@@ -25,7 +28,7 @@ export function textStyles(md: MarkdownIt): void {
 }
 
 function limitTables(md: MarkdownIt): void {
-  // The first of the parser's block rules.
+  // The table rule is the first of the parser's block rules.
   const [readTable] = md.block.ruler.getRules('');
   if (readTable === undefined) throw new TypeError('The parser has no rule for tables.');
   md.block.ruler.at('table', (state, startLine, endLine, silent) =>

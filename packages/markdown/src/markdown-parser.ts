@@ -10,11 +10,14 @@ import { mentions } from './rules/mentions.js';
 import { safeLinks } from './rules/safe-links.js';
 import { textStyles } from './rules/text-styles.js';
 
-/** How deep blocks may nest. The parser drops what is deeper, so a text that gets there is shown as typed. */
+/** Maximum nesting depth of blocks. The parser drops deeper content, so a text that reaches it is shown as typed. */
 export const maxNesting = 50;
 
-/** The parser with the flavour's rules. Raw HTML is never let through; backslashes, images and references are text. */
-export const flavour: MarkdownIt = new MarkdownParser({
+/**
+ * The markdown-it parser with the rules of chat Markdown. Raw HTML is escaped. Backslash escapes, images and link reference
+ * definitions are plain text.
+ */
+export const markdownParser: MarkdownIt = new MarkdownParser({
   html: false,
   breaks: true,
   linkify: true,

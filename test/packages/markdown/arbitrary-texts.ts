@@ -1,6 +1,6 @@
 import fc from '../../support/fast-check.js';
 
-/** Pieces of which the flavour's syntax is made, and what they are easily mistaken for. */
+/** Fragments of chat Markdown syntax, and fragments that are easily mistaken for it. */
 export const pieces: readonly string[] = [
   ...'>[]()*_`~$|<#@:&\\!-+.=/{}"\'^1a é\n\t',
   '](',
@@ -75,15 +75,15 @@ export const pieces: readonly string[] = [
 
 const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 3 }));
 
-/** Texts of such pieces in any order. */
+/** Texts of these fragments in random order. */
 export const arbitraryText = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
 
-/** The longest texts that a message may have, of few pieces many times. */
+/** Texts of the maximum length that repeat a few fragments. */
 export const arbitraryLongText = fc
   .tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.array(piece, { maxLength: 3 }))
   .map(([repeated, first]) => fill(first.join(''), repeated.join('')));
 
-/** A text of 10,000 code points: `first`, and then `repeated` until it is full. */
+/** A text of 10,000 code points: `first`, then `repeated` as often as it fits. */
 export function fill(first: string, repeated: string): string {
   const text = repeated === '' ? 'a' : repeated;
   return [...(first + text.repeat(Math.ceil(10_000 / [...text].length)))].slice(0, 10_000).join('');
@@ -107,7 +107,7 @@ const texPieces = [
   '\\begin{array}{cc}',
 ];
 
-/** Formulas of such commands in any order. */
+/** Formulas of these commands in random order. */
 export const arbitraryTex = fc
   .array(
     fc.oneof(

@@ -1,5 +1,8 @@
-/** Names that the flavour gives to other emoji than most lists do, or that only it has; the last one is shown first. */
-export const flavourEmojiNames: Readonly<Record<string, string>> = {
+/**
+ * Emoji names that stock clients use for a different emoji than gemoji does, or that gemoji lacks. The last name listed
+ * for a code becomes its primary name.
+ */
+export const emojiNameOverrides: Readonly<Record<string, string>> = {
   airplane: '2708',
   alien: '1f47d',
   big_smile: '1f604',
