@@ -62,6 +62,9 @@ describe('users add', () => {
     ['users add --email a@example.com --name a*b', 'Invalid characters in name'],
     ['users add --email a@example.com --name a|1', 'Invalid format'],
     ['users add --email user1@hidden.invalid', 'not an e-mail address that a user can have'],
+    ['users add --email a@example.com --name Notification.Bot', 'reserved for the server'],
+    ['users add --email Welcome-Bot@example.com', 'reserved for the server'],
+    ['users add --email аda@example.com', 'characters that are invisible or look like others'],
     ['users add --email a@example.com --owner ada@example.com', 'Only a bot has an owner'],
     ['users add --email a@example.com --bot --owner nobody@example.com', 'There is no user'],
     [

@@ -1,8 +1,8 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
+import { isPublicOnWeb } from '../realm/public-access.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
-import { isPublicOnWeb } from './public-on-web.js';
 
 /** What a channel says of topics without a name. */
 export const topicsPolicies = [

@@ -1,8 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
-import { isMessageOnWeb } from '../channels/public-on-web.js';
 import { isReadable } from '../messages/message-access.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
+import { isMessageOnWeb } from '../realm/public-access.js';
 import type { ServerTables } from '../tables.js';
 import { findUpload, type Upload } from '../uploads/upload-store.js';
 

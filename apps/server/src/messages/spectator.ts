@@ -1,10 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
-import { isMessageOnWeb } from '../channels/public-on-web.js';
 import type { ServerContext } from '../context.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { spectator } from '../permissions/spectator.js';
-import { hasPublicAccess } from '../realm/public-access.js';
+import { hasPublicAccess, isMessageOnWeb } from '../realm/public-access.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condition.js';

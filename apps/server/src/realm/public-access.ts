@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely';
 import type { ServerContext } from '../context.js';
 import type { RealmSettingValues } from './realm-settings.js';
 
@@ -10,3 +11,16 @@ export function hasPublicAccess(
 ): boolean {
   return offersWebPublicChannels && enable_spectator_access;
 }
+
+/**
+ * The channels that unauthenticated clients may know of and read, where the organization has public access, as a condition on
+ * rows of `channels`: web-public and not archived.
+ */
+export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`(
+  channels.is_web_public = 1 and channels.is_archived = 0
+)`;
+
+/** {@link isPublicOnWeb} for what is sent in a channel, as a condition on rows of `messages`; files go by their messages. */
+export const isMessageOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (
+  select channels.id from channels where ${isPublicOnWeb}
+)`;

@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { isPublicOnWeb } from '../channels/public-on-web.js';
 import { initialState, type StateContext } from '../event-queues/initial-state.js';
 import {
   type GroupSettingValue,
@@ -15,6 +14,7 @@ import {
   supportedPermissionSettings,
 } from '../permissions/supported-permission-settings.js';
 import type { ServerTables } from '../tables.js';
+import { isPublicOnWeb } from './public-access.js';
 import { realmLimits } from './realm-limits.js';
 import { mirrorShapes, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings } from './realm-setting-store.js';

@@ -9,7 +9,7 @@ import { holdGroups } from '../permissions/hold-groups.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
-import { isEmailAddress } from './email-address.js';
+import { isEmailAddress, requireOwnAddress } from './email-address.js';
 import { checkedFullName, fullNameTaken } from './full-name.js';
 import { findDetails, type UserDetails } from './user-details.js';
 import { eventsOfNewUser } from './user-events.js';
@@ -32,7 +32,7 @@ interface Surroundings {
 /**
  * Makes a user or a bot, whoever asks for it: with the groups of its role, and told to everybody who may know of it. The
  * name is held to the rules that changing it has.
- * @throws ProtocolError BAD_REQUEST for an address that is not one or is taken, and for a name that is bad or taken.
+ * @throws ProtocolError BAD_REQUEST for an address that is not one, is taken or that no user can have, and for such a name.
  */
 export async function createUser(
   transaction: ServerTransaction,
@@ -45,6 +45,7 @@ export async function createUser(
   if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
     throw refused('This is not an e-mail address that a user can have.');
   }
+  requireOwnAddress(email);
   const fullName = checkedFullName(wanted.fullName);
   if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
   const id = await insertUser(db, { ...wanted, fullName }, now);

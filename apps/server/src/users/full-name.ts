@@ -1,4 +1,5 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
+import { isReservedName } from './reserved-identity.js';
 
 const maximumCharacters = 100;
 /** Mentions could not be told from what is around them. */
@@ -12,7 +13,7 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 /**
  * A person's name without the blanks around it.
  * @throws ProtocolError BAD_REQUEST where it is empty, longer than 100 characters, has characters that mentions need or that
- * nobody sees, or ends as a mention by id does.
+ * are invisible, ends as a mention by id does, or looks like that of one of the server's own bots.
  */
 export function checkedFullName(name: string): string {
   const trimmed = name.trim();
@@ -22,6 +23,9 @@ export function checkedFullName(name: string): string {
   }
   if (reserved.test(trimmed) || unprintable.test(trimmed)) throw refused('Invalid characters in name!');
   if (/\|\d+$/.test(trimmed)) throw refused('Invalid format!');
+  if (isReservedName(trimmed)) {
+    throw refused("This name is reserved for the server's own bots: choose another one.");
+  }
   return trimmed;
 }
 

@@ -1,6 +1,6 @@
 import { ProtocolError, refused, type UserId } from '@waxwing/protocol';
 import { isRole, type Role, roles } from '../permissions/roles.js';
-import { isEmailAddress } from './email-address.js';
+import { isEmailAddress, requireOwnAddress } from './email-address.js';
 import { checkedFullName, fullNameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
@@ -67,6 +67,7 @@ function planFullName({ target, isNameTaken }: UserFacts, wish: UserUpdateWish):
 function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateWish): string | undefined {
   if (email === undefined || email === target.email) return undefined;
   if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
+  requireOwnAddress(email);
   if (isAddressTaken) throw refused('Invalid new_email: the address is taken');
   return email;
 }

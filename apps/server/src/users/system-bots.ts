@@ -4,14 +4,14 @@ import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
 /** The senders of what the server itself writes: the word in the database -> the name that people read. */
-const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
+export const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
 
 export type SystemBotName = keyof typeof systemBots;
 
-const names = Object.keys(systemBots) as SystemBotName[];
+export const systemBotNames = Object.keys(systemBots) as SystemBotName[];
 
-/** No address can end like this one, so that nobody's is taken. */
-const domain = 'system.invalid';
+/** The domain of their addresses, which no mail server can have (RFC 6761); `isReservedAddress` keeps it from users. */
+export const systemBotAddressDomain = 'system.invalid';
 
 /** The id of a system bot, which is made when it is first asked for. Nobody can sign in as it. */
 export async function systemBotId({ db }: ServerTransaction, name: SystemBotName): Promise<UserId> {
@@ -26,7 +26,7 @@ export async function systemBotId({ db }: ServerTransaction, name: SystemBotName
 
 /** Makes those system bots that nobody has asked for yet, so that clients are told of all of them. */
 export async function makeSystemBots({ db }: ServerTransaction): Promise<void> {
-  await makeBots(db, names);
+  await makeBots(db, systemBotNames);
 }
 
 async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName[]): Promise<void> {
@@ -38,8 +38,8 @@ async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName
   const missing = wanted.filter((name) => !known.some(({ system_bot }) => system_bot === name));
   if (missing.length === 0) return;
   const rows = missing.map((name) => ({
-    email: `${name}@${domain}`,
-    email_lower: `${name}@${domain}`,
+    email: `${name}@${systemBotAddressDomain}`,
+    email_lower: `${name}@${systemBotAddressDomain}`,
     full_name: systemBots[name],
     role: roles.member,
     is_bot: 1,

@@ -54,8 +54,8 @@ export function addressGroup(address: string): string {
 
 /**
  * Finds the client's element of `X-Forwarded-For`: the last that is not a trusted proxy, or the first if all are trusted.
- * `undefined` if there is none. Empty elements are ignored (RFC 9110, 5.6.1). An unreadable element is not passed over, since
- * the elements before it may be the client's own invention.
+ * `undefined` if there is none. Empty elements are ignored (RFC 9110, 5.6.1). An unreadable element is not passed over:
+ * the client may have invented those before it.
  */
 export function forwardedElement(header: string, trusted: AddressRanges): string | undefined {
   const elements = header

@@ -1,0 +1,46 @@
+import { exactLookalikes } from './lookalikes.js';
+
+const lookalikes = new Set(Object.values(exactLookalikes).flatMap((characters) => [...characters]));
+
+/** Writing systems that are written together; letters of others are refused, as few fonts tell them from symbols. */
+const alphabets: readonly RegExp[] = [
+  ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', 'Hebrew', 'Arabic', 'Thaana', 'Ethiopic'],
+  ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
+  ...['Sinhala', 'Thai', 'Lao', 'Tibetan', 'Myanmar', 'Khmer'],
+].map((script) => new RegExp(`\\p{Script=${script}}`, 'u'));
+const eastAsian =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}]/u;
+
+/** Small capitals and letters of phonetic alphabets, which look like those of Latin. */
+const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
+
+/**
+ * Whether a part of an address may be taken for another one: it has something invisible, a symbol, a loose accent or another
+ * form of a character (such as fullwidth), letters of several alphabets, or letters of which each looks like a Latin one.
+ * Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive.
+ */
+export function isDeceptive(part: string): boolean {
+  const foreign = [...part].filter((character) => !/[\x21-\x7e]/.test(character));
+  if (foreign.length === 0) return false;
+  if (part.normalize('NFKC') !== part || phonetic.test(part)) return true;
+  return (
+    foreign.some((character) => !isOrdinary(character)) ||
+    foreign.every((character) => lookalikes.has(character)) ||
+    hasSeveralAlphabets(part)
+  );
+}
+
+/** Whether it is a letter, a digit, or a mark that belongs to an alphabet, and is seen. */
+function isOrdinary(character: string): boolean {
+  if (/[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u.test(character)) return false;
+  return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);
+}
+
+function hasSeveralAlphabets(part: string): boolean {
+  const letters = [...part].filter((character) => /(?=[\p{L}\p{M}])\P{Script=Common}/u.test(character));
+  const others = letters.filter((letter) => !eastAsian.test(letter));
+  if (others.some((letter) => !alphabets.some((alphabet) => alphabet.test(letter)))) return true;
+  const used = alphabets.filter((alphabet) => others.some((letter) => alphabet.test(letter)));
+  const isEastAsian = others.length < letters.length;
+  return used.length > 1 || (isEastAsian && used.some((alphabet) => !alphabet.test('a')));
+}

@@ -1,0 +1,91 @@
+import { domainToUnicode } from 'node:url';
+import { exactLookalikes, similarLetters } from './lookalikes.js';
+import { systemBotAddressDomain, systemBotNames, systemBots } from './system-bots.js';
+
+/** The e-mail gateway of stock servers, which clients may take for a bot of the server too. */
+const stockBots = { emailgateway: 'Email Gateway' };
+
+/** Two letters that look like one in many fonts. */
+const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
+
+/** Letters of one group look alike, in one letter case or the other. */
+const alike = ['il1|', 'o0'];
+
+const reservedNames = exactly([...Object.values(systemBots), ...Object.values(stockBots)]);
+const reservedLocalParts = exactly([...systemBotNames, ...Object.keys(stockBots)]);
+const reservedDomain = new RegExp(`${spellingsOf(systemBotAddressDomain)}$`, 'u');
+
+const symbols = new Set(
+  [...'abcdefghijklmnopqrstuvwxyz'].flatMap((letter) =>
+    [...lookalikesOf(letter)].filter((each) => !/[\p{L}\p{N}]/u.test(each)),
+  ),
+);
+
+/**
+ * Whether a name looks like that of one of the server's own bots, in any letter case, alphabet and style, and with any
+ * invisible characters, blanks and punctuation in between.
+ */
+export function isReservedName(name: string): boolean {
+  return looksLike(reservedNames, name);
+}
+
+/**
+ * Whether an e-mail address looks like one of the server's own bots: its domain is theirs or a subdomain, or its local part
+ * is one of theirs at any domain. Spellings count as in {@link isReservedName}.
+ */
+export function isReservedAddress(address: string): boolean {
+  const at = address.lastIndexOf('@');
+  const [local = ''] = address.slice(0, at).split('+', 1);
+  const domain = address.slice(at + 1);
+  return (
+    looksLike(reservedLocalParts, local) ||
+    [domain, domainToUnicode(domain)].some((form) => looksLike(reservedDomain, form))
+  );
+}
+
+function exactly(texts: readonly string[]): RegExp {
+  return new RegExp(`^(?:${texts.map(spellingsOf).join('|')})$`, 'u');
+}
+
+/** A pattern of all that looks like the letters of a text; its other characters are left out, as {@link looksLike} does. */
+function spellingsOf(text: string): string {
+  return [...text.toLowerCase()]
+    .filter((character) => /[a-z]/.test(character))
+    .map((letter) => {
+      const pair = [...(pairs[letter] ?? '')].map(anyOf).join('');
+      return pair === '' ? anyOf(letter) : `(?:${anyOf(letter)}|${pair})`;
+    })
+    .join('');
+}
+
+function anyOf(letter: string): string {
+  return `[${[...lookalikesOf(letter)].join('')}]`;
+}
+
+function lookalikesOf(letter: string): ReadonlySet<string> {
+  const group = alike.find((each) => each.includes(letter)) ?? letter;
+  const found = [...group].flatMap((each) => [
+    ...each,
+    ...(exactLookalikes[each] ?? ''),
+    ...(exactLookalikes[each.toUpperCase()] ?? ''),
+    ...(similarLetters[each] ?? ''),
+  ]);
+  return new Set(found.map(fold));
+}
+
+/** Some symbols look like letters and separate words as well: they are tried as both. */
+function looksLike(reserved: RegExp, text: string): boolean {
+  const folded = [...fold(text)];
+  const letters = folded.filter((each) => /[\p{L}\p{N}]/u.test(each));
+  const withSymbols = folded.filter((each) => /[\p{L}\p{N}]/u.test(each) || symbols.has(each));
+  return reserved.test(letters.join('')) || reserved.test(withSymbols.join(''));
+}
+
+/** Lower case, without marks, compatibility forms and what is invisible. */
+function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+}

@@ -1,0 +1,185 @@
+import { domainToASCII } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { requireOwnAddress } from '#server/users/email-address.js';
+import { checkedFullName } from '#server/users/full-name.js';
+import { isReservedAddress, isReservedName } from '#server/users/reserved-identity.js';
+import { inserted, otherBlanks, otherLetters } from './spellings.js';
+
+const names = ['Notification Bot', 'Welcome Bot', 'Email Gateway'];
+const localParts = ['notification-bot', 'welcome-bot', 'emailgateway'];
+const all = { ...otherLetters, ...inserted, ...otherBlanks };
+const spellings = Object.entries(all);
+
+describe('a name of one of the server’s own bots', () => {
+  it.each(spellings)('is reserved in this spelling: %s', (_, spell) => {
+    for (const name of names) {
+      const spelled = spell(name);
+      expect([spelled, isReservedName(spelled)]).toEqual([spelled, true]);
+      expect(() => checkedFullName(spelled)).toThrow();
+    }
+  });
+
+  it('is reserved in any two of these spellings together', () => {
+    const free = [];
+    for (const [one, first] of Object.entries(otherLetters))
+      for (const [two, second] of spellings)
+        for (const name of names) {
+          // A bar between letters is no blank any more once it stands for one of them.
+          if (/\|/.test(`${one}${two}`)) continue;
+          const spelled = second(first(name));
+          if (!isReservedName(spelled)) free.push([one, two, spelled]);
+        }
+    expect(free).toEqual([]);
+  });
+
+  it('is the only one that is', () => {
+    for (const name of [
+      ...[
+        'Ada',
+        'Bot',
+        'Welcome',
+        'Notification',
+        'Notifications Bot',
+        'Notification Botanist',
+        'Welcome Botting',
+      ],
+      ...[
+        'My Notification Bot',
+        'CI Bot',
+        'Gateway',
+        'Email',
+        'E. Gatewayman',
+        'Иван Петров',
+        'Νίκος',
+        '山田 太郎',
+      ],
+      ...['علی رضا', 'Ada 👩 Lovelace', 'Notificación Bot 7', 'O’Brien', '0', '-', '★', ''],
+    ]) {
+      expect([name, isReservedName(name)]).toEqual([name, false]);
+    }
+  });
+
+  it('takes no longer to be recognized however long a text is', () => {
+    for (const text of ['|', 'rn', 'vv', 'Not|', 'l|1I']) {
+      const start = performance.now();
+      expect(isReservedName(text.repeat(20_000))).toBe(false);
+      expect(performance.now() - start).toBeLessThan(1000);
+    }
+  });
+});
+
+describe('an address of one of the server’s own bots', () => {
+  it.each(spellings)('is reserved in this spelling: %s', (_, spell) => {
+    for (const local of localParts) {
+      for (const address of [
+        `${spell(local)}@example.com`,
+        `${spell(local)}+tag@example.com`,
+        `anyone@${spell('system.invalid')}`,
+        `anyone@mail.${spell('system.invalid')}`,
+      ]) {
+        expect([address, isReservedAddress(address)]).toEqual([address, true]);
+        expect(() => requireOwnAddress(address)).toThrow();
+      }
+    }
+  });
+
+  it('is reserved where its domain is written as a domain name server knows it', () => {
+    for (const domain of [
+      'system.invalid',
+      'SYSTEM.INVALID.',
+      domainToASCII('ѕystem.invalid'),
+      'ѕystem.invalid',
+    ]) {
+      expect([domain, isReservedAddress(`ada@${domain}`)]).toEqual([domain, true]);
+    }
+  });
+
+  it('is the only one that is', () => {
+    for (const address of [
+      ...['ada@example.com', 'bot@example.com', 'welcome@example.com', 'notifications@example.com'],
+      ...[
+        'user1@hidden.invalid',
+        'ada@system.invalid.example.com',
+        'ada@invalid',
+        'notification-bot-2@example.com',
+      ],
+    ]) {
+      expect([address, isReservedAddress(address)]).toEqual([address, false]);
+    }
+  });
+});
+
+describe('an address', () => {
+  const refusal = 'has characters that are invisible or look like others';
+  const ordinary = 'ada.lovelace';
+
+  // Letters with strokes are those of some languages.
+  const { 'with strokes': _, ...notOwn } = { ...otherLetters, ...inserted };
+
+  it.each(Object.entries(notOwn))('is refused in this spelling: %s', (_, spell) => {
+    for (const address of [
+      `${spell(ordinary)}@example.com`,
+      `ada@${spell('example')}.com`,
+      `ada@mail.example.${spell('com')}`,
+    ]) {
+      if (/^[\x20-\x7e]*$/.test(address)) continue;
+      expect(() => requireOwnAddress(address), address).toThrow(refusal);
+    }
+  });
+
+  it.each([
+    ...['аda@example.com', 'ada@exаmple.com', 'ada@example.сom', 'раура@example.com', 'AДA@example.com'],
+    ...['ada\u200d@example.com', '\u202eada@example.com', 'ada@exa\u00admple.com', 'ada\u3164@example.com'],
+    ...[
+      'ada@ex\u0430mple.com',
+      'ada@xn--exmple-4nf.com',
+      'ada@example。com',
+      'ada@example\u2024com',
+      'ａda@example.com',
+    ],
+    ...[
+      'ad\u0430\u0301@example.com',
+      'ada\u0301@example.com',
+      'ada\u{e0061}@example.com',
+      'ada★@example.com',
+      '😀@example.com',
+    ],
+    ...['αδα.ada@example.com', 'ivanиван@example.com', 'ᎪᏙ@example.com', 'аԁа@example.com', 'ada@еxample.рф'],
+  ])('%j is refused', (address) => {
+    expect(() => requireOwnAddress(address)).toThrow(refusal);
+  });
+
+  it.each([
+    ...[
+      'ada@example.com',
+      "o'brien+tag@example.com",
+      'ADA_1%x@EXAMPLE.COM',
+      'ada@xn--mller-kva.example',
+      'ada@192.0.2.1',
+    ],
+    ...[
+      'jürgen@müller.example',
+      'żółć@example.com',
+      'øyvind.løken@example.no',
+      'nguyễn@example.vn',
+      'ışık@example.tr',
+    ],
+    ...[
+      'иван.петров@почта.рф',
+      'анна@example.com',
+      'νίκος@example.gr',
+      'дмитрий-1@example.com',
+      'יוסף@example.co.il',
+    ],
+    ...[
+      'علي@example.com',
+      'राम@डाटामेल.भारत',
+      'สมชาย@example.th',
+      '山田taro@例え.jp',
+      '김철수@example.kr',
+      'հայկ@example.am',
+    ],
+  ])('%j is one that a user can have', (address) => {
+    expect(() => requireOwnAddress(address)).not.toThrow();
+  });
+});
