@@ -122,6 +122,7 @@ eachBackend((backend) => {
     expect(relay.requests.length).toBeLessThan(15);
     expect(await push.pushDevicesOf(ada)).toEqual(Object.fromEntries(numbers(30).map((id) => [id, active])));
     const rows = await database.db.selectFrom('push_devices').selectAll().execute();
+    expect(rows).toHaveLength(30);
     for (const row of rows) expect(row.relay_device_id).toBe(1000 + Number(row.push_account_id));
     const many = relay.requests.find(({ path }) => path === manyPath);
     expect(many?.headers).toMatchObject({

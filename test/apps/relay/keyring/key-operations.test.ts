@@ -66,6 +66,7 @@ describe('the operations on the key ring', () => {
       answers.push(answer.text);
     }
     secrets.push(...privateTexts((await disk.keeper.read()).ring));
+    expect(secrets.length).toBeGreaterThan(0);
     const written = answers.join('\n') + logged();
     for (const secret of secrets) expect(written.includes(secret)).toBe(false);
   });

@@ -50,6 +50,8 @@ describe('a relay by a clock that is far from the ring’s own instants', () => 
     here.time.now = startedAt + 7_200_000;
     await live.keyRing.refresh();
     expect(live.keyRing.describe().problem).toBeUndefined();
-    for (const { publicKey } of ring.bouncerKeys) expect(live.keyRing.find(publicKey)).toBeDefined();
+    const publicKeys = ring.bouncerKeys.map(({ publicKey }) => publicKey);
+    expect(publicKeys.length).toBeGreaterThan(1);
+    expect(publicKeys.filter((publicKey) => live.keyRing.find(publicKey) === undefined)).toEqual([]);
   });
 });

@@ -83,6 +83,8 @@ async function registerAll(register: Register, time: { now: number }) {
     const account = { push_account_id: String(tokens.length) };
     await register(goodForm({ ...account, bouncer_public_key, encrypted_push_registration }));
   }
+  expect(plaintexts.length).toBeGreaterThan(0);
+  expect(tokens.length).toBeGreaterThan(plaintexts.length);
   return { tokens, plaintexts };
 }
 

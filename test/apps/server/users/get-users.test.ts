@@ -229,7 +229,9 @@ eachBackend((backend) => {
 
     it('reads no real address, no time zone and only the day of joining', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
-      for (const user of await list(undefined)) {
+      const users = await list(undefined);
+      expect(users).toHaveLength(Object.keys(organisation.accounts).length);
+      for (const user of users) {
         expect([user.delivery_email, user.date_joined]).toEqual([null, '2026-03-11']);
         expect(user).not.toHaveProperty('timezone');
       }
