@@ -43,25 +43,25 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a last piece of no bytes says nothing to the parser',
   },
   {
-    file: 'packages/service/src/http/overload/places.ts',
-    change: 'this.#actors.size >= this.#forgetAtSize -> this.#actors.size > this.#forgetAtSize',
+    file: 'packages/service/src/http/overload/in-flight-caps.ts',
+    change: 'this.#actors.size >= this.#evictAtSize -> this.#actors.size > this.#evictAtSize',
     reason: 'one more is kept before those without a request are forgotten, which only takes memory',
   },
   {
-    file: 'packages/service/src/http/overload/backlog.ts',
-    change: 'this.#unnamed.count + this.#admitted.count < limits.minimumBacklog -> false',
+    file: 'packages/service/src/http/overload/concurrency-limiter.ts',
+    change: 'this.#unauthenticated.count + this.#admitted.count < limits.minimum… -> false',
     reason: 'so few have room in any case, which is only found out later',
   },
   {
-    file: 'packages/service/src/http/overload/backlog.ts',
+    file: 'packages/service/src/http/overload/concurrency-limiter.ts',
     change: 'false -> true',
     where: '< limits.minimumBacklog) return false',
     reason: 'so few have room in any case, which is only found out later',
   },
   {
-    file: 'packages/service/src/http/overload/process-busy.ts',
+    file: 'packages/service/src/http/overload/watch-event-loop.ts',
     change:
-      'performance.eventLoopUtilization(since).utilization > busyPart -> performance.eventLoopUtilization(since).utilization >= busyPart',
+      'performance.eventLoopUtilization(since).utilization > busyUtilization -> performance.eventLoopUtilization(since).utilization >= busyUtilization',
     reason: 'the share is measured, and never nine tenths to the last digit',
   },
   {

@@ -42,9 +42,9 @@ const client: Table = [
 ];
 
 const service: Table = [
-  ['lifecycle/fair-line', 'lifecycle/fair-line'],
-  ['lifecycle/senders-in-turn', 'lifecycle/fair-line', 'http/overload/turns'],
-  ['lifecycle/first-come', 'lifecycle/fair-line', 'http/overload/turns'],
+  ['lifecycle/fair-queue', 'lifecycle/fair-queue'],
+  ['lifecycle/round-robin-queue', 'lifecycle/fair-queue', 'http/overload/fair-scheduler'],
+  ['lifecycle/fifo-queue', 'lifecycle/fair-queue', 'http/overload/fair-scheduler'],
   ['config/private-file', 'config/private-file', 'config/config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config/config'],
   ['http-settings/client-address', 'http-settings/client-address', 'http/connections/forwarded-addresses'],
@@ -52,25 +52,8 @@ const service: Table = [
 
 const http: Table = [
   ['operations/basic-credentials', 'http'],
-  [
-    'connections/client-addresses',
-    'connections/client-addresses',
-    'connections/forwarded-addresses',
-    'overload/http-senders',
-    'connections/http-connections',
-  ],
-  ['overload/places', 'overload/http-places'],
-  ['exchange', 'exchange', 'overload/http-places'],
+  ['exchange', 'exchange', 'overload/in-flight-caps'],
   ['operations/request-parameters', 'http'],
-  ['connections/foreign-request', 'connections/foreign-request'],
-  [
-    'connections/connections',
-    'overload/http-senders',
-    'connections/http-connections',
-    'connections/ended-connections',
-  ],
-  ['overload/waiting-requests', 'overload/waiting-requests'],
-  ['overload/turns', 'overload/turns-clock', 'overload/turns', 'connections/http-connections'],
   ['bodies/received-body', 'bodies/received-body', 'http', 'bodies/multipart-form'],
   [
     'bodies/multipart-form',
@@ -82,32 +65,50 @@ const http: Table = [
   [
     'create-http-app',
     'http-app',
-    'operations/answered',
+    'operations/answer-channel',
     'http',
     'long-requests',
     'operations/operations',
     'operations/operations-with-files',
-    'connections/http-connections',
+    'connections/connections',
     'connections/ended-connections',
-    'overload/http-places',
-    'overload/http-overload',
-    'overload/http-senders',
+    'overload/in-flight-caps',
+    'overload/overload',
+    'overload/client-fairness',
   ],
   [
     'operations/operation-route',
-    'operations/answered',
+    'operations/answer-channel',
     'operations/operations',
     'operations/operations-with-files',
     'http',
     'long-requests',
-    'overload/http-places',
-    'overload/http-overload',
+    'overload/in-flight-caps',
+    'overload/overload',
   ],
-  ['operations/request-facts', 'http', 'overload/http-overload'],
-  ['overload/backlog', 'overload/backlog-clock', 'overload/backlog', 'overload/http-overload'],
-  ['overload/equal-parts', 'overload/equal-parts'],
-  ['overload/late-requests', 'overload/late-requests', 'overload/http-overload'],
-  ['overload/process-busy', 'overload/process-busy', 'overload/http-overload'],
+  ['operations/request-facts', 'http', 'overload/overload'],
+];
+
+const connections: Table = [
+  [
+    'client-addresses',
+    'client-addresses',
+    'forwarded-addresses',
+    '../overload/client-fairness',
+    'connections',
+  ],
+  ['foreign-request', 'foreign-request'],
+  ['connections', '../overload/client-fairness', 'connections', 'ended-connections'],
+];
+
+const overload: Table = [
+  ['in-flight-caps', 'in-flight-caps'],
+  ['pipelining-caps', 'pipelining-caps'],
+  ['fair-scheduler', 'fair-scheduler-clock', 'fair-scheduler', '../connections/connections'],
+  ['concurrency-limiter', 'concurrency-limiter-clock', 'concurrency-limiter', 'overload'],
+  ['fair-shares', 'fair-shares'],
+  ['load-shedder', 'load-shedder', 'overload'],
+  ['watch-event-loop', 'watch-event-loop', 'overload'],
 ];
 
 const storage: Table = [['database-file', 'sqlite-file']];
@@ -279,6 +280,8 @@ export const targets: readonly Target[] = [
   ...under('packages/client/src', 'test/packages/client', client),
   ...under('packages/service/src', 'test/packages/service', service),
   ...under('packages/service/src/http', 'test/packages/service/http', http),
+  ...under('packages/service/src/http/connections', 'test/packages/service/http/connections', connections),
+  ...under('packages/service/src/http/overload', 'test/packages/service/http/overload', overload),
   ...under('packages/storage/src', 'test/packages/storage', storage),
   ...under('packages/server-push/src', 'test', serverPush),
   ...under('apps/server/src', 'test/apps/server', server),

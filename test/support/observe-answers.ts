@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
-import type { Answered } from '@waxwing/service/http';
+import type { PublishedAnswer } from '@waxwing/service/http';
 import { afterAll, afterEach, expect } from 'vitest';
 import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
@@ -26,7 +26,7 @@ function begin(): Watch {
   const begun: Watch = { wrong: [], provoked: new Set(), looking: Promise.resolve() };
   subscribe('waxwing:answered', (message) => {
     begun.looking = begun.looking.then(async () => {
-      const { provoked, wrong } = await holdAnswer(message as Answered);
+      const { provoked, wrong } = await holdAnswer(message as PublishedAnswer);
       if (provoked !== undefined) begun.provoked.add(provoked);
       if (wrong !== undefined) begun.wrong.push(wrong);
     });

@@ -1,5 +1,5 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { BoundedLine } from '@waxwing/service/http';
+import type { BoundedQueue } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { ServerPublish } from './event-queues/publish-events.js';
@@ -26,9 +26,9 @@ export interface ServerContext {
   readonly offersWebPublicChannels: boolean;
   readonly addressFailures: AddressFailures;
   /** Where passwords wait to be checked. */
-  readonly hashLine: BoundedLine;
+  readonly hashLine: BoundedQueue;
   /** Where those wait who register an event queue. */
-  readonly registerLine: BoundedLine;
+  readonly registerLine: BoundedQueue;
   /** Whether notifications reach phones: a relay is configured. */
   readonly isPushConfigured: boolean;
   /** When this process began; Unix milliseconds. */

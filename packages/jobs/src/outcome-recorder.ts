@@ -1,4 +1,4 @@
-import { atEndOfTurn } from '@waxwing/service/lifecycle';
+import { atEndOfTick } from '@waxwing/service/lifecycle';
 import type { Database, WriteTransaction } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
 import type { JobOutcome } from './job-queue.js';
@@ -35,7 +35,7 @@ export class OutcomeRecorder {
    */
   record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#ended.length === 0) atEndOfTurn(() => void this.#recordAll());
+      if (this.#ended.length === 0) atEndOfTick(() => void this.#recordAll());
       this.#ended.push({ claim, outcome, resolve, reject });
     });
   }

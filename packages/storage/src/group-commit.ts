@@ -1,4 +1,4 @@
-import { atEndOfTurn } from '@waxwing/service/lifecycle';
+import { atEndOfTick } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { type RepeatConflictsOptions, repeatConflicts } from './repeat-conflicts.js';
@@ -62,7 +62,7 @@ export class GroupCommit<Tables> {
       if (this.#busyLanes === this.#options.lanes) return;
       this.#busyLanes++;
       if (isGathered) queueMicrotask(() => void this.#commitAll());
-      else atEndOfTurn(() => void this.#commitAll());
+      else atEndOfTick(() => void this.#commitAll());
     });
   }
 
@@ -98,7 +98,7 @@ export class GroupCommit<Tables> {
       if (performance.now() > until) return;
       if (this.#waiting.length > 0 && this.#waiting.every(({ isGathered }) => isGathered)) return;
       before = this.#waiting.length;
-      await new Promise<void>(atEndOfTurn);
+      await new Promise<void>(atEndOfTick);
     }
   }
 

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
-import { lookAtEarlyEnds } from '@waxwing/service/lifecycle';
+import { onEarlyTickEnd } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
 import type { RegistrationOutcome } from '../registrations/registration-batches.js';
@@ -116,7 +116,7 @@ export class ThreadedWriter implements RegistrationWriter {
       this.#thread = thread;
       thread.unref();
       answers.on('message', (answer: ThreadAnswer) => this.#receive(answer)).unref();
-      const stopLooking = lookAtEarlyEnds(() => this.#receiveAll(answers));
+      const stopLooking = onEarlyTickEnd(() => this.#receiveAll(answers));
       let reason: unknown = new Error('the thread ended');
       thread.on('error', (error) => {
         reason = error;

@@ -1,6 +1,6 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
-import { atEndOfTurn, type Clock } from '@waxwing/service/lifecycle';
+import { atEndOfTick, type Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { RealmId } from '../servers/server-tables.js';
@@ -110,7 +110,7 @@ export class RegistrationBatches {
   #awaitTurn(): void {
     this.#turns += 1;
     this.#turnBeganAt = this.#monotonic();
-    atEndOfTurn(this.#endTurn);
+    atEndOfTick(this.#endTurn);
   }
 
   readonly #endTurn = (): void => {
@@ -122,7 +122,7 @@ export class RegistrationBatches {
 
   async #registerWaiting(): Promise<void> {
     const batch = this.#waiting.splice(0, maximumRegistrationsPerBatch);
-    if (this.#waiting.length > 0) atEndOfTurn(() => void this.#registerWaiting());
+    if (this.#waiting.length > 0) atEndOfTick(() => void this.#registerWaiting());
     const { keyRing } = this.#options;
     try {
       const isKnown = ({ registration }: Waiting) =>

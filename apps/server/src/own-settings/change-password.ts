@@ -35,7 +35,7 @@ export async function prepareNewPassword(
     throw isRefused ? wrongPassword() : error;
   });
   const { address, name, signal } = claim;
-  const newHash = await context.hashLine.run({ sender: address ?? name, signal }, () => hashPassword(wanted));
+  const newHash = await context.hashLine.run({ client: address ?? name, signal }, () => hashPassword(wanted));
   return { name, oldHash, newHash };
 }
 

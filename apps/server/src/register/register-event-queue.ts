@@ -113,7 +113,7 @@ export const registerEventQueue = operation({
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
     const line = context.registerLine;
-    const { queueId, result, lastEventId } = await line.run({ sender: String(actor.id), signal }, register);
+    const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
     return { queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id, ...result };
   },
 });
@@ -133,7 +133,7 @@ async function readForSpectator(
   if (wrong) {
     throw refused(`Invalid ${wrong}: must be false in requests without an account`);
   }
-  return context.registerLine.run({ sender: 'spectators', signal }, () =>
+  return context.registerLine.run({ client: 'spectators', signal }, () =>
     readAtOneInstant(context.database, (db) =>
       fetchStates({ ...context, database: { db } }, undefined, asked),
     ),

@@ -1,14 +1,14 @@
-import { BoundedLine } from '@waxwing/service/http';
+import { BoundedQueue } from '@waxwing/service/http';
 
 /**
  * The line in which passwords wait to be checked: each takes a thread and much memory, of which the process has other
  * use.
  */
-export function newHashLine(): BoundedLine {
-  return new BoundedLine({
-    maximumAtOnce: 2,
-    maximumWaiting: 64,
-    maximumWaitingPerSender: 4,
+export function newHashLine(): BoundedQueue {
+  return new BoundedQueue({
+    maximumConcurrency: 2,
+    maximumPending: 64,
+    maximumPendingPerClient: 4,
     what: 'sign-in',
   });
 }

@@ -41,7 +41,7 @@ export async function provePassword(context: Context, claim: PasswordClaim): Pro
     if (address !== undefined) addressFailures.giveBack(address);
   };
   const holder = await hashLine
-    .run({ sender: address ?? name, signal }, () => prove(context, claim))
+    .run({ client: address ?? name, signal }, () => prove(context, claim))
     .catch((error: unknown) => {
       giveBack();
       throw error;

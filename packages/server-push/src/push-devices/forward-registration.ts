@@ -1,6 +1,6 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { maximumPushDevicesPerUser, parseJson } from '@waxwing/protocol';
-import { type Clock, Gathered } from '@waxwing/service/lifecycle';
+import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvents } from '../server-push-options.js';
@@ -63,12 +63,12 @@ export async function enqueueForwarding(
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 
-type PendingRegistrations = Gathered<RegistrationKey, PushDeviceRow | undefined>;
+type PendingRegistrations = Batcher<RegistrationKey, PushDeviceRow | undefined>;
 
 /** Says who takes accepted registrations to the relay. */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   const { db, jobs } = options.database;
-  const pending: PendingRegistrations = new Gathered((keys) => pendingRegistrations(db, keys));
+  const pending: PendingRegistrations = new Batcher((keys) => pendingRegistrations(db, keys));
   const handler: Omit<JobHandler<ServerPushTables>, 'concurrency'> = {
     run: (job, signal) => forwardRegistration({ ...options, pending }, job, signal),
     giveUp: (job) => (transaction) => fail(options, transaction, readKey(job), 'REQUEST_EXPIRED'),
@@ -88,7 +88,7 @@ async function forwardRegistration(
 ): Promise<JobOutcome<ServerPushTables>> {
   const { pending, registrations, clock, random } = options;
   const key = readKey(job);
-  const row = await pending.ask(key);
+  const row = await pending.add(key);
   if (row === undefined) return { kind: 'done' };
   if (registrations === undefined)
     return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { Gathered } from '@waxwing/service/lifecycle';
+import { Batcher } from '@waxwing/service/lifecycle';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { OneAtATime } from '../one-at-a-time.js';
 import type { PushActor, ServerPushOptions } from '../server-push-options.js';
@@ -33,7 +33,7 @@ const mostTries = 4;
 export class RegistrationIntake {
   readonly #options: RegistrationIntakeOptions;
   readonly #inTurn = new OneAtATime();
-  readonly #together = new Gathered<Asked, Outcome>((asked) => this.#registerAll(asked));
+  readonly #together = new Batcher<Asked, Outcome>((asked) => this.#registerAll(asked));
 
   constructor(options: RegistrationIntakeOptions) {
     this.#options = options;
@@ -46,9 +46,9 @@ export class RegistrationIntake {
   }
 
   async #register(asked: Asked): Promise<Registered> {
-    let outcome = await this.#together.ask(asked);
+    let outcome = await this.#together.add(asked);
     for (let tries = 1; outcome.kind === 'busy' && tries < mostTries; tries++) {
-      outcome = await this.#together.ask(asked);
+      outcome = await this.#together.add(asked);
     }
     if (outcome.kind === 'failed') throw outcome.error;
     return outcome;

@@ -4,7 +4,7 @@ import {
   type RelayDeviceId,
   registerManyBodyLimitBytes,
 } from '@waxwing/protocol';
-import { type Clock, Gathered } from '@waxwing/service/lifecycle';
+import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { RelayOutcome } from './relay-answer.js';
 import { type RelayLink, unknownRequest } from './relay-link.js';
 
@@ -38,7 +38,7 @@ const charactersAround = 256;
 export class GroupedRegistrations {
   readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
   readonly #clock: Clock;
-  readonly #together = new Gathered<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
+  readonly #together = new Batcher<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
     this.#askForAll(forwarded),
   );
   #foundUnknownAt: number | undefined;
@@ -51,7 +51,7 @@ export class GroupedRegistrations {
   /** The id of its RelayDevice, or why there is none. */
   register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
     if (this.#goesOneByOne()) return this.#link.register(registration, signal);
-    return this.#together.ask({ registration, signal });
+    return this.#together.add({ registration, signal });
   }
 
   #goesOneByOne(): boolean {

@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander';
 
-/** The command that prints a completion script. */
 export const completionName = 'completion';
 
 const completedShells = ['bash', 'zsh', 'fish'] as const;
@@ -11,24 +10,24 @@ interface Completed {
   readonly description: string;
 }
 
-/** What may follow the commands typed so far, such as ` keys rotate`; nothing typed is the empty text. */
-interface Place {
+/** The words that can follow a path of commands, such as ` keys rotate`; the empty path is the program itself. */
+interface Candidates {
   readonly path: string;
   readonly words: readonly Completed[];
 }
 
-/** Adds `completion bash|zsh|fish`: a script by which that shell completes the commands and options that there are. */
+/** Adds `completion bash|zsh|fish`, which prints a script that completes all commands and options. */
 export function addCompletion(program: Command, print: (text: string) => void): void {
   program
     .command(completionName)
     .description('print a script by which a shell completes what is typed')
     .addArgument(new Argument('<shell>').choices(completedShells))
     .action((shell: CompletedShell) =>
-      print(scripts[shell](program.name(), placesOf(program, '')).trimEnd()),
+      print(scripts[shell](program.name(), candidatesOf(program, '')).trimEnd()),
     );
 }
 
-function placesOf(command: Command, path: string): Place[] {
+function candidatesOf(command: Command, path: string): Candidates[] {
   const words = [
     ...command.commands.map((one) => ({ word: one.name(), description: one.description() })),
     ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
@@ -37,11 +36,11 @@ function placesOf(command: Command, path: string): Place[] {
     ...command.options.map((one) => ({ word: one.long ?? one.flags, description: one.description })),
     { word: '--help', description: 'show what can be typed here' },
   ];
-  const further = command.commands.flatMap((one) => placesOf(one, `${path} ${one.name()}`));
+  const further = command.commands.flatMap((one) => candidatesOf(one, `${path} ${one.name()}`));
   return [{ path, words }, ...further];
 }
 
-const scripts: Record<CompletedShell, (name: string, places: readonly Place[]) => string> = {
+const scripts: Record<CompletedShell, (name: string, candidates: readonly Candidates[]) => string> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,
@@ -51,17 +50,17 @@ function functionName(name: string): string {
   return `_${name.replaceAll('-', '_')}`;
 }
 
-/** In single quotes, as all three shells read them. */
+/** Quotes a word for all three shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The commands among the words before the cursor, one after the other, in `place`: zsh's own `path` is the list of
- * `PATH`.
+ * Shell code that collects the commands before the cursor in `place`. It cannot be named `path`: zsh's `path` is the list
+ * of `PATH`.
  */
-function findPath(places: readonly Place[], words: string): string {
-  const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
+function findPath(candidates: readonly Candidates[], words: string): string {
+  const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `  local word place=''
   for word in ${words}; do
     case "$place $word" in
@@ -70,14 +69,14 @@ function findPath(places: readonly Place[], words: string): string {
   done`;
 }
 
-function bashScript(name: string, places: readonly Place[]): string {
+function bashScript(name: string, candidates: readonly Candidates[]): string {
   const own = functionName(name);
-  const cases = places.map(
+  const cases = candidates.map(
     ({ path, words }) => `    ${quoted(path)}) words=${quoted(words.map(({ word }) => word).join(' '))} ;;`,
   );
   return `# Completion of ${name} for bash: source this file.
 ${own}() {
-${findPath(places, `"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}
+${findPath(candidates, `"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}
   local words=''
   case "$place" in
 ${cases.join('\n')}
@@ -88,17 +87,17 @@ complete -o default -F ${own} ${name}
 `;
 }
 
-function zshScript(name: string, places: readonly Place[]): string {
+function zshScript(name: string, candidates: readonly Candidates[]): string {
   const own = functionName(name);
   const colonless = (text: string) => text.replaceAll(':', '\\:');
-  const cases = places.map(({ path, words }) => {
+  const cases = candidates.map(({ path, words }) => {
     const described = words.map(({ word, description }) => quoted(`${word}:${colonless(description)}`));
     return `    ${quoted(path)}) found=(${described.join(' ')}) ;;`;
   });
   return `#compdef ${name}
 # Completion of ${name} for zsh: source this file after compinit, or put it into a folder of fpath as ${own}.
 ${own}() {
-${findPath(places, `"\${(@)words[2,CURRENT-1]}"`)}
+${findPath(candidates, `"\${(@)words[2,CURRENT-1]}"`)}
   local -a found
   case "$place" in
 ${cases.join('\n')}
@@ -109,12 +108,12 @@ if [ "$funcstack[1]" = ${quoted(own)} ]; then ${own} "$@"; else compdef ${own} $
 `;
 }
 
-function fishScript(name: string, places: readonly Place[]): string {
+function fishScript(name: string, candidates: readonly Candidates[]): string {
   const own = `_${functionName(name)}_at`;
-  const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  // fish escapes a quote within quotes otherwise than the other two.
+  const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
+  // fish escapes quotes with a backslash.
   const text = (plain: string) => `'${plain.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = places.flatMap(({ path, words }) =>
+  const lines = candidates.flatMap(({ path, words }) =>
     words.map(({ word, description }) => {
       const completes = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`;
       return `complete -c ${name} -n ${text(`${own} '${path}'`)} ${completes} -d ${text(description)}`;

@@ -1,18 +1,18 @@
 import { fileTrouble } from '../config/file-trouble.js';
 
 /**
- * Has this process outlive a reader of its output that ends, such as `head`, and say in one sentence that its result cannot
- * be written; the exit status is 1 then.
+ * Handles errors of standard output. Ignores EPIPE, which a reader such as `head` causes. Reports any other error in one
+ * sentence, and sets the exit status to 1.
  */
 export function watchOutput(name: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.stderr.write(`${name}: The result cannot be written: ${fileTrouble(error)}.\n`);
-    // Whatever the command ends with.
+    // At exit, because the command sets its own status before.
     process.once('exit', () => {
       process.exitCode = 1;
     });
   });
-  // There is nobody left to tell.
+  // An error of standard error cannot be reported.
   process.stderr.on('error', () => undefined);
 }

@@ -5,18 +5,18 @@ export interface OutputFlags {
   readonly json?: true | undefined;
 }
 
-/** Flags of a command that asks before it does something. */
+/** Flags of a command that asks for confirmation. */
 export interface ConsentFlags extends OutputFlags {
-  /** The answer given in advance. */
+  /** Skips the question. */
   readonly yes?: true | undefined;
 }
 
-/** As much of Commander's `Command` as is needed here. */
+/** The part of Commander's `Command` that is used here. */
 interface TakesOptions<Self> {
   option(flags: string, description: string): Self;
 }
 
-/** Every command prints for people, or with --json for machines. */
+/** Adds `--json`. */
 export function withJson<Command extends TakesOptions<Command>>(command: Command): Command {
   return command.option('--json', 'print JSON');
 }
@@ -30,7 +30,7 @@ export interface CommandResult {
   readonly people: string;
 }
 
-/** Prints a command's result for whoever it is wanted by. */
+/** Prints a command's result: as text, or with `--json` as JSON. */
 export function printResult(
   terminal: Pick<Terminal, 'print'>,
   { json }: OutputFlags,
@@ -41,7 +41,7 @@ export function printResult(
 
 export interface TableContent {
   readonly head: readonly string[];
-  /** A cell may have several lines of text. */
+  /** Cells may be multi-line. */
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
@@ -51,30 +51,30 @@ const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   ...{ compromised: 'red', dead: 'red', 'credential refused': 'red', 'deletions frozen': 'red' },
 };
 
-/** A table with lines around its cells, as wide as the terminal at most; states are coloured where it shows colours. */
+/** Formats a table that fits the terminal's width. Colors the `state` column if the terminal shows colors. */
 export async function formatTable(
   { columns, isColoured = false }: Pick<Terminal, 'columns' | 'isColoured'>,
   { head, rows }: TableContent,
 ): Promise<string> {
-  // Loaded for those who print a table, and not for --help.
+  // Loaded lazily: --help needs no table.
   const { default: Table } = await import('cli-table3');
   const colWidths = columns === undefined ? [] : fittingWidths(columns, { head, rows });
   const style = { head: [], border: [] };
   const table = new Table({ head: [...head], style, colWidths, wordWrap: true, wrapOnWordBoundary: false });
   const cellOf = (cell: string | number, column: number) => {
     const colour = head[column] === 'state' && isColoured ? stateColours[cell] : undefined;
-    // Whether it is wanted has been decided for the terminal.
+    // `isColoured` is already decided, so that Node need not check the stream.
     return colour === undefined ? cell : styleText(colour, String(cell), { validateStream: false });
   };
   table.push(...rows.map((row) => row.map(cellOf)));
   return table.toString();
 }
 
-// A space on each side.
+// One space on each side.
 const cellPadding = 2;
 const narrowestCell = 4 + cellPadding;
 
-/** The widths of the columns, the widest made narrower until all of them fit. */
+/** Column widths. Shrinks the widest column until the table fits. */
 function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   const linesOf = (cell: string | number | undefined) => String(cell ?? '').split('\n');
   const widths = head.map((title, column) => {
@@ -90,7 +90,7 @@ function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   }
 }
 
-/** Lines of aligned columns. */
+/** Formats rows as aligned columns, without lines. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -1,19 +1,19 @@
 const silentMilliseconds = 2000;
 
-/** Tells whoever waits at a terminal that what was begun is not done yet. */
+/** Shows the user of a terminal that a slow command is still running. */
 export interface Progress {
   /**
-   * `what` is `doing` from now on, "at work" where nothing is said: a command as it is typed, such as `waxwing-relay keys
-   * move`.
+   * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "at work".
    */
   begin(what: string, doing?: string): void;
-  /** What a person answers; while they think, nothing is at work. */
+  /** Returns the user's answer to a question. Stops the timer meanwhile. */
   asking<Answer>(answer: Promise<Answer>): Promise<Answer>;
   end(): void;
 }
 
 /**
- * Says one line after two seconds of silence, and one more after each question that was answered; keeps no process alive.
+ * Says one line after two seconds, and again two seconds after each answered question. Its timer does not keep the process
+ * alive.
  */
 export function createProgress(say: (text: string) => void): Progress {
   let line: string | undefined;

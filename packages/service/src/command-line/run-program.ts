@@ -5,28 +5,28 @@ import { addCompletion, completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
 import { sayUsageErrors } from './usage-errors.js';
 
-/** A command that has commands of its own, such as `keys`. */
+/** A command with subcommands, such as `keys`. */
 export interface CommandGroup {
   readonly name: string;
   readonly description: string;
-  /** Adds the commands. Called only when the arguments name the group: no other command waits for what this one loads. */
+  /** Adds the subcommands. Called only if the arguments name the group, so that other commands do not load its code. */
   add(group: Command): Promise<void>;
 }
 
-/** What can be typed: `serve`, and the commands of the groups. */
+/** A command-line program: `serve`, and groups of commands. */
 export interface Program {
   readonly name: string;
   readonly description: string;
-  /** What --version prints, read when it is asked for. */
+  /** The output of --version. */
   version(): string;
-  /** `run` answers when it serves. */
+  /** `run` resolves once the service listens. */
   readonly serve: { readonly description: string; run(): Promise<void> };
   readonly groups: readonly CommandGroup[];
 }
 
 const usageErrorStatus = 2;
 
-/** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
+/** Runs one command. Returns the exit status: 0, 1 if the command failed, 2 for a usage error. */
 export async function runProgram(
   program: Program,
   argv: readonly string[],
@@ -37,7 +37,7 @@ export async function runProgram(
     await command.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has said already what is wrong with the arguments, or shown the help that was asked for.
+    // Commander has already printed the usage error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
     const message = error instanceof CommandError ? error.message : describeBootError(error);
     terminal.say(`${program.name}: ${message}`);
@@ -56,7 +56,7 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // In a narrow terminal too: what is not wrapped here is broken in the middle of words.
+    // Wraps in narrow terminals too, which would otherwise break lines within words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

@@ -7,23 +7,23 @@ import { type Clock, systemClock } from '../lifecycle/clock.js';
 import { CommandError } from './command-error.js';
 import { createProgress, type Progress } from './progress.js';
 
-/** Where a command is typed: what it may read, and where it answers. */
+/** A command's environment, input and output. */
 export interface Terminal {
   readonly environment: Environment;
   readonly clock: Clock;
-  /** Characters that a line of the result has room for; `undefined` where nobody looks at it. */
+  /** Width in characters; `undefined` if standard output is not a terminal. */
   readonly columns?: number | undefined;
-  /** Whether the result is shown in colours. */
+  /** Whether to color the result. */
   readonly isColoured?: boolean;
-  /** Told which command is at work; absent where nobody looks. */
+  /** Shows that a command is still running; absent without a terminal. */
   readonly progress?: Progress;
-  /** Prints the command's result, and nothing else, on standard output. */
+  /** Prints the command's result to standard output. Nothing else goes there. */
   print(text: string): void;
-  /** Says something beside the result, on standard error. */
+  /** Prints a message to standard error. */
   say(text: string): void;
-  /** Whether the person answers yes; `undefined` when there is nobody to ask. */
+  /** Asks a yes/no question; `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;
-  /** The line that a person types unseen after `prompt`, or the first of what is piped in; empty where there is none. */
+  /** Reads a line without echo after `prompt`, or the first line of piped input; empty if there is none. */
   readSecret(prompt: string): Promise<Secret<string>>;
 }
 
@@ -35,7 +35,7 @@ export function processTerminal(environment: Environment): Terminal {
     environment,
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    // Node's own rules: the stream is a terminal, NO_COLOR, FORCE_COLOR.
+    // Node's rules: a terminal, NO_COLOR, FORCE_COLOR.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say,
@@ -72,8 +72,8 @@ async function readSecret(prompt: string): Promise<Secret<string>> {
 }
 
 /**
- * Asks before something that cannot be undone; `yes` is the answer given in advance with --yes.
- * @throws CommandError when the answer is no, or when there is nobody to ask.
+ * Asks for confirmation of an irreversible action, unless `yes` is set (--yes).
+ * @throws CommandError if the answer is no, or there is no terminal.
  */
 export async function requireConsent(terminal: Terminal, question: string, yes = false): Promise<void> {
   if (yes) return;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What the parser says, and the same in the words of all other commands. */
+/** Commander's messages, and our wording of each. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
   [/^unknown command '(.*)'$/s, 'there is no command "$1"'],
@@ -25,7 +25,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Has a program and all of its commands say what is wrong with what was typed in one sentence, with where to look. */
+/** Rewords usage errors of a program and its commands: one sentence, with a pointer to --help. */
 export function sayUsageErrors(command: Command, path = command.name()): void {
   command.configureOutput({
     outputError: (text, write) => {

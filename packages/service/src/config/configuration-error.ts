@@ -1,4 +1,4 @@
-/** What is wrong with how a process was configured: one sentence for each problem, each saying how to mend it. */
+/** Invalid configuration: one sentence for each problem, with what to do. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[];
 

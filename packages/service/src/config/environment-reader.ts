@@ -9,8 +9,8 @@ export interface IntegerRange {
 }
 
 /**
- * Reads the variables of one prefix and collects every problem, so that all are reported at once.
- * An empty variable counts as unset. Call {@link finish} last.
+ * Reads the environment variables of one prefix, and collects problems to report all of them at once. An empty variable
+ * counts as unset. Call {@link finish} last.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -23,7 +23,7 @@ export class EnvironmentReader {
     this.#prefix = prefix;
   }
 
-  /** The variable's text, or `undefined` when it is unset. */
+  /** The variable's text; `undefined` if unset. */
   optional(name: string): string | undefined {
     this.#known.add(name);
     return this.#environment[this.#prefix + name] || undefined;
@@ -50,7 +50,7 @@ export class EnvironmentReader {
     return choice ?? fallback;
   }
 
-  /** An absolute http(s) URL without a trailing slash. */
+  /** An absolute http(s) URL. Trailing slashes are removed. */
   url(name: string, fallback: string): string {
     return this.optionalUrl(name) ?? fallback;
   }
@@ -69,25 +69,25 @@ export class EnvironmentReader {
     return text.replace(/\/+$/, '');
   }
 
-  /** The whole name of a variable, for problems. */
+  /** The variable's name with the prefix. */
   fullName(name: string): string {
     return this.#prefix + name;
   }
 
-  /** Adds a problem that concerns several variables, such as a half-configured capability. */
+  /** Adds a problem, such as one that concerns several variables. */
   problem(sentence: string): void {
     this.#problems.push(sentence);
   }
 
-  /** @throws ConfigurationError naming every problem, unknown variables of the prefix included. */
+  /** @throws ConfigurationError with every problem, unknown variables of the prefix included. */
   finish(): void {
     const problems = [...this.#problems, ...this.#unknownNames()];
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   /**
-   * For a command that needs few of the settings that were read. @throws ConfigurationError naming every unknown
-   * variable.
+   * Instead of {@link finish}, for a command that needs few of the settings: ignores problems of the others.
+   * @throws ConfigurationError with every unknown variable.
    */
   refuseUnknown(): void {
     const problems = this.#unknownNames();

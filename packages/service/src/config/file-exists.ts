@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Whether there is a file or a folder at `path`. @throws the system's error when that cannot be found out. */
+/** Whether `path` is a file or folder. @throws the system's error, other than ENOENT. */
 export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);

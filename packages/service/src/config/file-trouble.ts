@@ -9,12 +9,12 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room',
 };
 
-/** Whether there are plain words for what the operating system has against a file. */
+/** Whether {@link fileTrouble} has a plain description of a file system error. */
 export function isFileTrouble(error: unknown): boolean {
   return Object.hasOwn(plainWords, (error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** What the operating system has against a file, and what to do, as the end of a sentence; its own words for the rest. */
+/** Describes a file system error and what to do, as the end of a sentence. Falls back to the system's message. */
 export function fileTrouble(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return plainWords[code] ?? message;

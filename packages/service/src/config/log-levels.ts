@@ -1,3 +1,3 @@
-/** What a log may be set to say, from everything to nothing. */
+/** Log levels, from most to least verbose. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -3,15 +3,16 @@ import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 
 /**
- * Makes a folder that its owner alone may use (mode 0700), and those above it, where they are missing. Node's own way to
- * make them all never ends on a file system that takes no folders and says that there is none, such as /proc.
- * @throws ConfigurationError there, and otherwise the system's error: EEXIST or ENOTDIR where a file is in the way.
+ * Creates a folder and its missing parents, with mode 0700. Node's recursive `mkdir` loops without end on a file system
+ * that answers ENOENT to every `mkdir`, such as /proc.
+ * @throws ConfigurationError on such a file system; otherwise the system's error, such as EEXIST or ENOTDIR for a file in
+ * the way.
  */
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Of a folder that is there it may also be said that the disk is read-only.
+    // For an existing folder, the error may also be EROFS.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const above = dirname(path);

@@ -1,7 +1,7 @@
-/** The name that was probably meant by a mistyped one; `undefined` where none is near enough to be worth saying. */
+/** The most similar name to a mistyped one; `undefined` if none is similar enough to suggest. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  // Two letters that changed places are two mistakes; many more would be a guess.
+  // Two swapped letters are two mistakes. With many more, a suggestion would be a guess.
   let allowed = Math.max(2, Math.floor(typed.length / 4));
   for (const name of names) {
     const mistakes = countMistakes(typed, name);
@@ -13,7 +13,7 @@ export function nearestName(typed: string, names: Iterable<string>): string | un
   return nearest;
 }
 
-/** Levenshtein's distance: letters that are missing, too many or others. */
+/** Levenshtein distance. */
 function countMistakes(typed: string, name: string): number {
   let row = Array.from({ length: name.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...typed].entries()) {

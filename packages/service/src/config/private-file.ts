@@ -41,8 +41,8 @@ export async function readPrivateFile(
 }
 
 /**
- * Writes a file that only its owner may read: whole or not at all, and on the disk when the promise resolves.
- * Its folder is made (mode 0700) when it is missing.
+ * Writes a file atomically, with mode 0600. It is synced to disk when the promise resolves. Creates missing folders with
+ * mode 0700.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   makePrivateFolder(dirname(path));
@@ -58,9 +58,8 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Writes a new file that only its owner may read, under its own name from the start: a process that dies meanwhile leaves
- * no secret where nobody looks for it. On the disk when the promise resolves. Its folder is made (mode 0700) when it is
- * missing. Whether that happened: not where something has this name already.
+ * Creates a file with mode 0600, synced to disk when the promise resolves. Returns false if the name is taken. Writes under
+ * the final name, so that a crash leaves no secret in a forgotten temporary file. Creates missing folders with mode 0700.
  */
 export async function createPrivateFile(path: string, content: string): Promise<boolean> {
   makePrivateFolder(dirname(path));

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that must not be shown: printing, logging or serialising it gives `[secret]`. */
+/** Wraps a secret value. Printing, logging or serializing it gives `[secret]`. */
 export class Secret<T> {
   readonly #value: T;
 
@@ -8,7 +8,7 @@ export class Secret<T> {
     this.#value = value;
   }
 
-  /** The value itself; call it only where it is used. */
+  /** Returns the value. Call it only where the value is used. */
   reveal(): T {
     return this.#value;
   }

@@ -17,7 +17,7 @@ export class AddressRanges {
   readonly isEmpty: boolean;
   readonly #list = new BlockList();
 
-  /** @throws RangeError that names what is neither an address nor a range such as `10.0.0.0/8`. */
+  /** @throws RangeError that names the entry which is neither an address nor a range such as `10.0.0.0/8`. */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0;
     for (const range of ranges) this.#add(range);
@@ -43,10 +43,10 @@ export class AddressRanges {
   }
 }
 
-/** Loopback, private and link-local addresses: where a proxy of one's own is. */
+/** Loopback, private, link-local and carrier-grade NAT addresses, as a reverse proxy typically has. */
 export const privateAddresses = new AddressRanges(privateRanges);
 
-/** What is counted as one client: an IPv4 address, or the /64 that an IPv6 address is in, which is one customer's. */
+/** The address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, one customer's network. */
 export function addressGroup(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
   return isIPv6(canonical) ? `${sixteenBitGroups(canonical).slice(0, 4).join(':')}::/64` : canonical;

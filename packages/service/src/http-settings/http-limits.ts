@@ -1,35 +1,35 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 import { AddressRanges } from './client-address.js';
 
-/** What the HTTP side of a process takes at most, of everybody and of one. Beyond each of them it refuses. */
+/** Limits of a process's HTTP side, in total and per client. Requests above a limit are refused. */
 export interface HttpLimits {
-  /** Open connections; beyond it the one that was idle for longest is closed. */
+  /** Open connections. Above it, the longest idle one is closed. */
   readonly maximumConnections: number;
-  /** Open connections of one address, an IPv6 /64 counting as one. */
+  /** Open connections per address; an IPv6 /64 counts as one. */
   readonly maximumConnectionsPerAddress: number;
-  /** Whose `X-Forwarded-For` says who asks. */
+  /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: AddressRanges;
-  /** Requests of known actors, and whole requests of anybody, that are not answered yet. */
+  /** In-flight requests: of authenticated actors, and complete ones of unauthenticated clients. */
   readonly maximumRequestsInFlight: number;
-  /** The same of one actor. */
+  /** In-flight requests per actor. */
   readonly maximumRequestsPerActor: number;
-  /** How long answers may take before an operation takes on no more than it answers in that time. */
+  /** Latency target. An operation that exceeds it admits only as many requests as it can complete in that time. */
   readonly backlogMilliseconds: number;
-  /** So many requests of each operation are worked on even then. */
+  /** In-flight requests per operation that are always admitted. */
   readonly minimumBacklog: number;
-  /** Bytes of bodies in memory, of all requests together; one actor may take a quarter. */
+  /** Body bytes in memory, in total. One actor may use a quarter. */
   readonly maximumBodyBytesInFlight: number;
-  /** From a connection's or request's first moment until its head is there. */
+  /** Time for the head of a request, from the start of the connection or request. */
   readonly headTimeoutMilliseconds: number;
-  /** From a request's first byte until its body is there. */
+  /** Time for a whole request, from its first byte to the end of its body. */
   readonly requestTimeoutMilliseconds: number;
-  /** How long a connection is kept open between requests. */
+  /** Keep-alive time between requests. */
   readonly idleTimeoutMilliseconds: number;
-  /** How long the requester may take to receive the whole answer. */
+  /** Time for the client to receive the whole response. */
   readonly answerTimeoutMilliseconds: number;
-  /** How long the rest of a body may still come whose request was answered without it. */
+  /** Time for the rest of a body whose request was already answered. */
   readonly unreadBodyTimeoutMilliseconds: number;
-  /** How often all of these times are looked at. */
+  /** Interval at which the timeouts are checked. */
   readonly checkEveryMilliseconds: number;
 }
 
@@ -50,7 +50,7 @@ export const defaultHttpLimits: HttpLimits = {
   checkEveryMilliseconds: 1000,
 };
 
-/** Whom a program calls its actors in its settings, and how many requests one of them may have by default. */
+/** The name of a program's actors in its settings, and the default limit of in-flight requests per actor. */
 export interface ActorSetting {
   readonly actor: 'SERVER' | 'USER';
   readonly maximumRequests: number;
@@ -60,7 +60,7 @@ const counts = { minimum: 1, maximum: 1_000_000 } as const;
 const bytes = { minimum: 1, maximum: 1024 ** 4 } as const;
 const seconds = { minimum: 1, maximum: 3600 } as const;
 
-/** Reads the settings that both programs have under their prefixes; `actor` names one of them. */
+/** Reads the HTTP limits from the environment. Reports contradictions as problems. */
 export function readHttpLimits(
   reader: EnvironmentReader,
   { actor, maximumRequests }: ActorSetting,

@@ -1,11 +1,11 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 
-/** Where a service is to listen. */
+/** The addresses that a service listens on. */
 export interface ListenConfiguration {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** A second listener, for the operator's network alone, that serves /metrics. */
+  /** A second listener that serves /metrics, for the operator's network only. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };
@@ -13,7 +13,7 @@ export interface ListenConfiguration {
 
 const ports = { minimum: 0, maximum: 65_535 } as const;
 
-/** Reads the settings that both programs have under their prefixes. */
+/** Reads the listen addresses from the environment. */
 export function readListenConfiguration(reader: EnvironmentReader, usualPort: number): ListenConfiguration {
   const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
   const metricsHost = reader.optional('METRICS_HOST');

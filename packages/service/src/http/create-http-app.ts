@@ -4,37 +4,37 @@ import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { acceptBodies, acceptFiles } from './bodies/received-body.js';
-import { ClosingExchanges } from './closing-exchanges.js';
 import { Connections } from './connections/connections.js';
 import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from './error-answer.js';
 import type { Exchange } from './exchange.js';
 import { addHealth, asksForHealth } from './health/health-routes.js';
 import { Readiness, type ReadinessChecks } from './health/readiness.js';
 import { isNotFound, notFound } from './not-found.js';
-import { tellAnswered } from './operations/answered.js';
+import { publishAnswer } from './operations/answer-channel.js';
 import { FastifyOperationRequest } from './operations/fastify-operation-request.js';
-import { noteEnd } from './operations/note-end.js';
 import type { BoundOperation } from './operations/operation.js';
 import { addOperation, defaultBodyLimitBytes } from './operations/operation-route.js';
+import { recordRequest } from './operations/record-request.js';
 import { factsKey, factsOf, type RequestFacts } from './operations/request-facts.js';
 import { type ServedOperation, serveOperations } from './operations/served-operation.js';
-import { Backlog, type BacklogOptions } from './overload/backlog.js';
-import { Places } from './overload/places.js';
-import { watchProcess } from './overload/process-busy.js';
+import { ConcurrencyLimiter, type ConcurrencyLimiterOptions } from './overload/concurrency-limiter.js';
+import { InFlightCaps } from './overload/in-flight-caps.js';
+import { watchEventLoop } from './overload/watch-event-loop.js';
+import { ShutdownSignals } from './shutdown-signals.js';
 
 export interface HttpAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly operations: readonly BoundOperation[];
-  /** What must be well for `/health/ready`. */
+  /** Checks that must pass for `/health/ready`. */
   readonly readiness: Readiness | ReadinessChecks;
-  /** What is not said is as in {@link defaultHttpLimits}. */
+  /** Missing limits default to {@link defaultHttpLimits}. */
   readonly limits?: Partial<HttpLimits>;
-  /** What the names of the program's settings begin with, such as `SERVER_`; for what the log advises. */
+  /** Prefix of the program's settings, such as `SERVER_`. Log lines name settings with it. */
   readonly settingsPrefix?: string;
-  /** What an actor with too many requests is answered: 429 where nothing is said, 503 where peers take that for final. */
+  /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
-  /** How long closing waits for requests that are under way or still arrive; six seconds where nothing is said. */
+  /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */
   readonly closePatienceMilliseconds?: number;
 }
 
@@ -42,38 +42,41 @@ const defaultClosePatienceMilliseconds = 6000;
 // A parameter in a path may be an e-mail address.
 const maximumPathParameterCharacters = 400;
 
-// Operations read what they are asked themselves: without these Fastify would load compilers for JSON schemas.
+// Operations validate their own parameters. Without these stubs Fastify would load its JSON schema compilers.
 const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
   throw new Error('No route may have a schema of Fastify: declare parameters and answer of an operation.');
 }
 
-/** What the hooks of one app share. */
-interface Door {
+/** Shared by the hooks of one app. */
+interface AppParts {
   readonly options: HttpAppOptions;
   readonly operations: readonly ServedOperation[];
   readonly connections: Connections;
-  readonly places: Places;
+  readonly caps: InFlightCaps;
   readonly closing: AbortSignal;
 }
 
-/** The HTTP side of a service: the operations, health, its limits, one log line a request, one place for errors. */
+/**
+ * Creates the HTTP side of a service: its operations, health and limits. Writes one log line per request, and turns every
+ * error into an answer in one place.
+ */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
   const { log, metrics, settingsPrefix = '' } = options;
   const limits = { ...defaultHttpLimits, ...options.limits };
   const closing = new AbortController();
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
   const connections = new Connections({ limits, log, onRefusal, settingsPrefix, closing: closing.signal });
-  const places = new Places({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
+  const caps = new InFlightCaps({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
   const operations = serveOperations(options.operations);
-  const door: Door = { options, operations, connections, places, closing: closing.signal };
+  const parts: AppParts = { options, operations, connections, caps, closing: closing.signal };
   metrics.watchHttp(() => ({
     connections: connections.count,
-    requestsInFlight: places.requestsInFlight,
-    bodyBytesInFlight: places.bodyBytesInFlight + connections.waitingBodyBytes,
+    requestsInFlight: caps.requestsInFlight,
+    bodyBytesInFlight: caps.bodyBytesInFlight + connections.pipelinedBodyBytes,
   }));
-  // Loaded by who serves: commands declare operations too, and would wait for it.
+  // Loaded lazily: commands import this module too, and need no Fastify.
   const { default: fastify } = await import('fastify');
   const app = fastify({
     logger: false,
@@ -84,44 +87,43 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     routerOptions: { maxParamLength: maximumPathParameterCharacters },
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
-    // A long poll must not hold up closing: it is answered through its abort signal instead.
+    // Only idle connections: a long poll in flight is answered through its abort signal.
     forceCloseConnections: 'idle',
-    // Its refusal while it closes is not in the words of ours, which are below.
+    // Fastify's 503 would not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
   });
   app.addHook('preClose', async () => {
-    // First, as some are answered because it closes. Node takes one that has never asked for anything for one that is
-    // about to.
+    // Before the abort, which answers long polls. Node does not treat a connection without any request as idle.
     connections.endSoon();
     closing.abort();
-    // Nothing else ends a connection whose request never arrives whole: a closing server checks no timeouts.
+    // A closing Node server checks no timeouts, so that an incomplete request would block shutdown.
     const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
     setTimeout(() => app.server.closeAllConnections(), patience).unref();
   });
   acceptBodies(app);
-  admitRequests(app, door);
-  app.setErrorHandler((error, request, reply) => answerError(door, { request, reply, thrown: error }));
+  admitRequests(app, parts);
+  app.setErrorHandler((error, request, reply) => answerError(parts, { request, reply, thrown: error }));
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
   const onOverload = (): void => onRefusal('overload');
-  addOperations(app, door, { limits, onOverload });
+  addOperations(app, parts, { limits, onOverload });
   return app;
 }
 
-/** Those that take files apart, because they take multipart forms as they come. */
+/** Registers the operations. Those that take a file get a scope of their own, in which multipart forms are streamed. */
 function addOperations(
   app: FastifyInstance,
-  { operations, places }: Door,
-  options: Pick<BacklogOptions, 'limits' | 'onOverload'>,
+  { operations, caps }: AppParts,
+  options: Pick<ConcurrencyLimiterOptions, 'limits' | 'onOverload'>,
 ): void {
-  const isProcessBusy = watchProcess();
+  const isProcessBusy = watchEventLoop();
   const takesFile = ({ declared }: ServedOperation): boolean => declared.body === 'file';
   const addTo = (part: FastifyInstance, operation: ServedOperation): void => {
-    // A file takes as long as its requester does.
+    // The duration of an upload depends on its client.
     const { lane, waitsForOthers = takesFile(operation) } = operation.declared;
-    const backlog =
-      lane === undefined ? new Backlog({ ...options, waitsForOthers, isProcessBusy }) : undefined;
-    addOperation(part, { operation, places, backlog });
+    const limiter =
+      lane === undefined ? new ConcurrencyLimiter({ ...options, waitsForOthers, isProcessBusy }) : undefined;
+    addOperation(part, { operation, caps, limiter });
   };
   for (const operation of operations) if (!takesFile(operation)) addTo(app, operation);
   app.register(async (part) => {
@@ -136,28 +138,28 @@ function requestIds(): () => string {
   return () => `${prefix}-${(++count).toString(36)}`;
 }
 
-/** What every request passes first, whatever it asks for. */
-function admitRequests(app: FastifyInstance, { closing, connections, operations, options }: Door): void {
+/** Adds the hook that every request passes first. */
+function admitRequests(app: FastifyInstance, { closing, connections, operations, options }: AppParts): void {
   app.decorateRequest(factsKey, null);
-  const surroundings = {
-    closingExchanges: new ClosingExchanges(closing),
+  const shared = {
+    shutdownSignals: new ShutdownSignals(closing),
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
-  // Fastify's hooks for what is sent and was sent would cost each request more than what is done there.
+  // Fastify's onSend and onResponse hooks would cost each request more than their work.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
-    const received = new FastifyOperationRequest(request, exchange, surroundings);
+    const received = new FastifyOperationRequest(request, exchange, shared);
     const facts: RequestFacts = {
       operation: operationOf(request),
       received,
       beganAt: performance.now(),
       actor: undefined,
       code: undefined,
-      work: undefined,
+      permit: undefined,
     };
     request[factsKey] = facts;
     if (closing.aborted || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
-    exchange.whenOver(() => noteEnd(facts, options));
+    exchange.onEnd(() => recordRequest(facts, options));
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) return next(unavailable());
     try {
@@ -165,7 +167,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations,
     } catch (error) {
       return next(error as Error);
     }
-    // Here, because Fastify would read the body first.
+    // Not in Fastify's 404 handler, which runs after the body is read.
     next(isNotFound(request) ? notFound(operations, request) : undefined);
   });
 }
@@ -174,7 +176,7 @@ function operationOf(request: FastifyRequest): ServedOperation | undefined {
   return (request.routeOptions.config as { operation?: ServedOperation }).operation;
 }
 
-/** Refuses what has no path that the router can read; no hook has seen it. */
+/** Answers a request whose path the router cannot parse. Fastify runs no hooks for it. */
 function answerUnrouted(log: Log, { request, reply, thrown }: Failure): void {
   const error = toProtocolError(thrown);
   const code = refuseUnrouted(reply.raw, error);
@@ -187,10 +189,10 @@ interface Failure {
   readonly thrown: unknown;
 }
 
-function answerError({ options }: Door, { request, reply, thrown }: Failure): FastifyReply {
+function answerError({ options }: AppParts, { request, reply, thrown }: Failure): FastifyReply {
   const error = toProtocolError(thrown);
   const facts = factsOf(request);
-  if (error.httpStatus === 500 && !isOfLeaving(thrown, request)) {
+  if (error.httpStatus === 500 && !isFromDisconnect(thrown, request)) {
     options.log.error({ err: error.cause, request: request.id }, 'unexpected error');
   }
   const answer = errorAnswer(error);
@@ -198,16 +200,16 @@ function answerError({ options }: Door, { request, reply, thrown }: Failure): Fa
   const { operation } = facts;
   if (operation !== undefined) {
     const { declared } = operation;
-    tellAnswered(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
+    publishAnswer(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
   }
-  // The connection is kept, or ended, by how soon the rest of a body comes that nobody reads; ending it at once would take
-  // the answer from a requester that still sends.
+  // Fastify closes the connection after an unread body. A client that still sends would then lose the answer to a TCP
+  // reset, so that the connection is kept until the unread-body timeout.
   if (facts.received.exchange.response.shouldKeepAlive) reply.removeHeader('connection');
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
-/** Whether an error says no more than that the requester went away. */
-function isOfLeaving(thrown: unknown, request: FastifyRequest): boolean {
+/** Whether an error only reports that the client has disconnected. */
+function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
 }

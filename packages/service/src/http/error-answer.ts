@@ -8,7 +8,7 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
-/** The type of every answer in JSON. */
+/** Content type of JSON answers. */
 export const json = 'application/json; charset=utf-8';
 
 const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
@@ -19,7 +19,7 @@ const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_MAX_PARAM_LENGTH: 'BAD_REQUEST',
 };
 
-/** The refusal in whatever was thrown; anything that nobody meant to throw is INTERNAL_SERVER_ERROR, cause kept. */
+/** Converts anything thrown to a ProtocolError. An unexpected error becomes INTERNAL_SERVER_ERROR, with it as the cause. */
 export function toProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   const { code: thrownCode, retryAfterSeconds } = thrown as { code?: unknown; retryAfterSeconds?: number };
@@ -30,23 +30,23 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
 }
 
-/** What is refused because too much is asked: it may be asked again in a second. */
+/** The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. */
 export function unavailable(): ProtocolError {
   return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
 }
 
-/** Answers a request that Fastify has not seen, or will not. */
+/** Answers a request outside of Fastify. */
 export function refuseUnrouted(response: ServerResponse, error: ProtocolError): ErrorCode {
   const answer = errorAnswer(error);
   response.writeHead(answer.httpStatus, wholeHeaders(answer)).end(answer.body);
   return answer.code;
 }
 
-/** A function that answers the same each time, at as little cost as Node allows. */
+/** Returns a function that sends the same error each time, serialized once: load shedding needs cheap refusals. */
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  // Node sends a text in one piece with the head, and bytes in another one.
+  // A string body is sent in one packet with the head, a buffer in a second one.
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
@@ -54,7 +54,7 @@ function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** The one place where an error becomes an answer. */
+/** Serializes an error. Every error answer is made here. The message of a 500 is generic, and hides the cause. */
 export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const { code, httpStatus, fields, message, retryAfterSeconds } = error;
   const headers: Record<string, string> = {};

@@ -1,30 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Made once: each would hold a stack, which takes longer to note down than all else about the end of most requests.
+// Created once: capturing a stack for each would cost more than everything else at the end of most requests.
 const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
 
-/** One request and its answer, until the answer was sent or nobody is there any more to take it. */
+/** One request and its response, until the response is sent or the client has disconnected. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Came over a connection that is one too many, and may ask for nothing but health. */
+  /** Came over a connection above the connection limit, which may only request health. */
   readonly isSurplus: boolean;
-  /** When it began to wait for its turn, by `performance.now()`. */
+  /** When the request was queued for its tick, by `performance.now()`. */
   receivedAt = performance.now();
-  /** For whom it takes its turn: whom its connection is known to be of, or where it comes from. */
-  sender = '';
-  /** As whom it was authenticated; `undefined` before that. */
+  /** The key that event-loop time is split by: the connection's authenticated actor, or else its address. */
+  clientKey = '';
+  /** The authenticated actor; `undefined` before authentication. */
   actor: string | undefined;
   #abort: AbortController | undefined;
   #isAborted = false;
   #isOver = false;
-  #endings: (() => void)[] = [];
+  #endListeners: (() => void)[] = [];
 
   constructor(request: IncomingMessage, response: ServerResponse, isSurplus = false) {
     this.request = request;
     this.response = response;
     this.isSurplus = isSurplus;
-    // A request that never was attached to a connection, as in tests that inject one, has nobody else to end it.
+    // A request without a connection of ours, such as one that a test injects, ends here alone.
     response.once('close', () => this.end());
   }
 
@@ -32,7 +32,7 @@ export class Exchange {
     return this.#isOver;
   }
 
-  /** Aborted when the exchange is over, or its answer is wanted now because a newer request took its place. */
+  /** Aborted when the exchange is over, or when {@link abort} asks for the response now. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -41,25 +41,25 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Asks whoever works on the answer to come to an end; the answer is still sent. */
+  /** Tells the handler to finish early. Its response is still sent. */
   abort(): void {
     this.#isAborted = true;
     this.#abort?.abort(endOfExchange);
   }
 
-  /** Acts once when the exchange is over, in the opposite order of asking; at once when it is over already. */
-  whenOver(act: () => void): void {
-    if (this.#isOver) act();
-    else this.#endings.push(act);
+  /** Calls `listener` once at the end of the exchange, in reverse order; at once if it is over already. */
+  onEnd(listener: () => void): void {
+    if (this.#isOver) listener();
+    else this.#endListeners.push(listener);
   }
 
-  /** Whatever tells first that it is over does so; Node tells it in different ways, and sometimes in none. */
+  /** Idempotent: `close` may fire on either stream first, or not at all. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const endings = this.#endings;
-    this.#endings = [];
-    for (const act of endings.reverse()) act();
+    const listeners = this.#endListeners;
+    this.#endListeners = [];
+    for (const listener of listeners.reverse()) listener();
     this.abort();
   }
 }

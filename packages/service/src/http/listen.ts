@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Readiness } from './health/readiness.js';
 import { startMetricsListener } from './metrics-listener.js';
 
-/** A service that is ready to answer; it listens nowhere yet. */
+/** A service that does not listen yet. */
 export interface HttpService extends RunningService {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
@@ -17,13 +17,13 @@ export interface HttpService extends RunningService {
 
 export interface ListeningService extends RunningService {
   readonly url: string;
-  /** `undefined` where no metrics port is configured. */
+  /** `undefined` if no metrics port is configured. */
   readonly metricsUrl: string | undefined;
 }
 
 /**
- * Has a service listen as it is configured.
- * @throws the listener's error, such as EADDRINUSE; the service is closed then.
+ * Starts the listeners of a service: its app and, if configured, its metrics.
+ * @throws the listener's error, such as EADDRINUSE, after closing the service.
  */
 export function listen(
   service: HttpService,

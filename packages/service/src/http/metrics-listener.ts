@@ -7,7 +7,7 @@ import { describeForeignRequest } from './connections/foreign-request.js';
 import { type Readiness, readinessAnswer } from './health/readiness.js';
 
 export interface MetricsListener {
-  /** Where the metrics are, path included. */
+  /** URL of the metrics, path included. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -15,8 +15,8 @@ export interface MetricsListener {
 const json = 'application/json; charset=utf-8';
 
 /**
- * Serves the process's metrics, apart from the operations that servers reach, and health, with the
- * sentences that strangers are not told. Port 0 takes any. A request from a web page of another site is refused with 403.
+ * Starts a listener for operators: metrics, and health with the reasons that the public endpoint hides. It is separate
+ * from the app's port. Port 0 takes a free one. A request from a web page of another site gets 403.
  */
 export async function startMetricsListener(
   metrics: Metrics,

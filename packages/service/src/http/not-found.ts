@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify';
 import { isHealthPath } from './health/health-routes.js';
 import { allowedMethods, type ServedOperation, servedMethods } from './operations/served-operation.js';
 
-/** Whether no operation serves the request; also a path whose parameter is empty, which the router takes for one. */
+/** Whether no operation serves the request. Counts a path with an empty parameter, which the router accepts. */
 export function isNotFound({ is404, params }: FastifyRequest): boolean {
   return is404 || Object.values(params as Record<string, string>).includes('');
 }
 
-/** What a request for a path is refused with that no operation has, or none with its method. */
+/** NOT_FOUND, or METHOD_NOT_ALLOWED with `allowed_methods` if the path exists with other methods. */
 export function notFound(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
   const [path = ''] = request.url.split('?', 1);
   const methods = isHealthPath(path) ? servedMethods('GET') : allowedMethods(operations, path);

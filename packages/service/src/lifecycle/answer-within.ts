@@ -1,7 +1,7 @@
 /**
- * What `work` comes to, or `late` when that takes longer. What it comes to afterwards is dropped, also when it fails.
- * @param milliseconds how long to wait, 0 or more
- * @throws what `work` rejects with in time.
+ * Returns the result of `work`, or `late` after a timeout. A later result or rejection is ignored.
+ * @param milliseconds the timeout, 0 or more
+ * @throws what `work` rejects with before the timeout.
  */
 export async function answerWithin<Answer>(
   milliseconds: number,

@@ -1,4 +1,4 @@
-/** Now, in milliseconds since the Unix epoch. A parameter everywhere, so that tests can hold it still. */
+/** Returns the time in milliseconds since the Unix epoch. Injected everywhere, so that tests can control it. */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();

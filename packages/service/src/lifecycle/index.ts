@@ -1,11 +1,11 @@
 export * from './answer-within.js';
-export { atEndOfTurn, lookAtEarlyEnds } from './at-end-of-turn.js';
+export * from './batcher.js';
 export * from './clock.js';
-export * from './fair-line.js';
-export * from './first-come.js';
-export * from './gathered.js';
+export { atEndOfTick, onEarlyTickEnd } from './end-of-tick.js';
+export * from './fair-queue.js';
+export * from './fifo-queue.js';
 export * from './listen-trouble.js';
 export * from './open-in-order.js';
 export * from './retry-delay.js';
+export * from './round-robin-queue.js';
 export * from './run-process.js';
-export * from './senders-in-turn.js';

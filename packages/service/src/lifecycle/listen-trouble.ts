@@ -4,13 +4,13 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Why a process cannot listen where it is set to, in one sentence with what to do; `undefined` for any other error. */
+/** Describes why a process cannot listen, in one sentence with what to do; `undefined` for any other error. */
 export function describeListenTrouble(error: unknown): string | undefined {
   const { code, syscall, address = '/', port, hostname } = error as ListenError;
   if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
     return `The name ${hostname} is not known here: mend it in the settings, or the name service of this machine.`;
   }
-  // What begins with a slash is a socket in the file system.
+  // An address with a leading slash is a Unix domain socket.
   if (syscall !== 'listen' || address.startsWith('/')) return undefined;
   switch (code) {
     case 'EADDRINUSE':

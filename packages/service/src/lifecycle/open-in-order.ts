@@ -1,11 +1,12 @@
 import type { RunningService } from './run-process.js';
 
-/** What closes each thing that was opened, in the order of opening. */
+/** Close functions, in the order of opening. */
 export type Closers = (() => Promise<void>)[];
 
 /**
- * Opens things that need each other, one after the other; `open` adds what closes each. Closing goes the opposite way,
- * also when one of them cannot be opened; then what `open` threw is thrown.
+ * Opens resources that depend on each other. `open` pushes a close function for each. They are closed in reverse order, also
+ * if `open` fails halfway.
+ * @throws what `open` throws.
  */
 export async function openInOrder<Opened extends object>(
   open: (closers: Closers) => Promise<Opened>,

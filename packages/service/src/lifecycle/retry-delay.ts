@@ -10,14 +10,14 @@ export interface RetryDelayOptions extends BackOff {
   readonly random: () => number;
 }
 
-/** Milliseconds until the next attempt: doubling from the first delay up to the cap. */
+/** Exponential backoff in milliseconds: doubles from the first delay up to the cap. */
 export function backOffMilliseconds({ attempt, firstMilliseconds, capMilliseconds }: BackOff): number {
   return Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(attempt - 1, 40));
 }
 
 /**
- * Milliseconds until the next attempt: doubling from the first delay up to the cap, each between half and the whole
- * of that, so that many clients that failed together do not come back together.
+ * Exponential backoff with jitter, in milliseconds: a random delay between half and all of {@link backOffMilliseconds}, so
+ * that many clients do not retry at the same time.
  */
 export function retryDelayMilliseconds(options: RetryDelayOptions): number {
   const whole = backOffMilliseconds(options);

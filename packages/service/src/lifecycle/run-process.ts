@@ -5,7 +5,7 @@ import type { Log } from '../logging/create-logger.js';
 import { boundGarbage } from './bound-garbage.js';
 import { describeListenTrouble } from './listen-trouble.js';
 
-/** A running service: closing it stops taking requests, finishes or hands back what runs, and frees everything. */
+/** A running service. Closing it is a graceful shutdown: it stops accepting requests, drains, and frees all resources. */
 export interface RunningService {
   close(): Promise<void>;
 }
@@ -13,15 +13,15 @@ export interface RunningService {
 export interface ProcessOptions {
   readonly name: string;
   readonly log: Log;
-  /** How long closing may take before the process exits anyway. */
+  /** Time for a graceful shutdown before the process exits anyway. Default 10 seconds. */
   readonly closeDeadlineMilliseconds?: number;
   start(): Promise<RunningService>;
 }
 
 /**
- * Runs a service as this process: starts it, closes it on SIGTERM or SIGINT, and exits with 1 when the start fails. A
- * signal during the start lets that end, so that everything that it has opened is closed.
- * A failure that the operator can mend is printed as plain sentences, without a stack.
+ * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT; a signal during the start waits for the
+ * start, so that everything is closed. Exits with 1 if the start fails. A failure that the operator can fix is printed as
+ * plain sentences, without a stack.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
@@ -30,7 +30,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   const started = new Promise<RunningService>((resolve) => {
     hasStarted = resolve;
   });
-  // With Node's option for heap snapshots it asks for one; otherwise it would end the process without closing it.
+  // A listener means that Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
   const skip = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2' as const] : [];
   closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
@@ -46,14 +46,14 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   }
 }
 
-/** One line for each thing that is wrong; unexpected errors keep their stack. */
+/** Describes a startup error: one line per problem. An unexpected error keeps its stack. */
 export function describeBootError(error: unknown): string {
   const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
   const listenTrouble = describeListenTrouble(error);
   if (listenTrouble !== undefined) return listenTrouble;
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE' || syscall === 'listen') return message;
-  // What there is already in the place of a folder that is to be made is a file.
+  // EEXIST: a file is in the place of a folder.
   const cause = code === 'EEXIST' ? { code: 'ENOTDIR' } : error;
   if (path !== undefined && isFileTrouble(cause)) return `${path} cannot be used: ${fileTrouble(cause)}.`;
   return stack ?? String(error);

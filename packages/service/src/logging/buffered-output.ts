@@ -4,7 +4,7 @@ const flushMilliseconds = 100;
 const bufferedCharacters = 8192;
 const errorLevel = 50;
 
-/** A destination that pino tells the level of each line before it writes it. */
+/** A destination whose `lastLevel` pino sets before each line. */
 interface LeveledDestination extends DestinationStream {
   readonly [needsMetadata]: true;
   lastLevel: number;
@@ -15,9 +15,9 @@ const needsMetadata: typeof pino.symbols.needsMetadataGsym = pino.symbols.needsM
 let output: LeveledDestination | undefined;
 
 /**
- * Standard output, written when 8 Ki characters or 100 ms have come together, at every line of level `error` or above,
- * and when the process exits, an uncaught error included: a call of the operating system for each line costs more than
- * the line. What is killed by SIGKILL loses the last 100 ms. One for the process, whoever asks.
+ * Buffered standard output, shared by the process: a system call per line costs more than the line. Flushes at 8 Ki
+ * characters, after 100 ms, at a line of level `error` or above, and at exit, also after an uncaught error. SIGKILL loses
+ * the last 100 ms.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();
@@ -26,12 +26,12 @@ export function bufferedOutput(): DestinationStream {
 
 function openOutput(): LeveledDestination {
   const stream = pino.destination({ dest: 1, sync: true });
-  // Gathered here, because the stream copies all that it holds to count its bytes, at each further line.
-  let gathered = '';
+  // Buffered here: the stream would copy its whole buffer at each line, to count bytes.
+  let buffered = '';
   const flush = (): void => {
-    if (gathered === '') return;
-    const text = gathered;
-    gathered = '';
+    if (buffered === '') return;
+    const text = buffered;
+    buffered = '';
     stream.write(text);
   };
   const flushAll = (): void => {
@@ -44,9 +44,9 @@ function openOutput(): LeveledDestination {
     [needsMetadata]: true,
     lastLevel: 0,
     write(line) {
-      gathered += line;
+      buffered += line;
       if (this.lastLevel >= errorLevel) flushAll();
-      else if (gathered.length >= bufferedCharacters) flush();
+      else if (buffered.length >= bufferedCharacters) flush();
     },
   };
 }

@@ -5,9 +5,8 @@ import { bufferedOutput } from './buffered-output.js';
 export type Log = Logger;
 
 /**
- * The process's logger: JSON lines on standard output, through {@link bufferedOutput} where no destination is named. Only
- * what a caller names is written; requests and bodies have no serialiser here on purpose, so that nothing can log one by
- * accident.
+ * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. It has no serializers for requests and
+ * responses on purpose, so that code cannot log their content by accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
   const options = {
@@ -21,7 +20,7 @@ export function createLogger(name: string, level: LogLevel, destination?: Destin
   return pino(options, destination ?? bufferedOutput());
 }
 
-/** The time in each line; lines of the same millisecond share the text. */
+/** Formats timestamps. Caches the text, because many lines fall into the same millisecond. */
 function writtenTime(): () => string {
   let writtenAt: number | undefined;
   let text = '';

@@ -1,15 +1,15 @@
 import type { Log } from './create-logger.js';
 import { TroubleLog } from './trouble-log.js';
 
-/** What a database tells of its jobs and of its other work in the background. */
+/** Listener for a database's jobs and other background work. */
 interface JobLog {
-  /** `job` has the kind `none` where the trouble is with no job in particular. */
+  /** `job.kind` is `none` if the error concerns no particular job. */
   onJobError(error: unknown, job: { readonly id: string; readonly kind: string }): void;
-  /** The database has answered. */
+  /** The database is reachable. */
   onAnswer(): void;
 }
 
-/** Writes it into the log; that the database is away once, however often it is asked, and once that it is back. */
+/** Logs job errors. Logs an outage of the database once when it starts, and once when it ends. */
 export function createJobLog(log: Log): JobLog {
   const troubleLog = new TroubleLog();
   return {

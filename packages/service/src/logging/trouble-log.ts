@@ -1,18 +1,18 @@
 /**
- * Says what is wrong once and not at each try: again only when it is something else, and once when it is over. What is
- * said is up to the caller.
+ * Deduplicates log lines of a persistent problem: reports it once when it begins or changes, and once when it ends. The
+ * caller writes the lines.
  */
 export class TroubleLog {
   #trouble: string | undefined;
 
-  /** Calls `say` unless `trouble` was begun last and is not over. */
+  /** Calls `say` unless this problem was already reported and has not ended. */
   begin(trouble: string, say: () => void): void {
     if (this.#trouble === trouble) return;
     this.#trouble = trouble;
     say();
   }
 
-  /** Calls `say` if something was wrong. */
+  /** Calls `say` if there was a problem. */
   end(say: () => void): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;

@@ -3,7 +3,7 @@ import { answerWithin } from '../lifecycle/answer-within.js';
 
 const countTimeoutMilliseconds = 3000;
 
-/** How many jobs of a kind there are in each state. */
+/** Jobs of one kind by state. */
 export interface JobCounts {
   readonly kind: string;
   readonly due: number;
@@ -12,24 +12,24 @@ export interface JobCounts {
   readonly dead: number;
 }
 
-/** What an HTTP side holds at the moment. */
+/** Current load of an HTTP app. */
 export interface HttpCounts {
   readonly connections: number;
   readonly requestsInFlight: number;
   readonly bodyBytesInFlight: number;
 }
 
-/** The process's metrics: the only module that knows the metrics library. */
+/** The process's metrics. No other module uses the metrics library. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #beforeText: (() => Promise<void>)[] = [];
   readonly #httpSides: (() => HttpCounts)[] = [];
   readonly requestSeconds: Histogram<'operation' | 'status'>;
-  /** Counts connections and requests that were refused or ended though nothing was wrong with them. */
+  /** Valid connections and requests that a limit refused or ended. */
   readonly httpRefusals: Counter<'reason'>;
-  /** Counts requests whose requester went away before they were answered. */
+  /** Requests whose client disconnected before the answer. */
   readonly httpAborted: Counter;
-  /** Counts what clean-up removes; `kind` is the schedule's word for it. */
+  /** Rows that clean-up removed. `kind` is the schedule's name for them. */
   readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
@@ -57,8 +57,8 @@ export class Metrics {
   }
 
   /**
-   * Has the jobs counted whenever somebody asks for the metrics; whoever asks meanwhile gets the same counts. While they
-   * cannot be counted within three seconds there is no such metric; why not is readiness's to tell.
+   * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. The metric is missing if the count fails
+   * or takes longer than three seconds; the readiness checks report why.
    */
   watchJobs(count: () => Promise<readonly JobCounts[]>): void {
     const gauge = this.gauge(
@@ -66,14 +66,14 @@ export class Metrics {
       'Jobs in the database by kind and state, each number up to 10000; all processes on one database tell the same',
       ['kind', 'state'],
     );
-    let underWay: Promise<readonly JobCounts[]> | undefined;
+    let running: Promise<readonly JobCounts[]> | undefined;
     this.#beforeText.push(async () => {
-      underWay ??= count()
+      running ??= count()
         .catch(() => [])
         .finally(() => {
-          underWay = undefined;
+          running = undefined;
         });
-      const counts = await answerWithin(countTimeoutMilliseconds, underWay, []);
+      const counts = await answerWithin(countTimeoutMilliseconds, running, []);
       gauge.reset();
       for (const { kind, ...states } of counts) {
         for (const [state, value] of Object.entries(states)) gauge.set({ kind, state }, value);
@@ -82,8 +82,7 @@ export class Metrics {
   }
 
   /**
-   * Has the size of SQLite's write-ahead log asked whenever somebody asks for the metrics; there is no such metric where
-   * it has none.
+   * Reads the size of SQLite's write-ahead log at each scrape. The metric is missing for a database without one.
    */
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
@@ -91,7 +90,7 @@ export class Metrics {
     this.#beforeText.push(async () => gauge.set(bytes() ?? 0));
   }
 
-  /** Has what an HTTP side holds asked whenever somebody asks for the metrics; several of them are counted together. */
+  /** Reads an HTTP app's load at each scrape. Several apps of the process are added up. */
   watchHttp(count: () => HttpCounts): void {
     this.#httpSides.push(count);
     if (this.#httpSides.length > 1) return;
@@ -106,12 +105,12 @@ export class Metrics {
     });
   }
 
-  /** Adds memory, event loop and garbage collection figures of this process. */
+  /** Adds the memory, event loop and garbage collection metrics of this process. */
   collectProcessMetrics(): void {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** @param collect adds what was counted elsewhere, whenever somebody asks for the metrics. */
+  /** @param collect runs at each scrape, to add what was counted elsewhere. */
   counter<L extends string>(
     name: string,
     help: string,
@@ -125,7 +124,7 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Everything in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   async text(): Promise<string> {
     await Promise.all(this.#beforeText.map((look) => look()));
     return this.#registry.metrics();

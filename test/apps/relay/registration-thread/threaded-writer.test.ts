@@ -14,7 +14,7 @@ import type { RegistrationToWrite } from '#relay/registrations/registration-writ
 import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
-import { endTurn } from '#service/lifecycle/at-end-of-turn.js';
+import { endTick } from '#service/lifecycle/end-of-tick.js';
 import { accountIdText, realmId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { registrationThread } from '../../../support/registration-thread.js';
@@ -139,7 +139,7 @@ describe('the thread that writes registrations', () => {
     });
     const until = performance.now() + 10_000;
     while (ids === undefined && performance.now() < until) {
-      endTurn();
+      endTick();
       // Lets promises go on, and nothing else.
       await Promise.resolve();
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newHashLine } from '#server/sign-in/hash-line.js';
 
-const by = (sender: string) => ({ sender, signal: new AbortController().signal });
+const by = (client: string) => ({ client, signal: new AbortController().signal });
 
 /** Work that is done when somebody says so. */
 function held() {
@@ -53,7 +53,7 @@ describe('the line of passwords to check', () => {
     const line = newHashLine();
     const leaving = new AbortController();
     const all = ['x', 'y'].map((name) => line.run(by(name), work(name)));
-    const left = line.run({ sender: 'z', signal: leaving.signal }, work('z'));
+    const left = line.run({ client: 'z', signal: leaving.signal }, work('z'));
     const refused = expect(left).rejects.toThrow('aborted');
     leaving.abort();
     for (let count = 0; count < 2; count++) await end();
@@ -65,7 +65,7 @@ describe('the line of passwords to check', () => {
   it('refuses everybody when very many wait', async () => {
     const { work, end } = held();
     const line = newHashLine();
-    const all = Array.from({ length: 66 }, (_, index) => line.run(by(`sender ${index}`), work('')));
+    const all = Array.from({ length: 66 }, (_, index) => line.run(by(`client ${index}`), work('')));
     await expect(line.run(by('one more'), work(''))).rejects.toMatchObject({ code: 'RATE_LIMIT_HIT' });
     for (let count = 0; count < 66; count++) await end();
     await Promise.all(all);

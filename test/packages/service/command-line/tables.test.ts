@@ -11,7 +11,7 @@ const content = {
 };
 const escapeCharacter = String.fromCharCode(27);
 const widest = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
-/** All that is in the cells of a table, however it was broken into lines. */
+/** The text of a table's cells, without line breaks. */
 const letters = (text: string) =>
   [...text]
     .filter((letter) => /[a-z0-9-]/.test(letter))

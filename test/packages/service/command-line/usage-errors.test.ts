@@ -6,7 +6,7 @@ import { fileTrouble, readPrivateFile, Secret } from '@waxwing/service/config';
 import { Option } from 'commander';
 import { expect, it } from 'vitest';
 
-/** What a program with one command in a group says on standard error, and its exit status. */
+/** Runs a program with one command in a group. Returns its standard error and exit status. */
 async function typed(...argv: string[]) {
   const said: string[] = [];
   const terminal: Terminal = {

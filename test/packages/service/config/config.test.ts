@@ -103,7 +103,7 @@ describe('credentials', () => {
     expect(matchesCredential(one, hashCredential(one))).toBe(true);
     expect(matchesCredential(other, hashCredential(one))).toBe(false);
     expect(matchesCredential(one, undefined)).toBe(false);
-    // Even what stands in for a hash where there is none, so that it takes as long, lets nobody in.
+    // The dummy hash of unknown names must not match anything either.
     const standIn = 'the hash that is compared with when there is no such name';
     expect(matchesCredential(standIn, undefined)).toBe(false);
     expect(hashCredential('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');

@@ -117,7 +117,7 @@ it('the log and the metric tell how long a request took, in milliseconds and in 
   expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
 });
 
-/** Asks for what waits until its requester is gone, and goes. */
+/** Sends a request whose handler waits for the disconnect, and disconnects. */
 async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
   let isHandled = false;
   const handle: TestOperation['handle'] = ({ signal }) =>
@@ -133,7 +133,7 @@ async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
   leaving.abort();
   await expect(asked).rejects.toThrow();
   await expect.poll(() => metrics.text()).toMatch(/^waxwing_http_aborted_total 1$/m);
-  // By the end of another request all has come of it that will.
+  // Another request lets the first one finish.
   await app.inject('/nowhere');
 }
 

@@ -183,7 +183,7 @@ describe('bodies', () => {
   });
 });
 
-/** Credentials in a header of so many characters. */
+/** Credentials whose header has this many characters. */
 function basicHeader(characters: number): string {
   return `Basic ${btoa(`iago@example.org:${'k'.repeat(characters)}`)}`.slice(0, characters);
 }

@@ -7,7 +7,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../../support/test-operation.js';
 
-/** Credentials as a request line's headers; the key decides whether they are good. */
+/** An Authorization header; the key `right` is valid. */
 export function authorization(name: string, key = 'right'): string {
   return `authorization: Basic ${Buffer.from(`${name}:${key}`).toString('base64')}\r\n`;
 }
@@ -16,7 +16,7 @@ export function request(line: string, headers = '', body = ''): string {
   return `${line} HTTP/1.1\r\nhost: x\r\n${headers}\r\n${body}`;
 }
 
-/** One connection, and everything that came over it. */
+/** A raw connection, and everything it received. */
 export class RawConnection {
   readonly socket: Socket;
   text = '';
@@ -43,7 +43,7 @@ export class RawConnection {
     return connection;
   }
 
-  /** HTTP statuses of the answers so far. */
+  /** HTTP statuses received so far. */
   get statuses(): number[] {
     return [...this.text.matchAll(/^HTTP\/1\.1 (\d+) /gm)].map(([, status]) => Number(status));
   }
@@ -54,13 +54,13 @@ export class RawConnection {
   }
 }
 
-/** An HTTP app on a port of its own, with operations for anybody, one of them slow, and for who has credentials. */
+/** An HTTP app on a free port, with public, slow and authenticated operations. */
 export class ListeningApp {
   readonly metrics = new Metrics();
   readonly logged = createMemoryLog();
-  /** Requests of `GET /held`, `GET /held-for-anybody` and `GET /lane` that wait, and what ends them. */
+  /** Requests of `GET /held`, `GET /held-for-anybody` and `GET /lane` in flight, and how to end them. */
   readonly held: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
-  /** Who was asked for. */
+  /** User names that were authenticated. */
   readonly authenticated: string[] = [];
   handled = 0;
   #port = 0;
@@ -92,7 +92,7 @@ export class ListeningApp {
     return connection;
   }
 
-  /** The value of a metric, the sum over its labels where it has some. */
+  /** The value of a metric, summed over its labels. */
   async metric(name: string, labels = ''): Promise<number> {
     const lines = (await this.metrics.text())
       .split('\n')
@@ -100,7 +100,7 @@ export class ListeningApp {
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** What is held now of everything that is bounded. */
+  /** Open connections, in-flight requests and body bytes. */
   async counts(): Promise<number[]> {
     return Promise.all(
       ['connections', 'requests_in_flight', 'body_bytes_in_flight'].map((name) =>
@@ -114,7 +114,7 @@ export class ListeningApp {
     await this.closeItself();
   }
 
-  /** Resolves when it is closed; the connections are left to it. */
+  /** Closes the app, but not the test's connections. */
   async closeItself(): Promise<void> {
     await this.#app?.close();
   }
@@ -123,7 +123,7 @@ export class ListeningApp {
     const authenticate = async (head: RequestHead): Promise<void> => {
       const { username, password } = head.basicCredentials();
       this.authenticated.push(username);
-      // As a look into a database takes a while.
+      // As asynchronous as a database query.
       await new Promise((resolve) => setImmediate(resolve));
       if (password.reveal() !== 'right') throw new ProtocolError('INVALID_API_KEY');
       head.setActor(username);

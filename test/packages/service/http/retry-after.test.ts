@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readRetryAfter } from '#service/http/retry-after.js';
 
-// The third form of an HTTP date names no zone: it must not be read in the machine's own.
+// The asctime format has no zone, and must not be parsed in the local one.
 beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
 afterAll(() => void vi.unstubAllEnvs());
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const doorOfLifecycle = new URL('../../../../packages/service/src/lifecycle/index.ts', import.meta.url).href;
 
-/** Each piece lives until there are as many newer ones; prints the most and the least memory in use once that goes on. */
+/** Allocates chunks that live until enough newer ones exist. Prints maximum and minimum memory in the steady state. */
 const replaceWithoutEnd = `
   const pieces = new Array(200_000);
   let [most, least] = [0, Number.POSITIVE_INFINITY];
@@ -17,12 +17,12 @@ const replaceWithoutEnd = `
   console.log(most / least);
   process.exit();`;
 
-/** The most memory in use against the least, once pieces are replaced, in a process that may use so much. */
+/** The ratio of maximum to minimum memory in the steady state, for a heap limit. */
 async function swing(heapMebibytes: number): Promise<number> {
   const service = `import { runProcess } from ${JSON.stringify(doorOfLifecycle)};`;
   const run = `${service} await runProcess({ name: 'test', log: { info() {} }, start: async () => ({}) });`;
   const flags = [
-    // So that V8 collects at the moment that it decides on, however fast the machine is.
+    // Makes V8 collect at its own threshold, independent of the machine's speed.
     ...['--no-incremental-marking', '--single-threaded-gc', '--max-semi-space-size=1'],
     `--max-old-space-size=${heapMebibytes}`,
   ];

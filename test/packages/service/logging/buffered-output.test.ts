@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-/** What a process of its own writes to standard output that runs `code` with a logger `log`, and how it ended. */
+/** Runs `code` with a logger `log` in a child process. Returns its standard output and how it ended. */
 async function runWithLog(code: string, onOutput: (child: ChildProcess) => void = () => undefined) {
   const source = `
     import { createLogger } from ${JSON.stringify(new URL('../../../../packages/service/src/logging/index.ts', import.meta.url).href)};
@@ -44,7 +44,7 @@ it('writes all lines up to an error at once', async () => {
 });
 
 it('writes a line within a moment while the process goes on', async () => {
-  // The process would go on without end: it is killed when its line has come, so that its end cannot have written it.
+  // The process never ends by itself. It is killed after its line has arrived, so that its exit cannot have flushed it.
   const { said } = await runWithLog("log.info('one'); setInterval(() => undefined, 1000);", (child) =>
     child.kill('SIGKILL'),
   );

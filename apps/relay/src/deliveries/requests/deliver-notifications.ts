@@ -1,5 +1,5 @@
 import type { PushRequest, RelayDeviceId } from '@waxwing/protocol';
-import { type Clock, Gathered } from '@waxwing/service/lifecycle';
+import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { type FindRelayDevices, findForEach } from '../../registrations/relay-device-store.js';
@@ -84,12 +84,12 @@ export class DeliverNotifications {
   /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
   readonly #claims = new Map<string, Claim>();
   readonly #waits: VendorWaits;
-  readonly #lookUps: Gathered<FindRelayDevices, Map<RelayDeviceId, StoredRelayDevice>>;
+  readonly #lookUps: Batcher<FindRelayDevices, Map<RelayDeviceId, StoredRelayDevice>>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
     this.#waits = new VendorWaits(options.timings.requestBudgetMilliseconds);
-    this.#lookUps = new Gathered((wanted) => findForEach(options.database.db, wanted));
+    this.#lookUps = new Batcher((wanted) => findForEach(options.database.db, wanted));
   }
 
   /** See {@link LoadLimit.requireRoom}. */
@@ -155,7 +155,7 @@ export class DeliverNotifications {
     let isRecorded = false;
     try {
       const ids = items.map(({ notification }) => notification.relayDeviceId);
-      const devices = await this.#lookUps.ask({ realmId, ids: ids.filter(Number.isSafeInteger), vault });
+      const devices = await this.#lookUps.add({ realmId, ids: ids.filter(Number.isSafeInteger), vault });
       const withId = items.filter(({ hasOwnId }) => hasOwnId);
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
       const waiting = this.#waits.wait(this.#begin(items, { devices, remembered, now }));

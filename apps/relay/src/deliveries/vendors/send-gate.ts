@@ -1,4 +1,4 @@
-import { type Clock, SendersInTurn } from '@waxwing/service/lifecycle';
+import { type Clock, RoundRobinQueue } from '@waxwing/service/lifecycle';
 
 interface Waiting {
   readonly notAfter: number;
@@ -13,7 +13,7 @@ export class SendGate {
   readonly #limit: number;
   readonly #clock: Clock;
   #underWay = 0;
-  readonly #waiting = new SendersInTurn<Waiting>();
+  readonly #waiting = new RoundRobinQueue<Waiting>();
 
   constructor(limit: number, clock: Clock) {
     this.#limit = limit;

@@ -4,29 +4,29 @@ import { ProtocolError, refused } from '@waxwing/protocol';
 import { addParameter, type CollectedParameters } from './collected-parameters.js';
 import type { UploadedFile } from './uploaded-file.js';
 
-/** Parts of a form, empty ones among them. */
+/** Counts empty parts too. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Of the names and values of all fields beside a file: they are kept while the file is read. */
+/** Names and values of all fields beside a file, which stay in memory while the file is streamed. */
 const maximumFieldBytes = 64 * 1024;
-/** So that a form that is refused is not read to its end. */
-const pieceBytes = 4096;
+/** The parser is fed in chunks, so that a refused form is not parsed to its end. */
+const chunkBytes = 4096;
 const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
 const tooManyFiles = 'You may only send one file at a time';
 const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
 const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
 const largeFields = 'The fields of a multipart form are too large';
 
-/** A form whose file, if it has one, is still to be read. */
+/** A form with its fields, and its file as a stream. */
 export interface UploadForm {
   readonly entries: CollectedParameters;
   readonly file: UploadedFile | undefined;
 }
 
 /**
- * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
- * @throws ProtocolError BAD_REQUEST for files, parts without a name, too many parts, and for what is no such form;
- * PAYLOAD_TOO_LARGE for a name of more than a hundred bytes.
+ * Parses the fields of a buffered multipart form, as text.
+ * @throws ProtocolError BAD_REQUEST for a file, a part without a name, more than 200 parts, or a malformed form;
+ * PAYLOAD_TOO_LARGE for a name of more than 100 bytes.
  */
 export async function parseMultipartForm(body: Buffer, contentType: string): Promise<CollectedParameters> {
   return refusingMalformed(
@@ -43,8 +43,8 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
         parser.destroy();
       });
       parser.on('finish', () => resolve(entries));
-      for (let start = 0; start < body.length && !parser.destroyed; start += pieceBytes) {
-        parser.write(body.subarray(start, start + pieceBytes));
+      for (let start = 0; start < body.length && !parser.destroyed; start += chunkBytes) {
+        parser.write(body.subarray(start, start + chunkBytes));
       }
       parser.end();
     }),
@@ -52,10 +52,10 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 }
 
 /**
- * The fields of a multipart form up to its file, and the file as it comes; fields after the file are left out.
- * @throws ProtocolError as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in all; the
- * file's content fails with PAYLOAD_TOO_LARGE when it is longer than `maximumFileBytes`, with BAD_REQUEST when another file
- * follows or a field that would have been refused before it, and with the connection's error when that ends first.
+ * Parses a streamed multipart form up to its file, and returns the file as a stream. Ignores fields after the file. The
+ * stream fails with PAYLOAD_TOO_LARGE above `maximumFileBytes`, with BAD_REQUEST if a second file or an invalid field
+ * follows, and with BAD_REQUEST if the connection ends first.
+ * @throws ProtocolError as {@link parseMultipartForm} does, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in total.
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -66,7 +66,7 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // Whoever reads it learns of what goes wrong; where nobody does there is nobody to tell.
+      // A reader gets the error itself. Without a reader, the error must not crash the process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {
@@ -88,14 +88,14 @@ export async function receiveUploadForm(
         }
         isFirst = false;
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
-        // Its end is told when the form has ended: until then it may prove to be no good form.
+        // Ended when the form ends: a later part may still be invalid.
         stream.pipe(content, { end: false });
-        // Read to its end also where nobody wants the rest, so that the request comes to its own: after the pipe's own
-        // end, which stops the reading.
+        // Drains the rest if the reader stops early, so that the request can end. Runs after pipe's own `close` listener,
+        // which pauses the stream.
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
-      // What the source fails with the parser fails with as well.
+      // An error of the source reaches the parser too.
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
@@ -110,7 +110,7 @@ export async function receiveUploadForm(
 
 interface FieldsToRead {
   readonly entries: CollectedParameters;
-  /** Of all of them together. */
+  /** In total. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
   readonly reject: (error: Error) => void;
@@ -126,7 +126,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   let bytesLeft = fieldSize;
-  // Nothing may be thrown here: the parser calls this from events of its own.
+  // Rejects instead of throwing, because the parser calls this from its events.
   const refuse = (error: Error): void => {
     reject(error);
     parser.destroy();
@@ -135,7 +135,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     if (name === undefined) return refuse(refused(withoutName));
     const nameBytes = Buffer.byteLength(name);
     bytesLeft -= nameBytes + Buffer.byteLength(value);
-    // The parser's own limit for names holds in the other kind of form alone.
+    // The parser's own limit for names applies to urlencoded forms only.
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
@@ -159,7 +159,7 @@ function malformed(cause: unknown): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
 }
 
-/** What is said of a refusal that came after the file, whose own size another code tells. */
+/** An error after the file is BAD_REQUEST: PAYLOAD_TOO_LARGE would mean the file itself. */
 function asBadRequest(cause: Error): ProtocolError {
   const { message } = malformed(cause);
   return new ProtocolError('BAD_REQUEST', { message, cause });

@@ -1,6 +1,6 @@
 /**
- * The body of an answer to a request of ours, as text; `undefined` when it is longer than `maximumBytes`. Then the rest is
- * not read, and its connection ends.
+ * Reads the body of a peer's response as text. Returns `undefined` if it exceeds `maximumBytes`, and then closes the
+ * connection instead of reading the rest.
  */
 export async function readAnswerText(
   body: AsyncIterable<Uint8Array>,
@@ -10,7 +10,7 @@ export async function readAnswerText(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
+    // Leaving the loop destroys the stream and its connection.
     if (bytes > maximumBytes) return undefined;
     chunks.push(chunk);
   }

@@ -5,7 +5,7 @@ import type { CollectedParameters } from './collected-parameters.js';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
 import type { UploadedFile } from './uploaded-file.js';
 
-/** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
+/** A received body. It is validated after authentication, so that errors tell unauthenticated clients nothing. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | {
@@ -21,11 +21,11 @@ const multipartBytes = Symbol('multipartBytes');
 const multipartStream = Symbol('multipartStream');
 const unsupported = Symbol('unsupported');
 
-/** Teaches the app the three kinds of body that operations take, and to set aside any other. */
+/** Adds parsers for the three kinds of body that operations take. A body of another type is discarded. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.register(import('@fastify/formbody'));
-  // Whole, as Fastify bounds it, so that nothing between, before or after the parts is without an end.
+  // Buffered within Fastify's body limit: as a stream, preamble, epilogue and part headers would be unbounded.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });
   });
@@ -37,7 +37,7 @@ export function acceptBodies(app: FastifyInstance): void {
   });
 }
 
-/** Teaches a part of the app to take multipart forms as they come, for operations that take a file. */
+/** Streams multipart forms in this scope, for operations that take a file. */
 export function acceptFiles(part: FastifyInstance): void {
   part.removeContentTypeParser('multipart/form-data');
   part.addContentTypeParser('multipart/form-data', (_request, stream, done) => {
@@ -45,7 +45,7 @@ export function acceptFiles(part: FastifyInstance): void {
   });
 }
 
-/** Bytes that the body will take at most; 0 for none, and for one that is too large to be read. */
+/** Upper bound of the body's bytes in memory; 0 without a body, and for one that is refused as too large. */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
   bodyLimitBytes: number,
@@ -57,8 +57,8 @@ export function expectedBodyBytes(
 }
 
 /**
- * The body of one request, sorted by kind: at once where it need not be taken apart first. `maximumFileBytes` is for forms
- * that come as a stream.
+ * Returns a request's body by kind, synchronously except for multipart forms. `maximumFileBytes` applies to streamed
+ * forms.
  */
 export function receiveBody(
   request: FastifyRequest,
@@ -74,7 +74,7 @@ export function receiveBody(
   return { kind: 'form', entries: new Map(Object.entries(body as Record<string, string | string[]>)) };
 }
 
-/** @throws ProtocolError BAD_REQUEST when the text is not JSON. */
+/** @throws ProtocolError BAD_REQUEST if the text is not JSON. */
 export function parseJsonBody(text: string): JsonValue {
   try {
     return parseJson(text);

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** A file as it arrives. It is to be read, or destroyed, before the request is answered. */
+/** A streamed file. The handler must read or destroy it before it answers. */
 export interface UploadedFile {
   readonly name: string;
-  /** As the requester says, such as `image/png`. */
+  /** As the client claims, such as `image/png`. */
   readonly contentType: string;
-  /** Fails with ProtocolError PAYLOAD_TOO_LARGE when the file is larger than allowed. */
+  /** Fails with ProtocolError PAYLOAD_TOO_LARGE if the file exceeds its limit. */
   readonly content: Readable;
 }

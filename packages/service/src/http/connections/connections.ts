@@ -11,11 +11,11 @@ import type { Log } from '../../logging/create-logger.js';
 import { unavailable } from '../error-answer.js';
 import { Exchange } from '../exchange.js';
 import { isHealthPath } from '../health/health-routes.js';
-import { EqualParts } from '../overload/equal-parts.js';
-import { LateRequests } from '../overload/late-requests.js';
-import type { RefusalReason } from '../overload/places.js';
-import { Turns } from '../overload/turns.js';
-import { WaitingRequests } from '../overload/waiting-requests.js';
+import { FairScheduler } from '../overload/fair-scheduler.js';
+import { FairShares } from '../overload/fair-shares.js';
+import type { RefusalReason } from '../overload/in-flight-caps.js';
+import { LoadShedder } from '../overload/load-shedder.js';
+import { PipeliningCaps } from '../overload/pipelining-caps.js';
 import { ClientAddresses } from './client-addresses.js';
 import { isUnread, UnreadBodies, type UnreadBody } from './unread-bodies.js';
 
@@ -28,13 +28,13 @@ export interface ConnectionsOptions {
   readonly closing: AbortSignal;
 }
 
-/** Beyond a limit a connection gets one answer, health or 503; so many may wait for it at once, the newest of them. */
+/** A connection above a limit gets one response: health or 503. The oldest surplus connection makes room for a new one. */
 const maximumSurplusConnections = 100;
 const surplusMilliseconds = 5000;
-/** A head of thousands of tiny fields takes ten times its bytes. */
+/** A head of thousands of tiny fields takes ten times its size in memory. */
 const maximumHeaderFields = 100;
 
-// A weak map of all requests keeps the garbage collector busy.
+// A property, because a WeakMap of all requests slows the garbage collector down.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
@@ -44,62 +44,62 @@ interface Connection {
   readonly isSurplus: boolean;
   readonly address: string | undefined;
   serving: Exchange | undefined;
-  readonly waiting: Exchange[];
-  /** As whom a request was authenticated here last. */
+  readonly pipelined: Exchange[];
+  /** The actor of the last authenticated request. */
   actor: string | undefined;
-  /** For whom its requests take their turns while that is known; one text for all of them. */
-  sender: string | undefined;
-  /** The request that was answered last, until the rest of it has come. */
+  /** The client key of that actor, built once. */
+  clientKey: string | undefined;
+  /** The last answered request, until its whole body has arrived. */
   unread: UnreadBody | undefined;
-  /** Since when the answer is ready and not yet taken. */
+  /** When the response was complete, until the client has received it. */
   answeredAt: number | undefined;
 }
 
 interface Start {
   readonly exchange: Exchange;
   readonly handle: RequestListener;
-  readonly isFollowing: boolean;
+  readonly isPipelined: boolean;
 }
 
-/** The connections of one HTTP server: bounded in number and time, each serving one request after the other. */
+/** The connections of one HTTP server: capped in number and time. Each serves one request at a time. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  /** Those without a request, the one that has been so for longest first. */
+  /** Connections without a request, longest idle first. */
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
-  /** Of each address its connections, or requests that are forwarded. */
-  readonly #ofAddresses = new EqualParts();
+  /** Connections per address; behind a trusted proxy, requests per forwarded address. */
+  readonly #perAddress = new FairShares();
   readonly addresses: ClientAddresses;
-  readonly #turns: Turns;
-  readonly #late: LateRequests;
-  readonly #waiting: WaitingRequests;
+  readonly #scheduler: FairScheduler;
+  readonly #shedder: LoadShedder;
+  readonly #pipelining: PipeliningCaps;
   readonly #unread = new UnreadBodies();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.addresses = new ClientAddresses(options);
-    this.#turns = new Turns(options.limits);
-    this.#late = new LateRequests(options);
-    this.#waiting = new WaitingRequests(options.limits);
+    this.#scheduler = new FairScheduler(options.limits);
+    this.#shedder = new LoadShedder(options);
+    this.#pipelining = new PipeliningCaps(options.limits);
   }
 
   get count(): number {
     return this.#open.size;
   }
 
-  /** Bytes of bodies whose requests wait behind others on their connections. */
-  get waitingBodyBytes(): number {
-    return this.#waiting.bodyBytes;
+  /** Body bytes of pipelined requests that are queued on their connections. */
+  get pipelinedBodyBytes(): number {
+    return this.#pipelining.bodyBytes;
   }
 
-  /** Ends those without a request, and has each other end with its answer if that has not begun, so as to close soon. */
+  /** Drains: closes idle connections, and closes each other one after its current response. */
   endSoon(): void {
     for (const connection of this.#idle) this.#cut(connection);
     for (const { serving } of this.#open.values()) if (serving) serving.response.shouldKeepAlive = false;
   }
 
-  /** A server whose requests reach `handle` one at a time for each connection, and of all connections in turn. */
+  /** Creates the server. Passes requests to `handle` one at a time per connection, and fairly across clients. */
   serve(handle: RequestListener): Server {
     const { limits, onRefusal } = this.#options;
     const server = createServer({
@@ -108,14 +108,14 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
     });
-    // Node leaves out what is beyond, so that a body's length or who asks may be missing: one more shows that.
+    // Node drops fields above its limit, Content-Length or Authorization among them. One more reveals that it did.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (request.rawHeaders.length <= 2 * maximumHeaderFields) this.#receive(request, response, handle);
       else this.#refuseHead(server, request.socket);
     };
     server.on('request', receive);
-    // Node would answer it by itself, past all turns and limits.
+    // Node would answer by itself, past the scheduler and all limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
     server.on('clientError', (error: NodeJS.ErrnoException) => {
@@ -129,14 +129,14 @@ export class Connections {
     return server;
   }
 
-  /** The exchange of a request; a new one where it came over no connection. */
+  /** The exchange of a request; a new one for an injected request, which has no connection. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
     return (request as KnownMessage)[exchangeKey] ?? new Exchange(request, response);
   }
 
   /**
-   * Counts a request that a trusted proxy passes on like a connection of whom it comes from, until it is over.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After for one too many.
+   * Counts a request from a trusted proxy like a connection of the forwarded address, until it is over.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when that address has too many.
    */
   countForwarded(exchange: Exchange): void {
     const address = this.addresses.forwardedBy(exchange.request);
@@ -145,8 +145,8 @@ export class Connections {
       this.#options.onRefusal('address');
       throw unavailable();
     }
-    this.#ofAddresses.add(address);
-    exchange.whenOver(() => this.#ofAddresses.remove(address));
+    this.#perAddress.add(address);
+    exchange.onEnd(() => this.#perAddress.remove(address));
   }
 
   #admit(socket: Socket): void {
@@ -161,9 +161,9 @@ export class Connections {
       isSurplus: isFull || isAddressFull,
       address: isFull || isAddressFull ? undefined : address,
       serving: undefined,
-      waiting: [],
+      pipelined: [],
       actor: undefined,
-      sender: undefined,
+      clientKey: undefined,
       unread: undefined,
       answeredAt: undefined,
     };
@@ -175,7 +175,7 @@ export class Connections {
       return;
     }
     this.#idle.add(connection);
-    if (connection.address !== undefined) this.#ofAddresses.add(connection.address);
+    if (connection.address !== undefined) this.#perAddress.add(connection.address);
   }
 
   #admitSurplus(connection: Connection): void {
@@ -191,7 +191,7 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** As Node refuses a head of too many bytes, so that both are answered alike; not within another answer. */
+  /** Answers like Node answers a head with too many bytes, unless that would break into another response. */
   #refuseHead(server: Server, socket: Socket): void {
     const connection = this.#open.get(socket);
     const error = Object.assign(new Error('Too many header fields'), { code: 'HPE_HEADER_OVERFLOW' });
@@ -201,62 +201,62 @@ export class Connections {
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
-    // What was parsed in one go with the request that ended the connection.
+    // It was parsed from the same packet as the request that ended the connection.
     if (connection === undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
     if (connection.serving === undefined) {
-      this.#start(connection, { exchange, handle, isFollowing: false });
+      this.#start(connection, { exchange, handle, isPipelined: false });
       return;
     }
-    if (!this.#waiting.hasRoom(request, connection.waiting.length)) {
+    if (!this.#pipelining.hasRoom(request, connection.pipelined.length)) {
       this.#options.onRefusal('pipelining');
       this.#cut(connection);
       return;
     }
-    connection.waiting.push(exchange);
-    this.#waiting.begin(request);
+    connection.pipelined.push(exchange);
+    this.#pipelining.add(request);
   }
 
-  #start(connection: Connection, { exchange, handle, isFollowing }: Start): void {
+  #start(connection: Connection, { exchange, handle, isPipelined }: Start): void {
     this.#idle.delete(connection);
     connection.serving = exchange;
-    exchange.whenOver(() => this.#finish(connection, exchange, handle));
+    exchange.onEnd(() => this.#finish(connection, exchange, handle));
     exchange.receivedAt = performance.now();
     const { request, response } = exchange;
     const act = (): void => {
       if (!exchange.isOver) handle(request, response);
     };
-    exchange.sender = this.#senderOf(connection, request);
+    exchange.clientKey = this.#clientKeyOf(connection, request);
     const isHealth = isHealthPath(request.url ?? '');
-    const sender = isHealth ? `health ${exchange.sender}` : exchange.sender;
-    const refuse = isHealth || exchange.isSurplus ? undefined : () => this.#late.refuse(exchange);
-    this.#turns.begin(act, { isFollowing, sender, refuse });
+    const client = isHealth ? `health ${exchange.clientKey}` : exchange.clientKey;
+    const refuse = isHealth || exchange.isSurplus ? undefined : () => this.#shedder.refuse(exchange);
+    this.#scheduler.schedule(act, { isPipelined, client, refuse });
   }
 
   /**
-   * For whom a request takes its turn. What it says of itself counts for nothing, since it is not checked yet, and behind a
-   * trusted proxy neither does who asked before on the same connection, which carries the requests of many.
+   * The client key of a request before authentication. Its own credentials are not verified yet, so they cannot count. The
+   * last actor of the connection counts, except behind a trusted proxy, whose connections carry requests of many clients.
    */
-  #senderOf({ sender }: Connection, request: IncomingMessage): string {
-    const isOfOne = sender !== undefined && !this.addresses.isForwarding(request.socket);
-    return isOfOne ? sender : `address ${this.addresses.nearest(request)}`;
+  #clientKeyOf({ clientKey }: Connection, request: IncomingMessage): string {
+    const isOfOne = clientKey !== undefined && !this.addresses.isForwarding(request.socket);
+    return isOfOne ? clientKey : `address ${this.addresses.nearest(request)}`;
   }
 
   #finish(connection: Connection, { actor, request }: Exchange, handle: RequestListener): void {
     if (actor !== undefined && actor !== connection.actor) {
       connection.actor = actor;
-      connection.sender = `actor ${actor}`;
+      connection.clientKey = `actor ${actor}`;
     }
     connection.serving = undefined;
     connection.answeredAt = undefined;
     if (!this.#open.has(connection.socket)) return;
     if (!request.complete) connection.unread = this.#unread.begin(request);
-    const next = connection.waiting.shift();
-    if (next !== undefined) this.#waiting.end(next.request);
-    // A connection that ends with this answer serves nothing more.
+    const next = connection.pipelined.shift();
+    if (next !== undefined) this.#pipelining.remove(next.request);
+    // A connection that closes after this response serves no further requests.
     if (next !== undefined && connection.socket.writable)
-      this.#start(connection, { exchange: next, handle, isFollowing: true });
+      this.#start(connection, { exchange: next, handle, isPipelined: true });
     else if (!connection.isSurplus) this.#idle.add(connection);
   }
 
@@ -269,15 +269,15 @@ export class Connections {
     if (!this.#open.delete(connection.socket)) return;
     this.#idle.delete(connection);
     this.#surplus.delete(connection);
-    if (connection.address !== undefined) this.#ofAddresses.remove(connection.address);
-    for (const exchange of connection.waiting.splice(0)) {
-      this.#waiting.end(exchange.request);
+    if (connection.address !== undefined) this.#perAddress.remove(connection.address);
+    for (const exchange of connection.pipelined.splice(0)) {
+      this.#pipelining.remove(exchange.request);
       exchange.end();
     }
     connection.serving?.end();
   }
 
-  /** What Node's own time-outs do not end: an unread body, an answer that is not taken, a connection too many. */
+  /** Closes what Node's timeouts miss: an unread body, a response that the client does not read, a surplus connection. */
   #endSlowOnes(now: number): void {
     const { answerTimeoutMilliseconds, unreadBodyTimeoutMilliseconds } = this.#options.limits;
     for (const connection of this.#open.values()) {
@@ -294,6 +294,6 @@ export class Connections {
   }
 
   #isFull(address: string): boolean {
-    return this.#ofAddresses.of(address) >= this.#options.limits.maximumConnectionsPerAddress;
+    return this.#perAddress.of(address) >= this.#options.limits.maximumConnectionsPerAddress;
   }
 }

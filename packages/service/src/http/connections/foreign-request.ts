@@ -4,11 +4,10 @@ import { isIP } from 'node:net';
 const everyAddress = ['0.0.0.0', '::'];
 
 /**
- * What is wrong with a request to a listener that only people and programs of this machine are to use, or `undefined`.
- * A web page that they look at may send requests here as well: from its own origin, or, once its name leads to this
- * machine's address (DNS rebinding), under that name. So `Host` and, where there is one, `Origin` must name this machine
- * or the address that the listener is bound to. One that is bound to every address takes any address as `Host`, because
- * a page's name is none.
+ * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns what
+ * is wrong, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this machine or the address
+ * that the listener is bound to. A listener bound to every address accepts any IP address as `Host`: DNS rebinding needs a
+ * name.
  */
 export function describeForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
@@ -27,7 +26,7 @@ export function describeForeignRequest(
   return undefined;
 }
 
-/** In lower case and without port and brackets; empty for what is no URL. */
+/** The host name in lower case, without port and brackets; empty for an invalid URL. */
 function nameIn(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
 }

@@ -1,40 +1,40 @@
 import type { IncomingMessage } from 'node:http';
-import { atEndOfTurn } from '../../lifecycle/at-end-of-turn.js';
+import { atEndOfTick } from '../../lifecycle/end-of-tick.js';
 
-/** The rest of a body whose request was answered already. */
+/** The rest of a body whose request was answered before all of it arrived. */
 export interface UnreadBody {
   /** By `performance.now()`. */
   readonly since: number;
-  /** `undefined` once all of it has come. */
+  /** `undefined` once the whole body has arrived. */
   request: IncomingMessage | undefined;
 }
 
 /**
- * Requests that were answered before all of their bodies had come. Of most that is so because they were refused between
- * head and body of the same packet: they are let go at the end of the turn, before they outlive collections of garbage.
+ * Tracks requests that were answered before their bodies arrived. Most were refused after the head, and their body came in
+ * the same packet: their references are dropped at the end of the tick, so that the young-generation collector frees them.
  */
 export class UnreadBodies {
   #new: UnreadBody[] = [];
 
   begin(request: IncomingMessage): UnreadBody {
     const body = { since: performance.now(), request };
-    if (this.#new.length === 0) atEndOfTurn(this.#letGo);
+    if (this.#new.length === 0) atEndOfTick(this.#dropComplete);
     this.#new.push(body);
     return body;
   }
 
-  readonly #letGo = (): void => {
-    for (const body of this.#new) letGoWhenRead(body);
+  readonly #dropComplete = (): void => {
+    for (const body of this.#new) dropIfComplete(body);
     this.#new = [];
   };
 }
 
-/** Whether some of it is still to come. */
+/** Whether a part of the body is still to come. */
 export function isUnread(body: UnreadBody | undefined): body is UnreadBody {
-  if (body !== undefined) letGoWhenRead(body);
+  if (body !== undefined) dropIfComplete(body);
   return body?.request !== undefined;
 }
 
-function letGoWhenRead(body: UnreadBody): void {
+function dropIfComplete(body: UnreadBody): void {
   if (body.request?.complete) body.request = undefined;
 }

@@ -6,19 +6,19 @@ const livePath = '/health/live';
 const readyPath = '/health/ready';
 const json = 'application/json; charset=utf-8';
 
-/** Whether a request asks for health, which no load takes away: it is answered whatever else is refused. */
+/** Whether a request is for health, which is answered under any load. */
 export function asksForHealth({ is404, url }: FastifyRequest): boolean {
   return !is404 && isHealthPath(url);
 }
 
-/** Of the path of a request, with or without a query, as the router reads it. */
+/** Whether a request's URL, query included, has a health path. Matches as the router does. */
 export function isHealthPath(url: string): boolean {
   if (!url.startsWith('/health/')) return false;
   const [path] = url.split(/[?#]/, 1);
   return path === livePath || path === readyPath;
 }
 
-/** Health for strangers: whether the process runs, and which checks are not well, but not why. */
+/** Adds the public health endpoints: liveness, and which readiness checks fail. The reasons stay in the log. */
 export function addHealth(app: FastifyInstance, readiness: Readiness, closing: AbortSignal): void {
   const method = servedMethods('GET');
   app.route({

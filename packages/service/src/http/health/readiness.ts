@@ -3,20 +3,20 @@ import type { Log } from '../../logging/create-logger.js';
 import { TroubleLog } from '../../logging/trouble-log.js';
 
 /**
- * What must be well for a process to get requests: each check answers `undefined`, or a sentence that says what is
- * wrong; one that does not answer within three seconds is not well.
+ * Readiness checks by name. Each returns `undefined` if it passes, or a sentence that says what is wrong. A check fails if
+ * it takes longer than three seconds.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<string | undefined>>>;
 
 const timeoutMilliseconds = 3000;
 const late = `no answer within ${timeoutMilliseconds / 1000} seconds`;
 
-/** Looks whether all checks are well, and writes to the log what changed since it looked last. */
+/** Runs readiness checks, and logs each change since the last run. */
 export class Readiness {
   readonly #checks: ReadinessChecks;
   readonly #log: Log;
   readonly #troubleLogs: Readonly<Record<string, TroubleLog>>;
-  #underWay: Promise<Readonly<Record<string, string>>> | undefined;
+  #running: Promise<Readonly<Record<string, string>>> | undefined;
 
   constructor(checks: ReadinessChecks, log: Log) {
     this.#checks = checks;
@@ -24,33 +24,33 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** By name of the check `ok`, or the sentence that says what is wrong. Who asks meanwhile gets the same answer. */
+  /** Returns `ok` or the failure's sentence for each check. Single-flight: concurrent calls share one run. */
   look(): Promise<Readonly<Record<string, string>>> {
-    this.#underWay ??= this.#look().finally(() => {
-      this.#underWay = undefined;
+    this.#running ??= this.#look().finally(() => {
+      this.#running = undefined;
     });
-    return this.#underWay;
+    return this.#running;
   }
 
   async #look(): Promise<Readonly<Record<string, string>>> {
     const states = await Promise.all(
       Object.entries(this.#checks).map(async ([check, isWell]) => {
         const trouble = await answerWithin(timeoutMilliseconds, isWell(), late);
-        this.#tell(check, trouble);
+        this.#logChange(check, trouble);
         return [check, trouble ?? 'ok'] as const;
       }),
     );
     return Object.fromEntries(states);
   }
 
-  #tell(check: string, trouble: string | undefined): void {
+  #logChange(check: string, trouble: string | undefined): void {
     const troubleLog = this.#troubleLogs[check];
     if (trouble === undefined) troubleLog?.end(() => this.#log.info({ check }, 'ready again'));
     else troubleLog?.begin(trouble, () => this.#log.warn({ check }, `not ready: ${trouble}`));
   }
 }
 
-/** The answer to who asks for readiness: HTTP status and JSON. Only on doors of one's own does it hold the sentences. */
+/** The readiness answer: HTTP status and JSON body. A public one hides the sentences, which may name paths or keys. */
 export function readinessAnswer(
   states: Readonly<Record<string, string>>,
   { isPublic }: { readonly isPublic: boolean },

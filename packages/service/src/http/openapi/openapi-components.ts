@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** A part of an OpenAPI document. */
+/** A node of an OpenAPI document. */
 export type Node = Record<string, unknown>;
 
 const folder = '#/components/schemas/';
-/** What an OpenAPI document may say beside a reference. */
+/** Keys that OpenAPI allows next to `$ref`. */
 const besideReference = ['default', 'description', 'x-since-feature-level'] as const;
 
 /**
- * The part with a reference in the place of each schema that has a `schemaName`, which goes into `schemas` by that name,
- * once. A shape gets its name by `meta({ schemaName: 'Message' })`.
- * @throws Error when two different schemas have one name.
+ * Replaces each schema that has a `schemaName` by a reference, and collects it in `schemas` under that name. A zod schema
+ * gets a name by `meta({ schemaName: 'Message' })`.
+ * @throws Error if two different schemas have the same name.
  */
 export function hoistSchemas(part: unknown, schemas: Record<string, Node>): unknown {
   if (Array.isArray(part)) return part.map((item) => hoistSchemas(item, schemas));
@@ -35,7 +35,7 @@ export function schemaReference(name: string): Node {
   return { $ref: `${folder}${name}` };
 }
 
-/** The same parts, in the order of their names. */
+/** Sorts by name. */
 export function inOrderOfNames<Part>(parts: Readonly<Record<string, Part>>): Record<string, Part> {
   return Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -8,7 +8,7 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** HTTP statuses of codes that the app answers otherwise than the catalogue says. */
+  /** HTTP statuses that differ from those of the error catalogue, by code. */
   readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
@@ -16,7 +16,7 @@ type Statuses = NonNullable<OpenApiInfo['statuses']>;
 
 const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The OpenAPI 3.1 document of operations, made from what they declare; the same text for the same operations. */
+/** Generates the OpenAPI 3.1 document from operations' declarations. Deterministic. */
 export function openApiDocument(
   { statuses = {}, ...info }: OpenApiInfo,
   operations: readonly AnyOperation[],
@@ -46,7 +46,7 @@ export function openApiDocument(
       schemas: inOrderOfNames(schemas),
     },
   };
-  // Without what is undefined, as any reader of the text sees it.
+  // Drops undefined fields, as JSON does.
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
@@ -114,19 +114,19 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
 
 function operationId({ answerType, method, path }: AnyOperation): string {
   const words = path.replace(/^\/(?:api\/v1\/)?/, '').split(/[^A-Za-z0-9]+/);
-  // A file may have the same path below another beginning as what is said of it.
+  // A file and its metadata may have the same path below different prefixes.
   const kind = answerType === undefined ? [] : ['content'];
   return [method.toLowerCase(), ...words.filter((word) => word !== ''), ...kind].join('_');
 }
 
-function describeParameter(declared: AnyOperation, name: string, place: 'path' | 'query'): Node {
+function describeParameter(declared: AnyOperation, name: string, location: 'path' | 'query'): Node {
   const shape = declared.parameters.shape[name] as z.ZodType;
   const schema = parameterSchema(shape);
   const isJson = metaOf(shape).openApiJson !== undefined;
   return {
     name,
-    in: place,
-    required: place === 'path' || !isOptional(shape),
+    in: location,
+    required: location === 'path' || !isOptional(shape),
     ...describeHistory(declared, name),
     ...(isJson ? { content: { 'application/json': { schema } } } : { schema }),
   };
@@ -165,7 +165,7 @@ function describeAnswer({ answer, answerType }: AnyOperation): Node {
   return { [answerType]: { schema: { type: 'string', format: 'binary' } } };
 }
 
-/** Other names of a parameter, and since when it is taken. */
+/** A parameter's aliases and the feature level that added it. */
 function describeHistory({ aliases = {}, since = {} }: AnyOperation, name: string): Node {
   const others = Object.keys(aliases).filter((alias) => aliases[alias] === name);
   const level = (since as Readonly<Record<string, number | undefined>>)[name];
@@ -181,7 +181,7 @@ function answerSchema(answer: z.ZodObject): Node {
   return { allOf: [success, toJsonSchema(answer, 'output')] };
 }
 
-/** The refusals by their HTTP status; a code that has its status to itself is described under `components`. */
+/** Error responses by HTTP status. A status with a single code refers to `components`. */
 function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   return Object.fromEntries(
     byStatus(codes, statuses).map(([status, [only, ...more]]) => {
@@ -191,7 +191,7 @@ function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   );
 }
 
-/** What {@link refusals} of these operations refers to. */
+/** The `components` that {@link refusals} refers to. */
 function sharedRefusals(operations: readonly AnyOperation[], statuses: Statuses): Record<string, Node> {
   const all = operations.flatMap((declared) => byStatus(codesOf(declared), statuses));
   const alone = all.flatMap(([, [only, ...more]]) => (more.length === 0 ? [only] : []));
@@ -215,13 +215,13 @@ function byStatus(codes: readonly ErrorCode[], statuses: Statuses): [string, [Er
 }
 
 interface ParameterMeta {
-  /** What the parameter's text stands for, as a JSON Schema. */
+  /** JSON Schema of the value that the parameter's text encodes. */
   readonly openApi?: Node;
-  /** The shape of a JSON-encoded parameter. */
+  /** Schema of a JSON-encoded parameter. */
   readonly openApiJson?: z.ZodType;
 }
 
-/** What a parameter's shape says of itself, inside of `optional` and `default` too. */
+/** A parameter's metadata, also from inside `optional` and `default`. */
 function metaOf(shape: z.ZodType): ParameterMeta {
   const meta = shape.meta();
   if (meta?.openApi !== undefined || meta?.openApiJson !== undefined) return meta as ParameterMeta;
@@ -247,7 +247,7 @@ function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { openApi, openApiJson } = zodSchema instanceof z.ZodType ? metaOf(zodSchema) : {};
-      // Answers and bodies may gain fields.
+      // Later versions may add fields to answers and bodies.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
       delete (jsonSchema as Node).openApi;
       delete (jsonSchema as Node).openApiJson;

@@ -8,12 +8,12 @@ export interface BasicCredentials {
 
 const maximumHeaderCharacters = 4096;
 const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2})(?: |$)/i;
-// RFC 7617 section 2 forbids control characters, and PostgreSQL takes no text with a zero in it.
+// RFC 7617 section 2 forbids control characters. PostgreSQL refuses text with U+0000.
 const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 
 /**
- * Reads an `Authorization: Basic` header (RFC 7617) with the refusals of the push registration protocol.
- * @throws ProtocolError UNAUTHORIZED, or BAD_REQUEST for another scheme.
+ * Parses an `Authorization: Basic` header (RFC 7617). The error messages are those that stock clients know.
+ * @throws ProtocolError UNAUTHORIZED if it is missing or malformed; BAD_REQUEST for another scheme.
  */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials {
   if (header === undefined) throw unauthorized('Missing authorization header for basic auth');

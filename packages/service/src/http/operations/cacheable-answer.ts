@@ -2,18 +2,18 @@ import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import { RawAnswer, type RequestHead } from './operation.js';
 
 export interface CacheableAnswer {
-  /** Names this version of the answer; printable ASCII without quotes. */
+  /** The ETag, without quotes: printable ASCII. */
   readonly version: string;
-  /** How long anybody may keep it without asking again. */
+  /** `max-age` for public caches. */
   readonly maximumAgeSeconds: number;
-  /** The answer's fields beside `result` and `msg`. */
+  /** The answer's fields other than `result` and `msg`. */
   readonly fields: JsonObject;
 }
 
 /**
- * A success that caches may keep, with its ETag; 304 without a body for a request whose `If-None-Match` names it
- * (RFC 9110 section 13.1.2). Fastify's own plugin, `@fastify/etag` 6.2, knows neither lists nor `*`, says 304 to POST
- * and in place of errors too, and sends with it the type and a length of 0, which caches would take over.
+ * Builds a cacheable success with an ETag, or 304 without a body if `If-None-Match` matches it (RFC 9110 section 13.1.2).
+ * Fastify's plugin, `@fastify/etag` 6.2, is no alternative: it supports neither lists nor `*`, answers POST requests and
+ * errors with 304, and sends a content type and a length of 0 with it, which caches would store.
  */
 export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;

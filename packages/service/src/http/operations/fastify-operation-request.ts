@@ -3,41 +3,36 @@ import type { FastifyRequest } from 'fastify';
 import { addParameter, type CollectedParameters } from '../bodies/collected-parameters.js';
 import { parseJsonBody, type ReceivedBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
-import type { ClosingExchanges } from '../closing-exchanges.js';
 import type { Exchange } from '../exchange.js';
+import type { ShutdownSignals } from '../shutdown-signals.js';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
 import type { RequestHead } from './operation.js';
 import { type ParameterReader, parseJsonParameters } from './request-parameters.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** What a request knows of the service that it came to. */
-interface RequestSurroundings {
-  readonly closingExchanges: ClosingExchanges;
+/** What every request of an app uses. */
+interface SharedParts {
+  readonly shutdownSignals: ShutdownSignals;
   addressOf(exchange: Exchange): string | undefined;
 }
 
-/** One request on Fastify, until it is answered. */
+/** An operation's view of a Fastify request. */
 export class FastifyOperationRequest implements RequestHead {
   actor: string | undefined;
   readonly exchange: Exchange;
   readonly #request: FastifyRequest;
-  readonly #closingExchanges: ClosingExchanges;
+  readonly #shutdownSignals: ShutdownSignals;
   readonly #addressOf: (exchange: Exchange) => string | undefined;
   #body: ReceivedBody = { kind: 'none' };
   #raw: CollectedParameters | undefined;
 
-  constructor(
-    request: FastifyRequest,
-    exchange: Exchange,
-    { closingExchanges, addressOf }: RequestSurroundings,
-  ) {
+  constructor(request: FastifyRequest, exchange: Exchange, { shutdownSignals, addressOf }: SharedParts) {
     this.#request = request;
     this.exchange = exchange;
-    this.#closingExchanges = closingExchanges;
+    this.#shutdownSignals = shutdownSignals;
     this.#addressOf = addressOf;
   }
 
-  /** What came after the head. */
   set body(body: ReceivedBody) {
     this.#body = body;
   }
@@ -55,9 +50,9 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   /**
-   * What the operation declares, from wherever it came.
-   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first parameter that is
-   * wrong, and UNSUPPORTED_MEDIA_TYPE.
+   * The operation's declared parameters, from path, query string and body.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first invalid parameter;
+   * UNSUPPORTED_MEDIA_TYPE.
    */
   parameters({ declared, reader }: ServedOperation): unknown {
     if (this.#body.kind === 'refused') throw this.#body.error;
@@ -90,10 +85,10 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   get signal(): AbortSignal {
-    return this.#closingExchanges.signalOf(this.exchange);
+    return this.#shutdownSignals.signalOf(this.exchange);
   }
 
-  /** Names of parameters that came and that the operation does not know; none for JSON bodies. */
+  /** Names of parameters that the operation does not declare; empty for JSON bodies. */
   ignoredParameters(reader: ParameterReader): string[] {
     return this.#body.kind === 'json' ? [] : reader.ignored(this.#rawParameters());
   }
@@ -107,7 +102,7 @@ export class FastifyOperationRequest implements RequestHead {
 
   #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
-      // A form's own: nobody else looks at what it held by itself.
+      // Extends the form's own map: no other code reads it.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       const query = this.#request.query as Record<string, string | string[]>;
       for (const [name, values] of Object.entries(query)) {

@@ -2,43 +2,42 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
 
-/** A success with a list too long to be made at once: it is sent as its pieces come, and its other fields after it. */
+/** A success with a long list, streamed in chunks. The other fields follow the list. */
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
-  /** The list's entries in order, as many at a time as may hold up everybody else; a piece may be empty. */
-  readonly pieces: AsyncIterable<readonly Entry[]>;
+  /** The entries in order. A chunk should be small enough not to block the event loop; it may be empty. */
+  readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
 
-  constructor(name: Name, pieces: AsyncIterable<readonly Entry[]>, rest: Rest) {
+  constructor(name: Name, chunks: AsyncIterable<readonly Entry[]>, rest: Rest) {
     this.name = name;
-    this.pieces = pieces;
+    this.chunks = chunks;
     this.rest = rest;
   }
 }
 
-/** Told of each piece before it is sent. */
-type PieceListener = (piece: readonly unknown[]) => void;
+/** Called with each chunk before it is sent. */
+type ChunkListener = (chunk: readonly unknown[]) => void;
 
 /**
- * The text of the whole answer, with its other fields and `extra` ones after the list. Nothing is written before the
- * first piece has come, so that what fails until then is refused as anywhere else; other requests have their turn between
- * two pieces.
+ * Streams the answer's JSON, with its other fields and the `extra` ones after the list. Writes nothing before the first
+ * chunk, so that an earlier error still gets an error answer. Yields to the event loop between chunks.
  */
-export function streamList(answer: ListAnswer, extra: JsonObject, onPiece: PieceListener): Readable {
-  return Readable.from(writeList(answer, extra, onPiece), { objectMode: false });
+export function streamList(answer: ListAnswer, extra: JsonObject, onChunk: ChunkListener): Readable {
+  return Readable.from(writeList(answer, extra, onChunk), { objectMode: false });
 }
 
 async function* writeList(
-  { name, pieces, rest: fields }: ListAnswer,
+  { name, chunks, rest: fields }: ListAnswer,
   extra: JsonObject,
-  onPiece: PieceListener,
+  onChunk: ChunkListener,
 ): AsyncGenerator<string> {
   let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
-  for await (const piece of pieces) {
-    onPiece(piece);
-    if (piece.length > 0) {
-      // Without the brackets of the piece's own.
-      yield begin + stringifyJson(piece as JsonValue).slice(1, -1);
+  for await (const chunk of chunks) {
+    onChunk(chunk);
+    if (chunk.length > 0) {
+      // Without the chunk's own brackets.
+      yield begin + stringifyJson(chunk as JsonValue).slice(1, -1);
       begin = ',';
     }
     await setImmediate();

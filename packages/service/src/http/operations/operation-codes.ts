@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
 /**
- * Everything that an operation may be refused with, sorted: what it is asked, and what the service cannot do at the time.
+ * Every error code of an operation, sorted: its own, and those of a service that is overloaded or fails.
  */
 export function codesOf(declared: AnyOperation): ErrorCode[] {
   const all = new Set(codesOfRequests(declared));
@@ -12,7 +12,7 @@ export function codesOf(declared: AnyOperation): ErrorCode[] {
   return [...all].sort();
 }
 
-/** What an operation refuses requests with, sorted: for its actor, its body and its parameters, and by itself. */
+/** The error codes that depend on the request, sorted: those of the actor, the body, the parameters and the handler. */
 export function codesOfRequests(declared: AnyOperation): ErrorCode[] {
   const { actor, method, codes, parameters } = declared;
   const all = new Set<ErrorCode>([...codes, ...actor.codes]);

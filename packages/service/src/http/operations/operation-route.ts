@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { expectedBodyBytes, receiveBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import { json } from '../error-answer.js';
-import type { Backlog } from '../overload/backlog.js';
-import type { Places } from '../overload/places.js';
-import { tellAnswered } from './answered.js';
+import type { ConcurrencyLimiter } from '../overload/concurrency-limiter.js';
+import type { InFlightCaps } from '../overload/in-flight-caps.js';
+import { publishAnswer } from './answer-channel.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import { ListAnswer, streamList } from './list-answer.js';
 import { type OperationRequest, RawAnswer } from './operation.js';
@@ -17,13 +17,13 @@ export const defaultBodyLimitBytes = 64 * 1024;
 
 export interface OperationRoute {
   readonly operation: ServedOperation;
-  readonly places: Places;
-  /** None for requests that wait until something happens: how long they take says nothing. */
-  readonly backlog: Backlog | undefined;
+  readonly caps: InFlightCaps;
+  /** `undefined` for long polls, whose latency says nothing about load. */
+  readonly limiter: ConcurrencyLimiter | undefined;
 }
 
-/** What a handler is given. Of a class, because to make an object with a getter of its own takes longer than all of it. */
-class Asked implements OperationRequest<unknown, unknown> {
+/** The request that a handler gets. A class, because object literals with getters are slow to create. */
+class HandledRequest implements OperationRequest<unknown, unknown> {
   readonly actor: unknown;
   readonly parameters: unknown;
   readonly head: FastifyOperationRequest;
@@ -38,87 +38,91 @@ class Asked implements OperationRequest<unknown, unknown> {
     return this.head.file;
   }
 
-  /** Made only where it is asked for. */
+  /** Lazy: most handlers need no signal. */
   get signal(): AbortSignal {
     return this.head.signal;
   }
 }
 
 /**
- * Serves one operation: what it may hold, and what it costs, is decided by the head of a request, before the body is
- * read.
+ * Registers the route of one operation. Authentication, limits and charges need only the head of a request: they apply
+ * before its body is read.
  */
 export function addOperation(app: FastifyInstance, route: OperationRoute): void {
-  const { operation, places } = route;
+  const { operation, caps } = route;
   const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
-  const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
+  // Files are streamed and may be large. Bodies of other kinds are buffered, so that their limit stays small.
+  const bufferedLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: servedMethods(declared.method),
     url: operation.route,
-    bodyLimit: keptLimit,
+    bodyLimit: bufferedLimit,
     config: { operation },
     onRequest: (request, _reply, next) => {
-      const admitting = admit(request, route, keptLimit);
+      const admitting = admit(request, route, bufferedLimit);
       if (admitting === undefined) next();
       return admitting;
     },
-    // One function all the way: each that waits for another makes a promise, which takes longer than what it does.
+    // One function: each further async one would add a promise, which costs more than its work.
     handler: async (request, reply) => {
-      const { actor, received, work } = factsOf(request);
+      const { actor, received, permit } = factsOf(request);
       if (received.actor === undefined) {
-        places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
+        caps.acquire(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
       const body = receiveBody(request, bodyLimit);
       received.body = body instanceof Promise ? await body : body;
-      work?.resume();
+      permit?.resume();
       try {
-        const asked = new Asked(actor, received.parameters(operation), received);
+        const handled = new HandledRequest(actor, received.parameters(operation), received);
         let answer: Awaited<ReturnType<ServedOperation['handle']>>;
         try {
-          answer = await operation.handle(asked);
+          answer = await operation.handle(handled);
         } catch (error) {
-          // A refusal for what was asked is work that is done, as an answer is.
-          if (error instanceof ProtocolError && error.httpStatus < 500) work?.answered();
+          // A 4xx counts as a completed request.
+          if (error instanceof ProtocolError && error.httpStatus < 500) permit?.complete();
           throw error;
         }
-        work?.answered();
+        permit?.complete();
         return sendAnswer(reply, operation, answer);
       } finally {
-        work?.end();
+        permit?.release();
       }
     },
   });
 }
 
-/** Lets a request in: at once, and resolves nothing, where who asks is known at once. */
-function admit(request: FastifyRequest, route: OperationRoute, keptLimit: number): Promise<void> | undefined {
+/** Authenticates and admits a request. Synchronous, without a promise, if `authenticate` is. */
+function admit(
+  request: FastifyRequest,
+  route: OperationRoute,
+  bufferedLimit: number,
+): Promise<void> | undefined {
   const facts = factsOf(request);
-  facts.work = route.backlog?.enter(facts.received.exchange);
+  facts.permit = route.limiter?.acquire(facts.received.exchange);
   const actor = route.operation.authenticate?.(facts.received);
-  const takePlace = (known: unknown): void => {
+  const acquire = (known: unknown): void => {
     facts.actor = known;
-    takePlaceOf(facts, route, expectedBodyBytes(request, keptLimit));
+    acquireSlot(facts, route, expectedBodyBytes(request, bufferedLimit));
   };
-  if (actor instanceof Promise) return actor.then(takePlace);
-  takePlace(actor);
+  if (actor instanceof Promise) return actor.then(acquire);
+  acquire(actor);
   return undefined;
 }
 
-function takePlaceOf(
-  { actor: authenticated, received, work }: RequestFacts,
-  { operation, places }: OperationRoute,
+function acquireSlot(
+  { actor: authenticated, received, permit }: RequestFacts,
+  { operation, caps }: OperationRoute,
   bodyBytes: number,
 ): void {
   const { actor, exchange } = received;
   exchange.actor = actor;
   const lane = actor === undefined ? undefined : operation.declared.lane?.(received);
-  // Whoever is not known takes the place when the body is whole.
+  // An unauthenticated client gets its slot once its whole body has arrived.
   const requests = actor === undefined ? 0 : 1;
-  places.take(exchange, { actor, lane, requests, bodyBytes });
-  work?.admit(actor ?? received.address ?? 'anybody');
-  work?.pause();
+  caps.acquire(exchange, { actor, lane, requests, bodyBytes });
+  permit?.admit(actor ?? received.address ?? 'anybody');
+  permit?.pause();
   operation.charge?.(authenticated);
 }
 
@@ -129,26 +133,26 @@ function sendAnswer(
 ): FastifyReply {
   if (answer instanceof RawAnswer) {
     const { body, fields, headers, httpStatus } = answer;
-    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields }));
+    publishAnswer(() => ({ declared, httpStatus, code: undefined, fields }));
     return sendBody(reply.code(httpStatus).headers(headers), body);
   }
   const ignored = factsOf(reply.request).received.ignoredParameters(reader);
   const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
   reply.header('cache-control', 'no-store').type(json);
   if (answer instanceof ListAnswer) {
-    const tell = (piece: readonly unknown[]): void =>
-      tellAnswered(() => {
-        const fields = { ...answer.rest, [answer.name]: piece };
+    const publish = (chunk: readonly unknown[]): void =>
+      publishAnswer(() => {
+        const fields = { ...answer.rest, [answer.name]: chunk };
         return { declared, httpStatus: 200, code: undefined, fields };
       });
-    tell([]);
-    return sendBody(reply, streamList(answer, extra, tell));
+    publish([]);
+    return sendBody(reply, streamList(answer, extra, publish));
   }
-  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
+  publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
 }
 
-/** HEAD is answered as GET is, but for the body: one that would be read piece by piece is not read. */
+/** Answers HEAD like GET without the body. Does not read a streamed body. */
 function sendBody(reply: FastifyReply, body: string | Readable | undefined): FastifyReply {
   if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
   body.destroy();

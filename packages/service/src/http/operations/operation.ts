@@ -5,64 +5,64 @@ import type { UploadedFile } from '../bodies/uploaded-file.js';
 import type { BasicCredentials } from './basic-credentials.js';
 import type { ListAnswer } from './list-answer.js';
 
-/** What is known of a request before its body is read. */
+/** A request before its body is read. */
 export interface RequestHead {
   readonly id: string;
-  /** The IPv4 address or IPv6 /64 that it comes from; `undefined` where a proxy is before us that we know nothing of. */
+  /** The client's IPv4 address or IPv6 /64; `undefined` behind a proxy that is not configured as trusted. */
   readonly address: string | undefined;
-  /** The `Authorization` header's credentials. @throws ProtocolError UNAUTHORIZED when there are none. */
+  /** The credentials of the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
   basicCredentials(): BasicCredentials;
-  /** A request header as text; `undefined` when absent. */
+  /** A request header; repeated ones are joined by commas. `undefined` if absent. */
   header(name: string): string | undefined;
-  /** A parameter of the query string; `undefined` when it is absent or there several times. */
+  /** A query parameter; `undefined` if absent or repeated. */
   queryParameter(name: string): string | undefined;
-  /** Names the requester in the log line and counts its requests: an id, never an e-mail address. */
+  /** Sets the actor's id for the log line and for per-actor limits. Never an e-mail address. */
   setActor(actor: string): void;
 }
 
-/** A kind of requester, and how it is recognised by the head of a request alone. */
+/** A kind of actor, and how to authenticate it from the head of a request alone. */
 export interface ActorKind<Context, Actor> {
   /** Names the kind in the OpenAPI document, such as `user`. */
   readonly name: string;
-  /** What credentials such a requester sends, for the OpenAPI document. */
+  /** The credentials of such an actor, for the OpenAPI document. */
   readonly description: string;
-  /** The header that they are in, where it is not HTTP Basic's. */
+  /** The credentials' header, if it is not `Authorization` (HTTP Basic). */
   readonly header?: string;
-  /** What `authenticate` refuses with. */
+  /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
   /**
-   * Who asks: whoever is refused here has sent no body that was kept, and takes nobody's place. Names the actor with
-   * {@link RequestHead.setActor}. Answered at once where nothing is waited for, which saves much of what a request costs.
-   * Anybody may ask where there is none.
+   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A request that it refuses takes no slot,
+   * and its body is never buffered. Returns without a promise where possible: a promise per request is expensive. Without
+   * this method no credentials are needed.
    */
   authenticate?(context: Context, head: RequestHead): Actor | Promise<Actor>;
 }
 
-/** Whoever can reach the service, without credentials. */
+/** An unauthenticated client. */
 export const anybody: ActorKind<unknown, undefined> = {
   name: 'anybody',
   description: 'No credentials are needed.',
   codes: [],
 };
 
-/** What an operation may know of a request. */
+/** The request that a handler gets. */
 export interface OperationRequest<Parameters, Actor> {
   readonly actor: Actor;
   readonly parameters: Parameters;
   readonly head: RequestHead;
-  /** Aborted when the requester has gone away, a newer request takes this one's place, or the service is closing. */
+  /** Aborted when the client disconnects, a newer request of the lane replaces this one, or the service closes. */
   readonly signal: AbortSignal;
-  /** `undefined` where none came, and where the operation takes none. */
+  /** `undefined` if none was sent, or the operation takes none. */
   readonly file: UploadedFile | undefined;
 }
 
-/** An answer that is not the usual success: another status, headers, a stream, or no body (304). */
+/** An answer other than the usual JSON success: another status, headers, a stream, or no body (304). */
 export class RawAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** `undefined` where the status has none. A stream is sent as it comes. */
+  /** `undefined` for a status without a body. */
   readonly body: string | Readable | undefined;
-  /** What a body of JSON holds beside `result` and `msg`, where it is known: it is held against what is declared. */
+  /** The fields of a JSON body other than `result` and `msg`, if known. Tests compare them with the declaration. */
   readonly fields: JsonObject | undefined;
 
   constructor(
@@ -78,7 +78,7 @@ export class RawAnswer {
   }
 }
 
-/** An answer of such fields as a stream of a list among them. */
+/** An answer with these fields, one of them a streamed list. */
 type ListOf<Fields> = {
   [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
     ? ListAnswer<Name, Entry, Omit<Fields, Name>>
@@ -88,62 +88,61 @@ type ListOf<Fields> = {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * One HTTP method, path and handler, with everything that is to be said about them. An app lists all of its operations
- * in one file. Parsing, refusals of wrong methods, the OpenAPI document and tests are made from the value.
+ * The declaration of one HTTP method, path and handler. An app lists all of its operations in one file. Parsing, 405
+ * answers, the OpenAPI document and tests are derived from the declarations.
  */
 export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject> {
   readonly method: Method;
-  /** Parts in braces are parameters: `/api/v1/messages/{message_id}`. */
+  /** With parameters in braces: `/api/v1/messages/{message_id}`. */
   readonly path: string;
   /** One sentence for the OpenAPI document. */
   readonly summary: string;
   readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
-   * From the path, the form or multipart form, and the query string; each is given to its shape as text. Where `body` is
-   * `json`, the shape of that body.
+   * Parameters of the path, the form or multipart form, and the query string. Each schema gets text. If `body` is `json`,
+   * the schema of that body.
    */
   readonly parameters: Parameters;
-  /** Other names of parameters, older ones for the most part: alias -> name. */
+  /** Other names of parameters, mostly older ones: alias -> name. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The API's feature level from which on a parameter is taken, where it was not always: parameter -> level. */
+  /** The API feature level that added a parameter: parameter -> level. */
   readonly since?: Readonly<Partial<Record<keyof NoInfer<Parameters>['shape'] & string, number>>>;
-  /** What the body is: a form where nothing is said; `file` for a multipart form whose last part is a file. */
+  /** The kind of body, a form by default. `file` is a multipart form whose last part is a file. */
   readonly body?: 'form' | 'json' | 'file';
-  /** Largest body in bytes; 64 KiB where nothing is said. The largest file where `body` is `file`. */
+  /** Maximum size of the body in bytes, or of the file if `body` is `file`. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
-  /** The fields of the answer beside `result` and `msg`. */
+  /** The answer's fields other than `result` and `msg`. */
   readonly answer: Answer;
-  /** The type of a success that is no JSON, such as `text/html`; a {@link RawAnswer} carries it. */
+  /** Content type of a success that is not JSON, such as `text/html`. Such an answer is a {@link RawAnswer}. */
   readonly answerType?: string;
-  /** Whether whoever has the answer already is answered 304. */
+  /** Whether the answer has an ETag, so that a matching `If-None-Match` gets 304. */
   readonly isCacheable?: boolean;
   /** What `handle` refuses with, beside what its actor and parameters are refused with. */
   readonly codes: readonly ErrorCode[];
-  /** Whether an answer takes as long as somebody outside does, such as a vendor, or as a bounded line in which it waits. */
+  /** Whether the latency depends on an external system, such as a vendor, or on a `BoundedQueue`. */
   readonly waitsForOthers?: boolean;
-  /** Of an actor's requests with the same lane only the newest is kept; none where `undefined` is answered. */
+  /** A newer request of the same actor and lane replaces the older one, as long polls need it. `undefined` for no lane. */
   lane?(head: RequestHead): string | undefined;
-  /** Takes what the request costs its actor before its body is received. @throws ProtocolError when it is too much. */
+  /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds it. */
   charge?(context: Context, actor: Actor): void;
-  /** The answer's fields, or the one of them that is a long list. Refusals are thrown as ProtocolError. */
+  /** Returns the answer's fields, or one of them as a streamed list. @throws ProtocolError for an error answer. */
   handle(
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
   ): Promise<z.input<Answer> | RawAnswer | ListOf<z.input<Answer>>>;
-  /** Never set: makes a context that lacks what the operation needs a type error. */
+  /** Never set. Makes a context without the needed parts a type error. */
   readonly needs?: (context: Context) => void;
 }
 
-/** An operation with whatever actor, parameters and answer. */
+/** An operation with any actor, parameters and answer. */
 export type AnyOperation<Context = never> = Operation<Context, unknown, z.ZodObject, z.ZodObject>;
 
-/** Parameters of an operation that has none. */
 export const noParameters = z.object({});
 
-/** Answer of an operation that says no more than that it succeeded. */
+/** An answer without fields. */
 export const noAnswer = z.object({});
 
-/** Declares an operation; the types of its parts follow from each other. */
+/** Declares an operation and infers its types. @throws Error if the path's parameters do not fit the declaration. */
 export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   declared: Operation<Context, Actor, Parameters, Answer>,
 ): Operation<Context, Actor, Parameters, Answer> {
@@ -158,12 +157,12 @@ export function operation<Context, Actor, Parameters extends z.ZodObject, Answer
   return declared;
 }
 
-/** The names in braces of a path, in order. */
+/** The parameter names of a path, in order. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** An operation with what it works with: what an HTTP app serves. */
+/** An operation bound to its context, ready to be served. */
 export interface BoundOperation {
   readonly declared: AnyOperation;
   readonly authenticate: ((head: RequestHead) => unknown) | undefined;
@@ -173,7 +172,7 @@ export interface BoundOperation {
   ) => Promise<JsonObject | RawAnswer | ListAnswer>;
 }
 
-/** Binds operations to what they work with. */
+/** Binds operations to a context. */
 export function bindOperations<Context>(
   context: Context,
   operations: readonly AnyOperation<NoInfer<Context>>[],
@@ -183,7 +182,7 @@ export function bindOperations<Context>(
     return {
       declared: declared as AnyOperation,
       authenticate: actor.authenticate && ((head) => actor.authenticate?.(context, head)),
-      charge: charge && ((who) => charge(context, who)),
+      charge: charge && ((requester) => charge(context, requester)),
       handle: (request) =>
         declared.handle(context, request as OperationRequest<Record<string, unknown>, unknown>) as Promise<
           JsonObject | RawAnswer | ListAnswer

@@ -1,31 +1,31 @@
 import type { FastifyRequest } from 'fastify';
-import type { Work } from '../overload/backlog.js';
+import type { Permit } from '../overload/concurrency-limiter.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** What is known of a request beside what Fastify knows. */
+/** Our state of a request, beside Fastify's. */
 export interface RequestFacts {
   readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
-  /** When its turn came, by `performance.now()`. */
+  /** When the scheduler began it, by `performance.now()`. */
   readonly beganAt: number;
-  /** What the operation's `authenticate` answered. */
+  /** The result of the operation's `authenticate`. */
   actor: unknown;
   code: string | undefined;
-  /** `undefined` until its operation has begun with it, and where that has no backlog. */
-  work: Work | undefined;
+  /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
+  permit: Permit | undefined;
 }
 
 export const factsKey = Symbol('facts');
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A property, because a weak map of all requests keeps the garbage collector busy. */
+    /** A property, because a WeakMap of all requests slows the garbage collector down. */
     [factsKey]: RequestFacts | null;
   }
 }
 
-/** What is known of a request that has passed the first hook, which none can leave out. */
+/** The facts of a request. The first `onRequest` hook sets them. */
 export function factsOf(request: FastifyRequest): RequestFacts {
   const facts = request[factsKey];
   if (facts === null) throw new Error('a request was handled that has not passed the first hook');

@@ -3,21 +3,21 @@ import type { z } from 'zod';
 import type { RawParameters } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** What a request may say as text: in its path, and in its form and query string together. */
+/** The text parameters of a request: those of its path, and those of its form and query string together. */
 export interface RequestText {
   readonly path: Readonly<Record<string, string>>;
   readonly raw: RawParameters;
 }
 
-/** How one operation's parameters are read: what is known of their names, found out once. */
+/** Parses the parameters of one operation. Resolves names and aliases once, in the constructor. */
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Each name on the wire, and the parameter that it names. */
+  /** Each accepted name, aliases included, and its parameter. */
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
-  /** Parameters for which `null` says no more than leaving them out. */
+  /** Parameters for which the text `null` means "not given". */
   readonly #absentIfNull: ReadonlySet<string>;
 
   constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
@@ -36,8 +36,8 @@ export class ParameterReader {
   }
 
   /**
-   * Presence and types, in the schema's order: the first wrong parameter is refused. The text `null`, which some clients
-   * send for what they leave out, stands for nothing where a parameter may be left out and takes neither it nor any text.
+   * Checks presence and types in the schema's order, and refuses the first invalid parameter. Some clients send the text
+   * `null` for an optional parameter: it means "not given", unless the parameter's schema accepts it.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
    */
   read({ path, raw }: RequestText): unknown {
@@ -59,7 +59,7 @@ export class ParameterReader {
     throw refusal(single, sentAs, parsed.error);
   }
 
-  /** The parameters that came and that the operation does not know, sorted. */
+  /** The names of parameters that the operation does not declare, sorted. */
   ignored(raw: RawParameters): string[] {
     const ignored: string[] = [];
     for (const name of raw.keys()) if (!this.#names.has(name)) ignored.push(name);
@@ -67,7 +67,7 @@ export class ParameterReader {
   }
 }
 
-/** A JSON body in its declared shape. @throws ProtocolError BAD_REQUEST that names the place of the first mistake. */
+/** Validates a JSON body. @throws ProtocolError BAD_REQUEST with the path of the first error. */
 export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unknown {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -80,14 +80,14 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
   try {
     return shape.safeParse(value).success;
   } catch (error) {
-    // Some shapes refuse with a code of their own.
+    // Some schemas throw an error code of their own.
     if (error instanceof ProtocolError) return false;
     throw error;
   }
 }
 
 function requireText(name: string, value: string): string {
-  // PostgreSQL takes no text with it, and no parameter needs it.
+  // PostgreSQL refuses U+0000 in text.
   if (!value.includes('\0')) return value;
   throw refused(`Invalid ${name}: must not contain the character U+0000`);
 }

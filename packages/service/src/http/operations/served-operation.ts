@@ -1,16 +1,15 @@
 import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
-/** A bound operation as an app serves it, with what is found out about it once. */
+/** A bound operation, with everything that is computed from its declaration once. */
 export interface ServedOperation extends BoundOperation {
-  /** As log lines and metrics name it. */
+  /** Its name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
   readonly reader: ParameterReader;
-  /** Its path as the router writes it. */
+  /** Its path in Fastify's syntax. */
   readonly route: string;
 }
 
-/** The operations as an app serves them. */
 export function serveOperations(operations: readonly BoundOperation[]): ServedOperation[] {
   return operations.map((bound) => {
     const { method, path } = bound.declared;
@@ -19,14 +18,14 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
   });
 }
 
-/** The methods with which a path can be asked; none for a path that nothing is under. */
+/** The HTTP methods of a path; empty for an unknown path. */
 export function allowedMethods(operations: readonly ServedOperation[], path: string): string[] {
   const parts = path.split('/');
   const matching = operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
   return [...new Set(matching.flatMap(({ declared }) => servedMethods(declared.method)))];
 }
 
-/** The methods that an operation answers: whoever may read something may ask for the head of it alone. */
+/** The HTTP methods that an operation serves: GET includes HEAD. */
 export function servedMethods(method: Method): (Method | 'HEAD')[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }

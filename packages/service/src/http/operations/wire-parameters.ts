@@ -1,28 +1,28 @@
 import { type JsonValue, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
-// Parameters arrive as text, whatever they stand for: these say what they stand for, to the parser and to the OpenAPI
-// document, which finds it under `openApi` of a schema's metadata.
+// Parameters arrive as text. These schemas parse them, and describe their type to the OpenAPI document in `openApi` of the
+// schema's metadata.
 
-/** A whole number that a double holds, as its digits. */
+/** An integer in decimal digits, at most 15 of them: a double holds it exactly. */
 export const integerParameter = z
   .string()
   .regex(/^-?\d{1,15}$/, 'must be an integer')
   .transform(Number)
   .meta({ openApi: { type: 'integer' } });
 
-/** `true` or `false`, as JSON writes them. */
+/** `true` or `false`. */
 export const booleanParameter = z
   .enum(['true', 'false'], 'must be true or false')
   .transform((text) => text === 'true')
   .meta({ openApi: { type: 'boolean' } });
 
-/** Any JSON-encoded value of that shape. Its metadata names the shape, for the OpenAPI document. */
+/** A JSON-encoded value of a schema. `openApiJson` of its metadata describes it to the OpenAPI document. */
 export function jsonParameter<Schema extends z.ZodType>(schema: Schema) {
   return jsonText.pipe(schema as z.ZodType<z.output<Schema>, unknown>).meta({ openApiJson: schema });
 }
 
-/** As {@link jsonParameter}, where it may be left out. */
+/** An optional {@link jsonParameter}. */
 export function optionalJsonParameter<Schema extends z.ZodType>(schema: Schema) {
   return jsonParameter(schema).optional();
 }
@@ -36,13 +36,13 @@ const jsonText = z.string().transform((text, context): unknown => {
       message: 'must not contain U+0000, half of a character, or the name __proto__',
     });
   } catch {
-    // The caller learns which parameter it was; what the parser said of it would help nobody.
+    // The error names the parameter. The JSON parser's message would add nothing.
     context.addIssue({ code: 'custom', message: 'must be JSON' });
   }
   return z.NEVER;
 });
 
-/** Whether every database keeps all texts in a value, and every object its names: JSON can write others. */
+/** Whether every database can store all strings in a value, and whether no object name sets a prototype. */
 function isStorable(value: JsonValue): boolean {
   if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value);
   if (typeof value !== 'object' || value === null) return true;

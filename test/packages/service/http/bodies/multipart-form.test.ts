@@ -43,7 +43,7 @@ describe('a multipart form', () => {
       msg: expect.stringContaining('name'),
     });
     expect((await part(`; name="${'\u00e9'.repeat(50)}n"`)).body.code).toBe('PAYLOAD_TOO_LARGE');
-    // Which parameters are missing is looked at only then.
+    // Missing parameters are reported only after the form is parsed.
     expect((await part(`; name="${'\u00e9'.repeat(50)}"`)).body.code).toBe('REQUEST_VARIABLE_MISSING');
   });
 
@@ -52,7 +52,7 @@ describe('a multipart form', () => {
     const { body } = await post('\r\n--x\r\n'.repeat(140_000));
     const { user, system } = process.cpuUsage(begun);
     expect(body.msg).toBe('A multipart form has at most 200 parts');
-    // To its end it takes seconds, in which nobody else is served.
+    // Parsing it to the end would block the event loop for seconds.
     expect((user + system) / 1000).toBeLessThan(500 * slownessOfMachine());
   });
 

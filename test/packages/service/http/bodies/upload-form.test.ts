@@ -12,7 +12,7 @@ const file = (content: string): string =>
 const field = (disposition: string, value = '1'): string =>
   `--x\r\ncontent-disposition: form-data${disposition}\r\n\r\n${value}\r\n`;
 const name = '; name="a"';
-/** What no form may have beside its file, and why it is refused. */
+/** Invalid fields, and their errors. */
 const refusedFields: [string, string, string, string][] = [
   ['a field without a name', field(''), 'BAD_REQUEST', 'must have a name'],
   ['a long name', field(`; name="${'n'.repeat(101)}"`), 'PAYLOAD_TOO_LARGE', 'at most 100 bytes'],
@@ -26,7 +26,7 @@ const refusedFields: [string, string, string, string][] = [
   ['many fields', field(name).repeat(200), 'BAD_REQUEST', 'at most 200 parts'],
 ];
 
-/** A form as it comes from a connection, in pieces. */
+/** A form as a stream of chunks. */
 function sourceOf(form: string): Readable {
   const pieces = form.match(/[\s\S]{1,16000}/g) ?? [];
   return Readable.from(pieces.map((piece) => Buffer.from(piece)));

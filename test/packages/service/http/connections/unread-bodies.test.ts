@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { isUnread, UnreadBodies } from '#service/http/connections/unread-bodies.js';
-import { endTurn } from '#service/lifecycle/at-end-of-turn.js';
+import { endTick } from '#service/lifecycle/end-of-tick.js';
 
 const newRequest = () => ({ complete: false }) as IncomingMessage;
 
-it('a body that came in the same turn is let go at its end, others when somebody asks', () => {
+it('a body that arrives in the same tick is dropped at its end, a later one when it is checked', () => {
   const bodies = new UnreadBodies();
   const [read, late] = [newRequest(), newRequest()];
   const [readBody, lateBody] = [bodies.begin(read), bodies.begin(late)];
   read.complete = true;
   expect([readBody.request, lateBody.request]).toEqual([read, late]);
-  endTurn();
+  endTick();
   expect([readBody.request, lateBody.request]).toEqual([undefined, late]);
   expect([isUnread(readBody), isUnread(lateBody), isUnread(undefined)]).toEqual([false, true, false]);
   late.complete = true;
@@ -19,13 +19,13 @@ it('a body that came in the same turn is let go at its end, others when somebody
   expect(lateBody.request).toBeUndefined();
 });
 
-it('of those of the next turn it is found out at its own end', () => {
+it('bodies of the next tick are dropped at its own end', () => {
   const bodies = new UnreadBodies();
   bodies.begin(newRequest());
-  endTurn();
+  endTick();
   const request = newRequest();
   const body = bodies.begin(request);
   request.complete = true;
-  endTurn();
+  endTick();
   expect(body.request).toBeUndefined();
 });

@@ -1,62 +1,62 @@
 import { vi } from 'vitest';
-import { Turns } from '#service/http/overload/turns.js';
+import { FairScheduler } from '#service/http/overload/fair-scheduler.js';
 
-/** Milliseconds of the processor, much as measured. */
+/** CPU milliseconds, close to measured values. */
 const receiving = 0.02;
 const answering = 0.4;
 const refusing = 0.02;
 const looking = 0.001;
 
 export interface SimulatedLoad {
-  /** Requests that each millisecond brings, all from one sender. */
+  /** Requests per millisecond, all of one client. */
   readonly perMillisecond: number;
-  /** Each has one request under way at most. */
+  /** Each has at most one request in flight. */
   readonly connections: number;
 }
 
 export interface SimulatedProcessOptions {
-  /** The part of a processor that the process gets. */
+  /** The part of a CPU that the process gets. */
   readonly part: number;
-  /** Every second, in milliseconds, for which it gets none. */
+  /** Milliseconds per second without CPU time. */
   readonly stall?: number;
 }
 
-/** What a process can answer each millisecond while it does nothing else. */
+/** Maximum throughput in requests per millisecond. */
 export const capacityPerMillisecond = 1 / answering;
 
-/** A process with an event loop as Node's, that gets part of a processor: a clock, and no time of ours. */
+/** Simulates a process with Node's event loop and a part of a CPU, on a simulated clock. */
 export class SimulatedProcess {
   readonly #options: SimulatedProcessOptions;
-  readonly #turns: Turns;
+  readonly #scheduler: FairScheduler;
   #now = 0;
   #immediates: (() => void)[] = [];
-  #underWay = 0;
+  #inFlight = 0;
   #arrived = 0;
   #lastStall = 0;
   answered = 0;
-  /** How long each refusal took to come. */
+  /** Latency of each refusal. */
   readonly refusedAfter: number[] = [];
 
   constructor(options: SimulatedProcessOptions) {
     this.#options = options;
-    this.#turns = new Turns({ backlogMilliseconds: 300, minimumBacklog: 32 });
+    this.#scheduler = new FairScheduler({ backlogMilliseconds: 300, minimumBacklog: 32 });
   }
 
-  /** Works for so long under a load. */
+  /** Simulates a load. */
   run(milliseconds: number, load: SimulatedLoad): void {
     const restore = this.#replaceGlobals();
     try {
       const start = this.#now;
       this.#arrived = 0;
-      while (this.#now < start + milliseconds) this.#turnOfLoop(start, load);
+      while (this.#now < start + milliseconds) this.#runTick(start, load);
     } finally {
       restore();
     }
   }
 
-  #turnOfLoop(start: number, { connections, perMillisecond }: SimulatedLoad): void {
+  #runTick(start: number, { connections, perMillisecond }: SimulatedLoad): void {
     const due = Math.floor((this.#now - start) * perMillisecond) - this.#arrived;
-    const ready = Math.min(due, connections - this.#underWay);
+    const ready = Math.min(due, connections - this.#inFlight);
     for (let count = 0; count < ready; count += 1) this.#receive();
     const immediates = this.#immediates;
     this.#immediates = [];
@@ -74,19 +74,19 @@ export class SimulatedProcess {
   #receive(): void {
     this.#work(receiving);
     this.#arrived += 1;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     const since = this.#now;
     const act = (): void => {
       this.#work(answering);
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
       this.answered += 1;
     };
     const refuse = (): void => {
       this.#work(refusing);
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
       this.refusedAfter.push(this.#now - since);
     };
-    this.#turns.begin(act, { isFollowing: false, sender: 'ada', refuse });
+    this.#scheduler.schedule(act, { isPipelined: false, client: 'ada', refuse });
   }
 
   #work(milliseconds: number): void {

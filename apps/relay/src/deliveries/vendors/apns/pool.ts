@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { backOffMilliseconds, type Clock, FirstCome } from '@waxwing/service/lifecycle';
+import { backOffMilliseconds, type Clock, FifoQueue } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
@@ -32,7 +32,7 @@ export class ApnsPool {
   readonly #options: ApnsPoolOptions;
   readonly #connections = new Set<ApnsConnection>();
   readonly #again: ApnsExchange[] = [];
-  readonly #waiting = new FirstCome<ApnsExchange>();
+  readonly #waiting = new FifoQueue<ApnsExchange>();
   #underWay = 0;
   #connectFailures = 0;
   #connectNotBefore = 0;

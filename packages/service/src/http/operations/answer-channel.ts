@@ -1,0 +1,26 @@
+import { channel } from 'node:diagnostics_channel';
+import type { ErrorCode } from '@waxwing/protocol';
+import type { AnyOperation } from './operation.js';
+
+/**
+ * The answer to one request, published on {@link answerChannelName}. A streamed list is published once without entries,
+ * and then once for each chunk.
+ */
+export interface PublishedAnswer {
+  readonly declared: AnyOperation;
+  readonly httpStatus: number;
+  /** `undefined` for a success. */
+  readonly code: ErrorCode | undefined;
+  /** The fields of a success other than `result` and `msg`; `undefined` for an error, and for a raw answer without them. */
+  readonly fields: unknown;
+}
+
+/** Name of the diagnostics channel for answers. */
+export const answerChannelName = 'waxwing:answered';
+
+const answers = channel(answerChannelName);
+
+/** Publishes an answer to subscribers in this process. Costs nothing without subscribers. */
+export function publishAnswer(answer: () => PublishedAnswer): void {
+  if (answers.hasSubscribers) answers.publish(answer());
+}

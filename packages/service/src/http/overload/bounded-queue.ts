@@ -1,0 +1,46 @@
+import { FairQueue } from '../../lifecycle/fair-queue.js';
+import { rateLimitHit } from './rate-limit-hit.js';
+
+interface QueueLimits {
+  readonly maximumConcurrency: number;
+  readonly maximumPending: number;
+  readonly maximumPendingPerClient: number;
+  /** Names the queued work in refusals, such as `sign-in`. */
+  readonly what: string;
+}
+
+interface Caller {
+  /** The key that queue slots are split by, such as an address or user. */
+  readonly client: string;
+  /** Aborted when the caller no longer needs the result. */
+  readonly signal: AbortSignal;
+}
+
+const retryAfterSeconds = 2;
+
+/** Limits the concurrency of expensive work, with a bounded queue that is fair between clients. */
+export class BoundedQueue {
+  readonly #queue: FairQueue;
+  readonly #limits: QueueLimits;
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
+    this.#queue = new FairQueue(limits.maximumConcurrency);
+  }
+
+  /**
+   * Runs `work` as soon as there is a free slot, and returns its result. Throws the signal's reason instead of starting
+   * `work` when `signal` is aborted by then.
+   * @throws ProtocolError RATE_LIMIT_HIT when the queue, or the client's part of it, is full.
+   */
+  async run<Result>({ client, signal }: Caller, work: () => Promise<Result>): Promise<Result> {
+    const { maximumPending, maximumPendingPerClient, what } = this.#limits;
+    if (this.#queue.pendingOf(client) >= maximumPendingPerClient || this.#queue.pending >= maximumPending) {
+      throw rateLimitHit(what, retryAfterSeconds);
+    }
+    return this.#queue.run(client, async () => {
+      signal.throwIfAborted();
+      return work();
+    });
+  }
+}

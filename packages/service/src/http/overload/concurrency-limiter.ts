@@ -1,0 +1,191 @@
+import { performance } from 'node:perf_hooks';
+import type { ProtocolError } from '@waxwing/protocol';
+import type { HttpLimits } from '../../http-settings/http-limits.js';
+import { unavailable } from '../error-answer.js';
+import type { Exchange } from '../exchange.js';
+import { FairShares } from './fair-shares.js';
+
+export interface ConcurrencyLimiterOptions {
+  readonly limits: Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
+  /** Whether answers wait for an external system, such as a vendor. High latency then needs a busy process to count. */
+  readonly waitsForOthers: boolean;
+  /** Whether the event loop is saturated. */
+  readonly isProcessBusy: () => boolean;
+  /** Called for each refused request. */
+  readonly onOverload: () => void;
+}
+
+const windowMilliseconds = 500;
+/** Decay of the measured throughput per window. A stall, such as a garbage collection, must not lower it at once. */
+const throughputDecay = 0.8;
+
+/**
+ * Adaptive concurrency limit for one operation (Little's law; overload detected as in CoDel, RFC 8289). There is no limit
+ * while requests complete within `backlogMilliseconds`. When the oldest request is older, and no request completed in time
+ * for as long, it admits only what recent throughput can complete in that time, split evenly between clients.
+ */
+export class ConcurrencyLimiter {
+  readonly #options: ConcurrencyLimiterOptions;
+  /** Requests that this process works on, by the time they came or were resumed. */
+  readonly #working = new Set<Permit>();
+  /** Requests before authentication, by the address or connection they come from. */
+  readonly #unauthenticated = new FairShares();
+  /** Requests after authentication, by client. */
+  readonly #admitted = new FairShares();
+  #lastInTimeAt = performance.now();
+  #windowStartedAt = performance.now();
+  #completedInWindow = 0;
+  /** Highest recent throughput, in requests per millisecond. */
+  #perMillisecond = 0;
+
+  constructor(options: ConcurrencyLimiterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts a request before authentication, until its permit is released. Such requests have a limit of their own, so that
+   * unauthenticated clients take nothing from the shares of known ones.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the operation is overloaded, and the request's origin
+   * already has its fair share.
+   */
+  acquire(exchange: Exchange): Permit {
+    const now = performance.now();
+    if (this.#isLate(now) && !this.#unauthenticated.hasRoom(exchange.clientKey, this.#limit(now))) {
+      throw this.#refusal();
+    }
+    this.#unauthenticated.add(exchange.clientKey);
+    const permit = new Permit(exchange, this);
+    this.#working.add(permit);
+    exchange.onEnd(() => permit.disconnect());
+    return permit;
+  }
+
+  /**
+   * Counts a request for its client, once that is known.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the operation is overloaded, and the client already has
+   * its fair share.
+   */
+  admit(permit: Permit, client: string): void {
+    const now = performance.now();
+    if (this.#isLate(now) && !this.#admitted.hasRoom(client, this.#limit(now))) {
+      permit.release();
+      throw this.#refusal();
+    }
+    this.#unauthenticated.remove(permit.origin);
+    this.#admitted.add(client);
+    permit.client = client;
+  }
+
+  pause(permit: Permit): void {
+    this.#working.delete(permit);
+  }
+
+  resume(permit: Permit): void {
+    this.#working.add(permit);
+  }
+
+  complete({ startedAt }: Permit): void {
+    const now = performance.now();
+    this.#updateThroughput(now);
+    this.#completedInWindow += 1;
+    if (now - startedAt <= this.#options.limits.backlogMilliseconds) this.#lastInTimeAt = now;
+  }
+
+  release(permit: Permit): void {
+    this.#working.delete(permit);
+    if (permit.client === undefined) this.#unauthenticated.remove(permit.origin);
+    else this.#admitted.remove(permit.client);
+  }
+
+  #isLate(now: number): boolean {
+    const { isProcessBusy, limits, waitsForOthers } = this.#options;
+    if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
+    // A resumed request may be older, by the time before its pause.
+    const [oldest] = this.#working;
+    const since = now - limits.backlogMilliseconds;
+    if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;
+    return !waitsForOthers || isProcessBusy();
+  }
+
+  /** Requests that recent throughput can complete in time. */
+  #limit(now: number): number {
+    this.#updateThroughput(now);
+    const { backlogMilliseconds, minimumBacklog } = this.#options.limits;
+    return Math.max(minimumBacklog, this.#perMillisecond * backlogMilliseconds);
+  }
+
+  #updateThroughput(now: number): void {
+    const elapsed = now - this.#windowStartedAt;
+    if (elapsed < windowMilliseconds) return;
+    const decayed = this.#perMillisecond * throughputDecay ** (elapsed / windowMilliseconds);
+    this.#perMillisecond = Math.max(this.#completedInWindow / elapsed, decayed);
+    this.#windowStartedAt = now;
+    this.#completedInWindow = 0;
+  }
+
+  #refusal(): ProtocolError {
+    this.#options.onOverload();
+    return unavailable();
+  }
+}
+
+/** One request's permit from a {@link ConcurrencyLimiter}. */
+export class Permit {
+  /** The client key of the request's connection, before authentication. */
+  readonly origin: string;
+  /** `undefined` until the request is admitted. */
+  client: string | undefined;
+  #startedAt: number;
+  #pausedAt: number | undefined;
+  #hasBegun = false;
+  #isOver = false;
+  readonly #limiter: ConcurrencyLimiter;
+
+  constructor(exchange: Exchange, limiter: ConcurrencyLimiter) {
+    this.origin = exchange.clientKey;
+    this.#startedAt = exchange.receivedAt;
+    this.#limiter = limiter;
+  }
+
+  /** When the request was received, plus the time that it was paused. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /** @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the client already has its fair share. */
+  admit(client: string): void {
+    if (!this.#isOver) this.#limiter.admit(this, client);
+  }
+
+  /** Stops the clock while the client still sends its body. */
+  pause(): void {
+    this.#pausedAt = performance.now();
+    this.#limiter.pause(this);
+  }
+
+  /** Marks the handler as begun, and restarts the clock. */
+  resume(): void {
+    this.#hasBegun = true;
+    if (this.#pausedAt === undefined || this.#isOver) return;
+    this.#startedAt += performance.now() - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#limiter.resume(this);
+  }
+
+  /** Releases the permit when the client disconnects, unless the handler has begun: it runs to its end. */
+  disconnect(): void {
+    if (!this.#hasBegun) this.release();
+  }
+
+  /** Counts the request as completed, for throughput. A 4xx counts as a completed request. */
+  complete(): void {
+    this.#limiter.complete(this);
+  }
+
+  /** Idempotent. */
+  release(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#limiter.release(this);
+  }
+}

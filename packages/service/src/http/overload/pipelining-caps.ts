@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpLimits } from '../../http-settings/http-limits.js';
+
+const maximumPerConnection = 100;
+/** All connections together may pipeline this part of the requests, and of the body bytes, that may be in flight. */
+const pipelinedPart = 1 / 10;
+/** Bytes that Node reads from a connection at once. It reads no more of a body until the request is handled. */
+const maximumReadAhead = 64 * 1024;
+
+/** Caps pipelined requests: those that queue behind another on their connection, whose heads and bodies take memory. */
+export class PipeliningCaps {
+  readonly #limits: Pick<HttpLimits, 'maximumRequestsInFlight' | 'maximumBodyBytesInFlight'>;
+  #count = 0;
+  #bodyBytes = 0;
+
+  constructor(limits: Pick<HttpLimits, 'maximumRequestsInFlight' | 'maximumBodyBytesInFlight'>) {
+    this.#limits = limits;
+  }
+
+  /** Upper bound of the bytes that bodies of pipelined requests take in memory. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  /** Whether one more request fits, behind `onItsConnection` others. A single body always fits, whatever its size. */
+  hasRoom(request: IncomingMessage, onItsConnection: number): boolean {
+    const bytes = bytesReadAhead(request);
+    const { maximumBodyBytesInFlight, maximumRequestsInFlight } = this.#limits;
+    const areBytesTooMany =
+      bytes > 0 && this.#bodyBytes > 0 && this.#bodyBytes + bytes > maximumBodyBytesInFlight * pipelinedPart;
+    return (
+      onItsConnection < maximumPerConnection &&
+      this.#count < maximumRequestsInFlight * pipelinedPart &&
+      !areBytesTooMany
+    );
+  }
+
+  add(request: IncomingMessage): void {
+    this.#add(request, 1);
+  }
+
+  remove(request: IncomingMessage): void {
+    this.#add(request, -1);
+  }
+
+  #add(request: IncomingMessage, sign: 1 | -1): void {
+    this.#count += sign;
+    this.#bodyBytes += sign * bytesReadAhead(request);
+  }
+}
+
+function bytesReadAhead({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return maximumReadAhead;
+  return Math.min(Number(headers['content-length'] ?? 0), maximumReadAhead);
+}

@@ -1,0 +1,26 @@
+const scheduled = new Set<() => void>();
+const earlyEndListeners = new Set<() => void>();
+
+/** Calls `act` at the end of this event-loop tick, or earlier if {@link endTick} is called. Batching builds on it. */
+export function atEndOfTick(act: () => void): void {
+  const once = (): void => {
+    if (scheduled.delete(once)) act();
+  };
+  scheduled.add(once);
+  setImmediate(once);
+}
+
+/**
+ * Calls `listener` before each early end of a tick, so that it can poll for messages that the event loop has not delivered
+ * yet. Returns a function that unsubscribes it.
+ */
+export function onEarlyTickEnd(listener: () => void): () => void {
+  earlyEndListeners.add(listener);
+  return () => void earlyEndListeners.delete(listener);
+}
+
+/** Ends this tick early: runs everything that {@link atEndOfTick} scheduled. For a tick that lasts too long. */
+export function endTick(): void {
+  for (const listener of earlyEndListeners) listener();
+  for (const once of [...scheduled]) once();
+}

@@ -1,0 +1,68 @@
+import { FifoQueue } from './fifo-queue.js';
+
+interface Client<Item> {
+  readonly name: string;
+  readonly items: FifoQueue<Item>;
+}
+
+/** Round-robin queue over clients, FIFO within each. Each operation takes O(1). */
+export class RoundRobinQueue<Item> {
+  /** Clients with at least one item. */
+  readonly #clients = new Map<string, Client<Item>>();
+  readonly #rotation = new FifoQueue<Client<Item>>();
+  #count = 0;
+  /** The client whose queue became empty last, reused because it is most often the next to add. */
+  #last: Client<Item> | undefined;
+
+  /** Items of all clients. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Number of clients with at least one item. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  countOf(client: string): number {
+    return this.#clients.get(client)?.items.count ?? 0;
+  }
+
+  add(name: string, item: Item): void {
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      client = this.#last?.name === name ? this.#last : { name, items: new FifoQueue() };
+      this.#clients.set(name, client);
+      this.#rotation.add(client);
+    }
+    this.#count += 1;
+    client.items.add(item);
+  }
+
+  /**
+   * Removes and returns the oldest item of the client that is next in the rotation; `undefined` if the queue is empty.
+   * Items for which `isOver` holds are dropped, and do not use up their client's turn.
+   */
+  take(isOver: (item: Item) => boolean = () => false): Item | undefined {
+    for (;;) {
+      const client = this.#rotation.take();
+      if (client === undefined) return undefined;
+      const taken = this.#takeOf(client, isOver);
+      if (client.items.count > 0) this.#rotation.add(client);
+      else {
+        this.#clients.delete(client.name);
+        this.#last = client;
+      }
+      if (taken !== undefined) return taken;
+    }
+  }
+
+  #takeOf({ items }: Client<Item>, isOver: (item: Item) => boolean): Item | undefined {
+    while (items.count > 0) {
+      const taken = items.take();
+      this.#count -= 1;
+      if (taken !== undefined && !isOver(taken)) return taken;
+    }
+    return undefined;
+  }
+}

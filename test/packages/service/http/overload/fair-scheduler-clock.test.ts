@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { FairScheduler } from '#service/http/overload/fair-scheduler.js';
+import { atEndOfTick } from '#service/lifecycle/end-of-tick.js';
+
+const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
+let now: number;
+let immediates: (() => void)[];
+let begun: string[];
+let refused: string[];
+
+beforeEach(() => {
+  now = 1000;
+  [immediates, begun, refused] = [[], [], []];
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  vi.stubGlobal('setImmediate', (act: () => void) => void immediates.push(act));
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+/** One tick: runs the pending immediates, but none that they add. */
+function runTick(): void {
+  for (const act of immediates.splice(0)) act();
+}
+
+/** Schedules acts of ada that take `milliseconds` each. */
+function beginMany(scheduler: FairScheduler, count: number, milliseconds: number, isRefusable = false): void {
+  for (let number = 1; number <= count; number += 1) {
+    const act = () => {
+      begun.push(`${number}`);
+      now += milliseconds;
+    };
+    const refuse = isRefusable ? () => void refused.push(`${number}`) : undefined;
+    scheduler.schedule(act, { isPipelined: false, client: 'ada', refuse });
+  }
+}
+
+it('a tick ends with the act that reaches its tenth millisecond', () => {
+  beginMany(new FairScheduler(patient), 5, 5);
+  runTick();
+  expect(begun).toEqual(['1', '2']);
+  runTick();
+  expect(begun).toEqual(['1', '2', '3', '4']);
+  runTick();
+  expect(begun).toHaveLength(5);
+});
+
+it('a tick has at most 256 acts', () => {
+  beginMany(new FairScheduler(patient), 600, 0);
+  runTick();
+  expect(begun).toHaveLength(256);
+  runTick();
+  expect(begun).toHaveLength(512);
+  runTick();
+  expect(begun).toHaveLength(600);
+  for (let tick = 0; tick < 3; tick += 1) runTick();
+  expect(immediates).toEqual([]);
+});
+
+const counts = () => [begun.length, refused.length];
+
+it('expired requests are refused, oldest first, eight per act, until few are queued', () => {
+  const scheduler = new FairScheduler({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  beginMany(scheduler, 40, 10, true);
+  now += 100;
+  runTick();
+  expect(counts()).toEqual([1, 0]);
+  runTick();
+  expect(counts()).toEqual([2, 8]);
+  expect(refused).toEqual(Array.from({ length: 8 }, (_, index) => `${index + 2}`));
+  expect(begun[1]).toBe('10');
+  runTick();
+  runTick();
+  expect(counts()).toEqual([4, 24]);
+  runTick();
+  expect(counts()).toEqual([5, 32]);
+  for (let tick = 0; tick < 5; tick += 1) runTick();
+  expect(counts()).toEqual([8, 32]);
+});
+
+/** A scheduler with `left` queued acts of ada and a measured pace of `milliseconds`. */
+function slowQueue(left: number, milliseconds = 10): FairScheduler {
+  const scheduler = new FairScheduler({ backlogMilliseconds: 200, minimumBacklog: 4 });
+  const perTick = Math.max(1, 10 / milliseconds);
+  beginMany(scheduler, left + 30 * perTick, milliseconds);
+  for (let tick = 0; tick < 30; tick += 1) runTick();
+  expect(begun).toHaveLength(30 * perTick);
+  [begun, refused] = [[], []];
+  return scheduler;
+}
+
+const beginBob = (scheduler: FairScheduler) =>
+  scheduler.schedule(() => void begun.push('bob'), {
+    isPipelined: false,
+    client: 'bob',
+    refuse: () => void refused.push('bob'),
+  });
+
+it('a request behind more of its own client than begin in half of the time is refused at once, and no other', () => {
+  const scheduler = slowQueue(7);
+  beginMany(scheduler, 20, 10, true);
+  expect(20 - refused.length).toBeGreaterThanOrEqual(3);
+  expect(20 - refused.length).toBeLessThanOrEqual(5);
+  beginBob(scheduler);
+  expect(refused).not.toContain('bob');
+  for (let tick = 0; tick < 3; tick += 1) runTick();
+  expect(begun).toContain('bob');
+});
+
+it('the estimate counts the requests of the other clients in the rotation', () => {
+  const scheduler = slowQueue(9);
+  for (let count = 0; count < 2; count += 1) beginBob(scheduler);
+  beginMany(scheduler, 1, 10, true);
+  expect(refused).toEqual(['1']);
+});
+
+it('nothing is refused at once while few are queued, even if they are slow', () => {
+  const scheduler = slowQueue(4, 1000);
+  beginMany(scheduler, 1, 1000, true);
+  expect(refused).toEqual([]);
+  beginMany(scheduler, 1, 1000, true);
+  expect(refused).toEqual(['1']);
+});
+
+it('a single stall of the event loop causes no refusals', () => {
+  const scheduler = new FairScheduler({ backlogMilliseconds: 300, minimumBacklog: 32 });
+  beginMany(scheduler, 1, 60, true);
+  beginMany(scheduler, 39, 0.4, true);
+  for (let tick = 0; tick < 2; tick += 1) runTick();
+  beginMany(scheduler, 40, 0.4, true);
+  expect(refused).toEqual([]);
+});
+
+it('the pace decays once the queue is empty', () => {
+  const scheduler = slowQueue(10);
+  const admitted = () => {
+    refused = [];
+    beginMany(scheduler, 100, 0, true);
+    for (let tick = 0; tick < 20; tick += 1) runTick();
+    expect(immediates).toEqual([]);
+    return 100 - refused.length;
+  };
+  admitted();
+  now += 50;
+  expect(admitted()).toBeLessThan(40);
+  now += 1000;
+  expect(admitted()).toBe(100);
+});
+
+/** Adds requests within one poll phase. Returns the numbers of refused and of begun ones. */
+function refuseFor(scheduler: FairScheduler, milliseconds: number, perMillisecond: number): [number, number] {
+  [begun, refused] = [[], []];
+  for (let passed = 0; passed < milliseconds; passed += 1) {
+    beginMany(scheduler, perMillisecond, 0, true);
+    now += 1;
+  }
+  return [refused.length, begun.length];
+}
+
+it('in a poll phase full of refusals, one act begins per 32 refusals, and ticks end early', () => {
+  const scheduler = slowQueue(160, 1);
+  let ended = 0;
+  atEndOfTick(() => {
+    ended += 1;
+  });
+  expect(refuseFor(scheduler, 20, 1)).toEqual([20, 0]);
+  expect(ended).toBe(0);
+  // One for the first 21 refusals, five for each of the next 160.
+  expect(refuseFor(scheduler, 60, 8)).toEqual([480, 1 + 5 + 5]);
+  expect(ended).toBe(1);
+});
+
+it('an act that takes longer than the poll limit is not begun once per refusal', () => {
+  const scheduler = slowQueue(60, 25);
+  expect(refuseFor(scheduler, 200, 1)).toEqual([200, 9]);
+});
+
+it('a request without a refuse callback never expires', () => {
+  const scheduler = new FairScheduler({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  beginMany(scheduler, 10, 10);
+  now += 10_000;
+  for (let tick = 0; tick < 10; tick += 1) runTick();
+  expect([begun.length, refused.length]).toEqual([10, 0]);
+});
