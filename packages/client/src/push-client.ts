@@ -108,7 +108,8 @@ const defaultSettleTimeoutMilliseconds = 20_000;
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
-  const { accounts, seen, pushToken, clock = Date.now } = options;
+  const { seen, pushToken, clock = Date.now } = options;
+  const accounts = forgettingSeen(options.accounts, seen);
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
@@ -150,6 +151,20 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
       };
     },
     open: (received) => openNotification({ sodium, accounts, seen }, received),
+  };
+}
+
+/** Removes with an account what is remembered of its notifications, which open no more. */
+function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): PushAccountStore {
+  return {
+    get: (id) => accounts.get(id),
+    put: (account) => accounts.put(account),
+    list: () => accounts.list(),
+    async remove(id) {
+      // Never before the key pair: a replayed notification would open in between.
+      await accounts.remove(id);
+      await seen.forget(id);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
+  createTextStores,
   openNotification,
   type ReceivedPush,
 } from '@waxwing/client';
@@ -12,6 +13,7 @@ import fc from '../../support/fast-check.js';
 import { seal } from '../../support/noble-oracle.js';
 import { relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { fromBase64, toBase64 } from './fake-chat-server.js';
+import { TextsInMemory } from './texts-in-memory.js';
 
 const { gen11 } = relayProtocolVectors();
 const id = '9223372036854775807';
@@ -29,33 +31,40 @@ const message = {
   recipient_user_ids: [6, 10],
 };
 
-/** A phone with the account of the vectors. */
-async function phone() {
+const otherId = '9007199254740993';
+const otherOrganization = 'https://other.example.com';
+
+/** A phone with the account of the vectors, and one of another organization. */
+async function phone({ capacity = 2000, seen = createMemorySeenNotifications(capacity) } = {}) {
   const accounts = createMemoryPushAccountStore();
-  const seen = createMemorySeenNotifications();
-  await accounts.put({
-    pushAccountId: parsePushAccountId(id) ?? (0n as never),
-    realmUrl: 'https://zulip.example.com',
-    userId: 10,
-    keyPair: {
-      publicKey: fromBase64(gen11.push_public_key),
-      privateKey: fromBase64(gen11.client_private_key),
-    },
-    registration: {
-      pushToken: { tokenKind: 'fcm', token: 'the-push-token' },
-      bouncerPublicKey: gen11.push_public_key,
-      timestamp: 1773200000,
-    },
-  });
+  for (const [pushAccountId, realmUrl] of [
+    [id, 'https://zulip.example.com'],
+    [otherId, otherOrganization],
+  ] as const) {
+    await accounts.put({
+      pushAccountId: parsePushAccountId(pushAccountId) ?? (0n as never),
+      realmUrl,
+      userId: 10,
+      keyPair: {
+        publicKey: fromBase64(gen11.push_public_key),
+        privateKey: fromBase64(gen11.client_private_key),
+      },
+      registration: {
+        pushToken: { tokenKind: 'fcm', token: 'the-push-token' },
+        bouncerPublicKey: gen11.push_public_key,
+        timestamp: 1773200000,
+      },
+    });
+  }
   return { open: (push: unknown) => openNotification({ sodium, accounts, seen }, push as ReceivedPush) };
 }
 
 /** The push that a server would send, sealed by the oracle. */
-function push(plaintext: unknown, ephemeralByte = 9) {
+function push(plaintext: unknown, ephemeralByte = 9, pushAccountId = id) {
   const text = typeof plaintext === 'string' ? plaintext : JSON.stringify(plaintext);
   const ephemeral = new Uint8Array(32).fill(ephemeralByte);
   const sealed = seal(new TextEncoder().encode(text), fromBase64(gen11.push_public_key), ephemeral);
-  return { push_account_id: id, encrypted_data: toBase64(sealed) };
+  return { push_account_id: pushAccountId, encrypted_data: toBase64(sealed) };
 }
 
 describe('What opening returns', () => {
@@ -156,13 +165,55 @@ describe('A received push', () => {
     });
   });
 
-  it('of another type opens once for each ciphertext', async () => {
+  it('of a test opens once for each ciphertext', async () => {
     const { open } = await phone();
-    const { message_id: _, ...rest } = message;
-    const remove = { ...rest, type: 'remove', message_ids: [45] };
-    await expect(open(push(remove, 1))).resolves.toMatchObject({ kind: 'notification' });
-    await expect(open(push(remove, 1))).resolves.toMatchObject({ reason: 'repeat' });
-    await expect(open(push(remove, 2))).resolves.toMatchObject({ kind: 'notification' });
+    const { realm_url, user_id, time } = message;
+    const test = { type: 'test', realm_url, user_id, time };
+    await expect(open(push(test, 1))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(test, 1))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push(test, 2))).resolves.toMatchObject({ kind: 'notification' });
+  });
+
+  it('of a removal opens each time, and takes no room in what the phone remembers', async () => {
+    const { open } = await phone({ capacity: 1 });
+    const { realm_url, user_id } = message;
+    const remove = push({ type: 'remove', realm_url, user_id, message_ids: [45] }, 1);
+    await open(push(message, 1));
+    await expect(open(remove)).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(remove)).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(message, 1))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push({ ...message, message_id: 46 }))).resolves.toMatchObject({ kind: 'notification' });
+  });
+
+  it('of a message whose id a restored server has used again opens', async () => {
+    const { open } = await phone();
+    await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
+    const later = { ...message, time: message.time + 60 };
+    await expect(open(push(later))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(later))).resolves.toMatchObject({ reason: 'repeat' });
+  });
+
+  it.each([
+    ['in memory', () => createMemorySeenNotifications(20), 20],
+    ['as text', () => createTextStores(new TextsInMemory()).seen, 150],
+  ])('never opens twice, however many newer ones came since: %s', async (_, createSeen, newer) => {
+    const { open } = await phone({ seen: createSeen() });
+    const first = push(message);
+    await expect(open(first)).resolves.toMatchObject({ kind: 'notification' });
+    for (let later = 1; later <= newer; later += 1) {
+      const next = { ...message, message_id: message.message_id + later, time: message.time + later };
+      await open(push(next));
+    }
+    await expect(open(first)).resolves.toMatchObject({ reason: 'repeat' });
+  });
+
+  it('of two organizations with the same message id and time opens for both', async () => {
+    const { open } = await phone();
+    const other = { ...message, realm_url: otherOrganization };
+    await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(other, 9, otherId))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(message))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push(other, 9, otherId))).resolves.toMatchObject({ reason: 'repeat' });
   });
 
   it('for the wrong account does not use up a message', async () => {
@@ -202,14 +253,5 @@ describe('A received push', () => {
       }),
       { numRuns: 200 },
     );
-  });
-});
-
-describe('The memory of seen notifications', () => {
-  it('keeps the newest of its capacity', async () => {
-    const seen = createMemorySeenNotifications(2);
-    const answers = [];
-    for (const name of ['a', 'b', 'a', 'c', 'a']) answers.push(await seen.addIfNew(name));
-    expect(answers).toEqual([true, true, false, true, true]);
   });
 });

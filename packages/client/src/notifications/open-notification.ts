@@ -1,9 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import {
   encodeBase64,
-  formatPushAccountId,
+  type MessageNotification,
   type Notification,
   parseNotification,
+  type TestNotification,
 } from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
 import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
@@ -21,8 +22,11 @@ export const ignoredReasons = Object.freeze({
   'cannot-open': 'The box does not open with the key of the account.',
   'unknown-type': 'The box holds no notification of a type that this version knows.',
   'wrong-account': 'The box opens, but names another organisation or user than the account that it came for.',
-  repeat: 'This notification has been opened before.',
+  repeat:
+    'This notification has been opened before, or it is older than the oldest one that the phone remembers.',
 } as const);
+
+const nameCharacters = 4;
 
 export type IgnoredReason = keyof typeof ignoredReasons;
 
@@ -44,8 +48,8 @@ export interface OpenNotificationContext {
 
 /**
  * Opens what FCM or APNs delivered: finds the account, opens the box with its key, checks that `realm_url` and
- * `user_id` are that account's, and drops repeats. Whatever was received, this does not throw; an error of one of the
- * stores goes through.
+ * `user_id` are that account's, and drops repeats of messages and tests. Whatever was received, this does not throw; an
+ * error of one of the stores goes through.
  */
 export async function openNotification(
   { sodium, accounts, seen }: OpenNotificationContext,
@@ -60,8 +64,13 @@ export async function openNotification(
   const notification = parseNotification(plaintext);
   if (notification === undefined) return ignored('unknown-type');
   if (!isForAccount(notification, account)) return ignored('wrong-account');
-  if (!(await seen.addIfNew(nameOf(notification, account, push.sealed)))) return ignored('repeat');
   const { pushAccountId, realmUrl, userId } = account;
+  // A removal hides what it names, and hides nothing more when it is opened again: it needs no memory.
+  if (notification.type !== 'remove') {
+    const { time } = notification;
+    const name = nameOf(notification, push.sealed);
+    if (!(await seen.addIfNew({ pushAccountId, time, name }))) return ignored('repeat');
+  }
   return { kind: 'notification', notification, account: { pushAccountId, realmUrl, userId } };
 }
 
@@ -69,13 +78,14 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
   return isSameAccount({ realmUrl, userId }, account);
 }
 
-/** A message has one id however often it is sealed; anything else is told apart by its ciphertext. */
-function nameOf(notification: Notification, account: PushAccount, sealed: Uint8Array): string {
-  const name =
-    notification.type === 'message'
-      ? `message ${notification.message_id}`
-      : `sha256 ${encodeBase64(sha256(sealed))}`;
-  return `${formatPushAccountId(account.pushAccountId)} ${name}`;
+/**
+ * A message has one id however often it is sealed; a test is told apart by its ciphertext. A server that was restored from
+ * a backup uses ids again, but not at the same `time`. 24 bits are enough to tell notifications of one second apart.
+ */
+function nameOf(notification: MessageNotification | TestNotification, sealed: Uint8Array): string {
+  const isMessage = notification.type === 'message';
+  const named = isMessage ? new TextEncoder().encode(`message ${notification.message_id}`) : sealed;
+  return encodeBase64(sha256(named)).slice(0, nameCharacters);
 }
 
 function ignored(reason: IgnoredReason): OpenedNotification {

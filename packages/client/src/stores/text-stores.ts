@@ -1,4 +1,5 @@
 import {
+  formatPushAccountId,
   isJsonObject,
   type JsonValue,
   type PushAccountId,
@@ -12,6 +13,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
 import type { KeyListState, KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
+import { decodeSeen, encodeSeen, withNotification } from '../notifications/seen-of-account.js';
 import { createTurn, type Turn } from '../one-after-another.js';
 
 /**
@@ -34,12 +36,13 @@ export interface TextStores {
 
 const accountsName = 'waxwing.accounts';
 const forgottenName = 'waxwing.forgotten';
-const seenName = 'waxwing.seen';
 const keyListName = 'waxwing.key-list';
-const seenCapacity = 500;
+// 2 kB of text: more than 2048 bytes are too much for some storages that encrypt, such as expo-secure-store.
+const seenOfEachAccount = 150;
 
 /**
- * The stores of a push client in four texts of one storage. Changes run one after the other within this program; where
+ * The stores of a push client in one storage: three texts, and one of at most 2 kB for each account with the newest 150
+ * notifications that were opened. Changes run one after the other within this program; where
  * another process opens notifications (an extension on iOS), let that one process do nothing else.
  */
 export function createTextStores(storage: TextStorage): TextStores {
@@ -114,13 +117,17 @@ function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
 }
 
 function createTextSeenNotifications(storage: TextStorage, inTurn: Turn): SeenNotifications {
+  const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
   return {
     addIfNew: (notification) =>
       inTurn(async () => {
-        const seen = ((await storage.getItem(seenName)) ?? '').split('\n');
-        if (seen.includes(notification)) return false;
-        await storage.setItem(seenName, [...seen, notification].slice(-seenCapacity).join('\n'));
+        const name = textName(notification.pushAccountId);
+        const known = decodeSeen((await storage.getItem(name)) ?? '');
+        const seen = withNotification(known, notification, seenOfEachAccount);
+        if (seen === undefined) return false;
+        await storage.setItem(name, encodeSeen(seen));
         return true;
       }),
+    forget: (id) => inTurn(async () => storage.removeItem(textName(id))),
   };
 }

@@ -1,0 +1,55 @@
+interface Entry {
+  /** Unix seconds. */
+  readonly time: number;
+  readonly name: string;
+}
+
+/** What a phone remembers of one account's notifications. */
+export interface SeenOfAccount {
+  /** The latest `time` that was evicted from `entries`. */
+  readonly watermark: number | undefined;
+  /** In order of `time`. */
+  readonly entries: readonly Entry[];
+}
+
+export const noneSeen: SeenOfAccount = { watermark: undefined, entries: [] };
+
+/** `seen` with one more notification; `undefined` for a repeat. */
+export function withNotification(
+  { watermark, entries }: SeenOfAccount,
+  { time, name }: Entry,
+  capacity: number,
+): SeenOfAccount | undefined {
+  if (watermark !== undefined && time <= watermark) return undefined;
+  if (entries.some((entry) => entry.time === time && entry.name === name)) return undefined;
+  // By time, not by arrival: otherwise one notification from a clock far ahead would become the watermark.
+  const all = [...entries, { time, name }].sort((one, other) => one.time - other.time);
+  const [smallest] = all;
+  if (all.length <= capacity || smallest === undefined) return { watermark, entries: all };
+  return { watermark: smallest.time, entries: all.slice(1) };
+}
+
+const formatVersion = 'v1';
+
+/** The format's version, the watermark or `-`, and the entries, with spaces between; an entry takes 12 characters. */
+export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
+  const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
+  return [formatVersion, watermark?.toString(36) ?? '-', ...words].join(' ');
+}
+
+/** Leaves out what is damaged or of another version: that must not stop notifications. */
+export function decodeSeen(text: string): SeenOfAccount {
+  const [version, first = '', ...words] = text.split(' ');
+  if (version !== formatVersion) return noneSeen;
+  const entries = words.flatMap((word) => {
+    const [digits = '', name] = word.split(':');
+    const time = parseTime(digits);
+    return time === undefined || name === undefined ? [] : [{ time, name }];
+  });
+  return { watermark: parseTime(first), entries };
+}
+
+function parseTime(digits: string): number | undefined {
+  const time = /^-?[0-9a-z]{1,11}$/.test(digits) ? Number.parseInt(digits, 36) : undefined;
+  return Number.isSafeInteger(time) ? time : undefined;
+}

@@ -1,0 +1,163 @@
+import {
+  createMemorySeenNotifications,
+  createTextStores,
+  type SeenNotification,
+  type SeenNotifications,
+} from '@waxwing/client';
+import type { PushAccountId } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
+import { TextsInMemory } from './texts-in-memory.js';
+
+const [one, other] = [1n, -9_223_372_036_854_775_808n] as unknown as readonly [PushAccountId, PushAccountId];
+/** Of each account, of `createTextStores`. */
+const textCapacity = 150;
+
+function message(time: number, name = 'AAAA', pushAccountId = one): SeenNotification {
+  return { pushAccountId, time, name };
+}
+
+async function addAll(seen: SeenNotifications, notifications: readonly SeenNotification[]) {
+  const answers: boolean[] = [];
+  for (const notification of notifications) answers.push(await seen.addIfNew(notification));
+  return answers;
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => message(index));
+
+/** Those with a small capacity, and those of the app. */
+const kinds: readonly [string, number, () => SeenNotifications][] = [
+  ['in memory', 3, () => createMemorySeenNotifications(3)],
+  ['as text', textCapacity, () => createTextStores(new TextsInMemory()).seen],
+];
+
+describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity, createSeen) => {
+  it('knows a notification again by its account, its time and its name', async () => {
+    const all = [message(1), message(2), message(1, 'BBBB'), message(1, 'AAAA', other)];
+    const seen = createSeen();
+    expect(await addAll(seen, all)).toEqual([true, true, true, true]);
+    expect(await addAll(seen, all)).toEqual([false, false, false, false]);
+  });
+
+  it('takes what is older than all it knows while there is room, and what is newer always', async () => {
+    const seen = createSeen();
+    await addAll(seen, upTo(capacity - 1));
+    expect(await addAll(seen, [message(-5), message(-5), message(capacity)])).toEqual([true, false, true]);
+  });
+
+  it('refuses what is as old as the newest that it had to forget, since that may be the same', async () => {
+    const seen = createSeen();
+    await addAll(seen, upTo(capacity + 1));
+    const answers = await addAll(seen, [message(-1), message(0), message(0, 'BBBB'), message(1)]);
+    expect(answers).toEqual([false, false, false, false]);
+    // The one of time 1 is known by its name; another one of the same time is new.
+    expect(await addAll(seen, [message(1, 'BBBB'), message(1, 'CCCC')])).toEqual([true, false]);
+  });
+
+  it('takes what comes after one from a clock that is far ahead', async () => {
+    const seen = createSeen();
+    const future = message(Number.MAX_SAFE_INTEGER);
+    expect(await addAll(seen, [future, ...upTo(3 * capacity)])).not.toContain(false);
+    expect(await seen.addIfNew(future)).toBe(false);
+  });
+
+  it('keeps what it knows of one account, however many another one gets', async () => {
+    const seen = createSeen();
+    await seen.addIfNew(message(7, 'AAAA', other));
+    await addAll(seen, upTo(3 * capacity));
+    expect(await seen.addIfNew(message(7, 'AAAA', other))).toBe(false);
+    expect(await seen.addIfNew(message(0, 'AAAA', other))).toBe(true);
+  });
+
+  it('knows nothing of an account that was forgotten, and all of the others', async () => {
+    const seen = createSeen();
+    await addAll(seen, [message(7), message(7, 'AAAA', other)]);
+    await seen.forget(one);
+    await seen.forget(one);
+    expect(await addAll(seen, [message(7), message(7, 'AAAA', other)])).toEqual([true, false]);
+  });
+
+  it('answers one of two calls at once', async () => {
+    const seen = createSeen();
+    const both = await Promise.all([seen.addIfNew(message(1)), seen.addIfNew(message(1))]);
+    expect(both.toSorted()).toEqual([false, true]);
+  });
+});
+
+describe('Whatever a relay delivers, repeats and reorders', () => {
+  const capacity = 4;
+  const delivery = (start: number) =>
+    fc.record({
+      pushAccountId: fc.constantFrom(one, other),
+      time: fc.integer({ min: start, max: start + 12 }),
+      name: fc.constantFrom('AAAA', 'BBBB', 'CCCC'),
+    });
+  const deliveries = fc.array(delivery(0), { maxLength: 60 });
+
+  it('is shown at most once, and dropped unseen only behind as many that are not older', async () => {
+    await fc.assert(
+      fc.asyncProperty(deliveries, async (delivered) => {
+        const seen = createMemorySeenNotifications(capacity);
+        const shown: SeenNotification[] = [];
+        for (const next of delivered) {
+          const ofAccount = shown.filter(({ pushAccountId }) => pushAccountId === next.pushAccountId);
+          const wasShown = ofAccount.some(({ time, name }) => time === next.time && name === next.name);
+          const notOlder = ofAccount.filter(({ time }) => time >= next.time);
+          const isShown = await seen.addIfNew(next);
+          if (wasShown) expect(isShown).toBe(false);
+          else if (notOlder.length < capacity) expect(isShown).toBe(true);
+          if (isShown) shown.push(next);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is answered the same by the stores as text, which start again at any time', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(delivery(textCapacity - 6), { maxLength: 30 }), async (delivered) => {
+        const storage = new TextsInMemory();
+        const memory = createMemorySeenNotifications(textCapacity);
+        for (const next of [...upTo(textCapacity), ...delivered]) {
+          expect(await createTextStores(storage).seen.addIfNew(next)).toBe(await memory.addIfNew(next));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe('What a phone remembers as text', () => {
+  it('takes 2048 bytes for each account at most', async () => {
+    const storage = new TextsInMemory();
+    const { seen } = createTextStores(storage);
+    const now = 36 ** 6;
+    for (let index = 0; index < 2 * textCapacity; index += 1)
+      await seen.addIfNew(message(now + index, '+/+/'));
+    const [[name, text] = ['', '']] = storage.texts;
+    expect([...storage.texts.keys()]).toEqual([`waxwing.seen.${one}`]);
+    // Letters that every storage takes in a name.
+    expect(name).toMatch(/^[\w.-]+$/);
+    expect(text.length).toBeLessThanOrEqual(2048);
+    expect(text.split(' ')).toHaveLength(2 + textCapacity);
+  });
+
+  it.each([
+    '',
+    'nonsense',
+    '1 message 45\n1 message 46',
+    '{"watermark":7}',
+    'v1',
+    'v1 zzzzzzzzzzzzzzzzz :: x:y:z 1:',
+    'v1 - 2:AAAA\u0000',
+    '[object Object]',
+  ])('may be damaged as in %j, and notifications go on', async (text) => {
+    const storage = new TextsInMemory();
+    storage.texts.set('waxwing.seen', text);
+    storage.texts.set(`waxwing.seen.${one}`, text);
+    const { seen } = createTextStores(storage);
+    expect(await addAll(seen, [message(1_800_000_000), message(1_800_000_000)])).toEqual([true, false]);
+    const again = createTextStores(storage).seen;
+    expect(await again.addIfNew(message(1_800_000_000))).toBe(false);
+  });
+});
