@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -55,7 +55,9 @@ describe('The config plugin for Expo', () => {
     expect(project).toContain('NotificationService.appex in Copy Files');
     expect(project).toContain('PRODUCT_BUNDLE_IDENTIFIER = "com.example.chat.push"');
     expect(project).toMatch(/isa = PBXTargetDependency;\s+target = \w+ \/\* "NotificationService" \*\//);
-    for (const file of ['NotificationService.swift', 'OpenPush.swift']) {
+    const sources = readdirSync(join(examples, 'ios'));
+    expect(sources).toContain('SeenMessages.swift');
+    for (const file of sources) {
       expect(project).toContain(`${file} in Sources`);
       expect(read(`ios/NotificationService/${file}`)).toBe(readFileSync(join(examples, 'ios', file), 'utf8'));
     }
@@ -79,9 +81,10 @@ describe('The config plugin for Expo', () => {
     expect(read(manifest)).toMatch(
       /<service android:name="com\.example\.push\.PushMessagingService" android:exported="false">/,
     );
-    expect(read('android/app/src/main/java/com/example/push/OpenPush.kt')).toBe(
-      readFileSync(join(examples, 'android/OpenPush.kt'), 'utf8'),
-    );
+    for (const file of readdirSync(join(examples, 'android'))) {
+      const copied = read(`android/app/src/main/java/com/example/push/${file}`);
+      expect(copied, file).toBe(readFileSync(join(examples, 'android', file), 'utf8'));
+    }
     const application = read('android/app/src/main/java/com/example/chat/MainApplication.kt');
     expect(application).toContain('add(com.example.push.PushKeyStorePackage())');
     expect(read('android/app/build.gradle')).toContain('com.goterl:lazysodium-android');

@@ -18,12 +18,22 @@ export interface NativeVector {
     | { readonly ignored: 'not-encrypted-push' };
 }
 
+/** A message that arrives, after those before it, and whether it is shown. */
+interface SeenVector {
+  readonly pushAccountId: string;
+  readonly time: number;
+  readonly messageId: number;
+  readonly isNew: boolean;
+}
+
 /** `docs/examples/native/vectors.json`. */
 export interface NativeVectors {
   readonly note: string;
   /** Each the text of `exportForExtension`. */
   readonly accounts: readonly string[];
   readonly pushes: readonly NativeVector[];
+  /** What a phone shows that remembers `capacity` messages of each account. */
+  readonly seen: { readonly capacity: number; readonly messages: readonly SeenVector[] };
 }
 
 export const nativeVectorsPath = fileURLToPath(
@@ -80,6 +90,35 @@ function ignored(name: string, reason: Ignored, received: NativeVector['push']):
   return { name, push: received, expect: { ignored: reason } };
 }
 
+const seen = (time: number, messageId: number, isNew: boolean, pushAccountId = id): SeenVector => ({
+  ...{ pushAccountId, time, messageId, isNew },
+});
+
+const seenMessages: readonly SeenVector[] = [
+  seen(100, 1, true),
+  seen(100, 1, false),
+  // Another organization, with the same id and time.
+  seen(100, 1, true, gen11Id),
+  // An id that a restored server uses again.
+  seen(101, 1, true),
+  // One of a clock that is far ahead does not stop what comes after it.
+  seen(9_000_000_000, 2, true),
+  seen(102, 3, true),
+  seen(103, 4, true),
+  // Evicted: from here on nothing up to the time 101 is shown, the same or not.
+  seen(100, 1, false),
+  seen(101, 1, false),
+  seen(101, 5, false),
+  // As old as one that is remembered.
+  seen(102, 6, true),
+  seen(102, 3, false),
+  seen(102, 7, false),
+  seen(103, 4, false),
+  seen(9_000_000_000, 2, false),
+  seen(100, 1, false, gen11Id),
+  seen(99, 1, true, gen11Id),
+];
+
 /** All vectors, the same each time. Only @noble takes part, and what to expect is written down case by case. */
 export function makeNativeVectors(): NativeVectors {
   const good = push(JSON.stringify(message));
@@ -135,8 +174,10 @@ export function makeNativeVectors(): NativeVectors {
       ignored('another port', 'wrong-account', other({ realm_url: 'https://chat.example.com' })),
       ignored('another user', 'wrong-account', other({ user_id: 11 })),
       ignored('a type that is not known', 'unknown-type', other({ type: 'later' })),
+      ignored('a message without its time', 'unknown-type', other({ time: undefined })),
       ignored('no JSON', 'unknown-type', push('Hello')),
     ],
+    seen: { capacity: 3, messages: seenMessages },
   };
 }
 

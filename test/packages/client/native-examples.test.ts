@@ -70,6 +70,20 @@ describe('The vectors for native code', () => {
   );
 });
 
+describe('What native code remembers', () => {
+  it('is what the client remembers', async () => {
+    const { capacity, messages } = vectors.seen;
+    const seen = createMemorySeenNotifications(capacity);
+    const found = [];
+    for (const { pushAccountId, time, messageId } of messages) {
+      const account = parsePushAccountId(pushAccountId) ?? (0n as never);
+      const isNew = await seen.addIfNew({ pushAccountId: account, time, name: String(messageId) });
+      found.push({ pushAccountId, time, messageId, isNew });
+    }
+    expect(found).toEqual(messages);
+  });
+});
+
 describe('What native code is given', () => {
   it('is the keys of an account and whose they are: no token, no registration', () => {
     expect(accounts.map(exportForExtension)).toEqual(vectors.accounts);
@@ -197,10 +211,12 @@ describe('The page about React Native', () => {
       'android/PushKeyStore.kt',
       'android/PushKeyStoreModule.kt',
       'android/PushMessagingService.kt',
+      'android/SeenMessages.kt',
       'background-handler.ts',
       'expo/with-waxwing-push.cjs',
       'ios/NotificationService.swift',
       'ios/OpenPush.swift',
+      'ios/SeenMessages.swift',
       'open_push.c',
     ]);
   });

@@ -12,6 +12,7 @@ sealed interface OpenedPush {
   data class Message(
     val pushAccountId: String,
     val messageId: Long,
+    val time: Long,
     val sender: String,
     val content: String,
     val topic: String?,
@@ -67,9 +68,11 @@ fun openPush(data: Map<String, String>, findAccount: (String) -> String?, openSe
 
 private fun message(pushAccountId: String, notification: JSONObject): OpenedPush? {
   val messageId = integer(notification.opt("message_id")) ?: return null
+  val time = integer(notification.opt("time")) ?: return null
   val sender = notification.opt("sender_full_name") as? String ?: return null
   val content = notification.opt("content") as? String ?: return null
-  return OpenedPush.Message(pushAccountId, messageId, sender, content, notification.opt("topic") as? String)
+  val topic = notification.opt("topic") as? String
+  return OpenedPush.Message(pushAccountId, messageId, time, sender, content, topic)
 }
 
 private fun removal(pushAccountId: String, notification: JSONObject): OpenedPush? {

@@ -32,13 +32,15 @@ class PushMessagingService : FirebaseMessagingService() {
     return if (isOpen) plaintext else null
   }
 
-  /** Remembers the last 200 messages, so that nobody can show one twice. */
+  /** Remembers the message, so that a replay of it is not shown, and forgets accounts that have no keys any more. */
   private fun isNew(message: OpenedPush.Message): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
-    val seen = storage.getString("messages", "").orEmpty().split('\n')
-    val name = tagOf(message.pushAccountId, message.messageId)
-    if (name in seen) return false
-    storage.edit().putString("messages", (seen + name).takeLast(200).joinToString("\n")).apply()
+    val account = message.pushAccountId
+    val known = SeenMessages.decode(storage.getString(account, null).orEmpty())
+    val seen = known.with(SeenMessages.SeenMessage(message.time, message.messageId)) ?: return false
+    val changes = storage.edit()
+    storage.all.keys.filter { keys.get(it) == null }.forEach { changes.remove(it) }
+    changes.putString(account, seen.encode()).apply()
     return true
   }
 

@@ -13,8 +13,14 @@ const {
 } = require('expo/config-plugins');
 
 const extensionName = 'NotificationService';
-const swiftFiles = ['NotificationService.swift', 'OpenPush.swift'];
-const kotlinFiles = ['OpenPush.kt', 'PushKeyStore.kt', 'PushKeyStoreModule.kt', 'PushMessagingService.kt'];
+const swiftFiles = ['NotificationService.swift', 'OpenPush.swift', 'SeenMessages.swift'];
+const kotlinFiles = [
+  'OpenPush.kt',
+  'PushKeyStore.kt',
+  'PushKeyStoreModule.kt',
+  'PushMessagingService.kt',
+  'SeenMessages.kt',
+];
 
 const pod = `
 target '${extensionName}' do

@@ -34,7 +34,8 @@ final class NotificationService: UNNotificationServiceExtension {
   private func content(for opened: OpenedPush, request: UNNotificationRequest) -> UNNotificationContent {
     guard case .message(let message, let account) = opened,
       let content = request.content.mutableCopy() as? UNMutableNotificationContent,
-      isNew("\(account.pushAccountId) \(message.message_id ?? 0)")
+      let time = message.time, let messageId = message.message_id,
+      isNew(SeenMessages.Message(time: time, messageId: messageId), of: account.pushAccountId)
     else { return request.content }
     content.title = message.sender_full_name ?? ""
     content.subtitle = [message.channel_name, message.topic].compactMap { $0 }.joined(separator: " > ")
@@ -68,12 +69,16 @@ private func readSharedKeychain(pushAccountId: String) -> String? {
   return String(data: data, encoding: .utf8)
 }
 
-/// Remembers the last 200 messages in the app group, so that nobody can show one twice.
-private func isNew(_ message: String) -> Bool {
+/// Remembers the message in the app group, so that a replay of it is not shown, and forgets accounts that have no keys any
+/// more.
+private func isNew(_ message: SeenMessages.Message, of pushAccountId: String) -> Bool {
   let group = Bundle.main.object(forInfoDictionaryKey: "WaxwingAppGroup") as? String
   guard let defaults = UserDefaults(suiteName: group) else { return true }
-  let seen = defaults.stringArray(forKey: "waxwing.seen") ?? []
-  if seen.contains(message) { return false }
-  defaults.set(Array((seen + [message]).suffix(200)), forKey: "waxwing.seen")
+  let known = defaults.dictionary(forKey: "waxwing.seen") as? [String: String] ?? [:]
+  let ofAccount = SeenMessages(encoded: known[pushAccountId] ?? "")
+  guard let seen = ofAccount.with(message) else { return false }
+  var texts = known.filter { readSharedKeychain(pushAccountId: $0.key) != nil }
+  texts[pushAccountId] = seen.encoded
+  defaults.set(texts, forKey: "waxwing.seen")
   return true
 }

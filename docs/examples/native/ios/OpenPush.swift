@@ -18,6 +18,7 @@ struct PushNotification: Decodable {
   let user_id: Int64
   let message_id: Int64?
   let message_ids: [Int64]?
+  let time: Int64?
   let content: String?
   let sender_full_name: String?
   let channel_name: String?
@@ -68,7 +69,8 @@ func openPush(
   case "test": return .test
   default:
     let isWhole =
-      notification.message_id != nil && notification.content != nil && notification.sender_full_name != nil
+      notification.message_id != nil && notification.time != nil && notification.content != nil
+      && notification.sender_full_name != nil
     return isWhole ? .message(notification, account: account) : .ignored("unknown-type")
   }
 }

@@ -1,0 +1,36 @@
+package com.example.push
+
+/**
+ * The newest messages of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
+ * time of those that were evicted: an older message counts as shown.
+ */
+data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
+  data class SeenMessage(val time: Long, val messageId: Long)
+
+  /** With one more message, at most [capacity] in all; null for a repeat, which is not shown. */
+  fun with(message: SeenMessage, capacity: Int = 200): SeenMessages? {
+    val isOlder = watermark != null && message.time <= watermark
+    if (isOlder || message in messages) return null
+    // By time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
+    val all = (messages + message).sortedBy { it.time }
+    if (all.size <= capacity) return SeenMessages(watermark, all)
+    return SeenMessages(all.first().time, all.drop(1))
+  }
+
+  fun encode(): String =
+    (listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.messageId}" }).joinToString(" ")
+
+  companion object {
+    /** Leaves out what is damaged: that must not stop notifications. */
+    fun decode(text: String): SeenMessages {
+      val words = text.split(' ')
+      val messages =
+        words.drop(1).mapNotNull { word ->
+          val time = word.substringBefore(':').toLongOrNull()
+          val messageId = word.substringAfter(':', "").toLongOrNull()
+          if (time == null || messageId == null) null else SeenMessage(time, messageId)
+        }
+      return SeenMessages(words.first().toLongOrNull(), messages)
+    }
+  }
+}

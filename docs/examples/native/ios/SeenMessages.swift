@@ -1,0 +1,39 @@
+/// The newest messages of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
+/// time of those that were evicted: an older message counts as shown.
+struct SeenMessages {
+  struct Message: Equatable {
+    let time: Int64
+    let messageId: Int64
+  }
+
+  let watermark: Int64?
+  let messages: [Message]
+
+  /// With one more message, at most `capacity` in all; nil for a repeat, which is not shown.
+  func with(_ message: Message, capacity: Int = 200) -> SeenMessages? {
+    if let watermark, message.time <= watermark { return nil }
+    if messages.contains(message) { return nil }
+    // By time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
+    let all = (messages + [message]).sorted { $0.time < $1.time }
+    if all.count <= capacity { return SeenMessages(watermark: watermark, messages: all) }
+    return SeenMessages(watermark: all[0].time, messages: Array(all.dropFirst()))
+  }
+}
+
+extension SeenMessages {
+  var encoded: String {
+    let words = messages.map { "\($0.time):\($0.messageId)" }
+    return ([watermark.map { String($0) } ?? "-"] + words).joined(separator: " ")
+  }
+
+  /// Leaves out what is damaged: that must not stop notifications.
+  init(encoded: String) {
+    let words = encoded.split(separator: " ", omittingEmptySubsequences: false)
+    watermark = words.first.flatMap { Int64($0) }
+    messages = words.dropFirst().compactMap { word in
+      let numbers = word.split(separator: ":").map { Int64($0) }
+      guard numbers.count == 2, let time = numbers[0], let messageId = numbers[1] else { return nil }
+      return Message(time: time, messageId: messageId)
+    }
+  }
+}
