@@ -4,7 +4,7 @@ export const publicKeyBytes = 32;
 /** Bytes of an X25519 private key. */
 export const privateKeyBytes = 32;
 
-/** Bytes by which a sealed box is longer than its plaintext: ephemeral public key and authenticator. */
+/** Overhead of a sealed box over its plaintext, in bytes: ephemeral public key and authenticator. */
 export const sealedBoxOverheadBytes = 48;
 
 /** Bytes of a secret box's key. */
@@ -13,16 +13,16 @@ export const secretBoxKeyBytes = 32;
 /** Bytes of a secret box's nonce. */
 export const secretBoxNonceBytes = 24;
 
-/** Bytes by which a secret box is longer than its plaintext: the authenticator. */
+/** Overhead of a secret box over its plaintext, in bytes: the authenticator. */
 export const secretBoxOverheadBytes = 16;
 
-/** Bytes of the key of authenticated encryption with additional data. */
+/** Bytes of an AEAD key. */
 export const aeadKeyBytes = 32;
 
-/** Bytes of the nonce of authenticated encryption with additional data. */
+/** Bytes of an AEAD nonce. */
 export const aeadNonceBytes = 24;
 
-/** Bytes by which what was encrypted with additional data is longer than its plaintext: the authenticator. */
+/** Overhead of AEAD ciphertext over its plaintext, in bytes: the authenticator. */
 export const aeadOverheadBytes = 16;
 
 /** Bytes of a keyed hash, and of its key. */
@@ -31,7 +31,7 @@ export const keyedHashBytes = 32;
 /** Bytes of an Ed25519 public key. */
 export const signingPublicKeyBytes = 32;
 
-/** Bytes of an Ed25519 private key as libsodium keeps it: seed and public key. */
+/** Bytes of an Ed25519 private key in libsodium's format: seed and public key. */
 export const signingPrivateKeyBytes = 64;
 
 /** Bytes of an Ed25519 signature. */

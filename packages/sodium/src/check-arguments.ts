@@ -16,10 +16,13 @@ import {
 import { isUsablePublicKey } from './low-order-points.js';
 import type { Sodium } from './sodium.js';
 
-/** A backend's bare functions: they may take it for granted that every length is right and every public key usable. */
+/** A backend without argument checks: it may assume that every length is right and every public key usable. */
 export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
 
-/** The `Sodium` interface on a backend: the caller's mistakes throw here, and what is too short never reaches it. */
+/**
+ * Adds argument checks to a backend. Throws on the caller's mistakes; ciphertext that is too short never reaches the
+ * backend.
+ */
 export function checkArguments(bare: BareSodium): Sodium {
   return {
     ...bare,

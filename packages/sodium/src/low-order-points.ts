@@ -19,7 +19,7 @@ const lowOrderPoints = [
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(bytesOfHex);
 
-/** Whether an X25519 public key has 32 bytes and is no low-order point in any encoding, the ignored top bit set or not. */
+/** Whether an X25519 public key has 32 bytes and is no low-order point in any encoding. Ignores the unused top bit. */
 export function isUsablePublicKey(publicKey: Uint8Array): boolean {
   return (
     publicKey.length === publicKeyBytes && !lowOrderPoints.some((point) => isSamePoint(point, publicKey))

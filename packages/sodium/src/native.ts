@@ -1,16 +1,16 @@
 import type { Sodium } from './sodium.js';
 import { wrapSodiumNative } from './wrap-sodium-native.js';
 
-/** The fastest backend of this machine. */
+/** The fastest backend that loads on this machine. */
 export interface FastestSodium {
   readonly sodium: Sodium;
-  /** Present when `sodium` is the WebAssembly backend: why the native one did not load, in one sentence for the log. */
+  /** Why the native backend did not load, as one sentence for the log. Present if `sodium` is the WebAssembly backend. */
   readonly nativeUnavailableReason?: string;
 }
 
 /**
- * sodium-native (Node only). Where it does not load, which is no error since it is an optional peer that each server
- * installs itself, `onUnavailable` is told why in one sentence and the result is `undefined`.
+ * Loads sodium-native (Node only). Returns `undefined` if it does not load, and calls `onUnavailable` with the reason as one
+ * sentence. That is no error: sodium-native is an optional peer dependency.
  */
 export async function loadNativeSodium(onUnavailable: (reason: string) => void): Promise<Sodium | undefined> {
   try {
@@ -22,20 +22,20 @@ export async function loadNativeSodium(onUnavailable: (reason: string) => void):
   }
 }
 
-/** The native backend where it loads, else the WebAssembly one and the reason. */
+/** Loads the native backend, or else the WebAssembly one with the reason. */
 export async function loadFastestSodium(): Promise<FastestSodium> {
   let nativeUnavailableReason = '';
   const native = await loadNativeSodium((reason) => {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
-  // A megabyte of WebAssembly, which whoever has the native one never needs.
+  // A megabyte of WebAssembly: load it only without the native backend.
   const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }
 
 function reasonOf(error: unknown): string {
-  // The loader's message goes on to list every file that it looked for.
+  // Drops the rest of the message: a list of every path that the loader tried.
   const [firstLine] = String(error instanceof Error ? error.message : error).split('\n');
   return `sodium-native did not load, so encryption runs about three times slower as WebAssembly: ${firstLine}.`;
 }

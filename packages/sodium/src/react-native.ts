@@ -6,8 +6,8 @@ export * from './byte-sizes.js';
 export type * from './sodium.js';
 
 /**
- * What the main door loads as WebAssembly, under the same name so that callers need not know: on React Native
- * libsodium is machine code (react-native-libsodium), since Hermes has no WebAssembly. `backend` says `native`.
+ * Loads react-native-libsodium, which is machine code, since Hermes has no WebAssembly. Has the name of the main entry
+ * point's export, so that callers need not distinguish platforms. `backend` is `native`.
  */
 export async function loadWasmSodium(): Promise<Sodium> {
   await libsodium.ready;

@@ -1,5 +1,5 @@
-// The package has no types. Results are written into the first arguments; a function that opens or verifies tells by
-// its boolean, the others throw.
+// The package has no types. Functions write results into their first arguments. Those that open or verify return a boolean;
+// the others throw.
 declare module 'sodium-native' {
   const sodiumNative: {
     crypto_box_keypair(publicKey: Uint8Array, privateKey: Uint8Array): void;
@@ -26,7 +26,7 @@ declare module 'sodium-native' {
       nonce: Uint8Array,
       key: Uint8Array,
     ): number;
-    /** Throws when it does not open. */
+    /** Throws if decryption fails. */
     crypto_aead_xchacha20poly1305_ietf_decrypt(
       message: Uint8Array,
       unused: null,

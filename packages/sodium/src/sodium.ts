@@ -4,7 +4,7 @@ export interface KeyPair {
   readonly privateKey: Uint8Array;
 }
 
-/** Ed25519 key pair: 32 bytes public, 64 bytes private (seed and public key, as libsodium keeps it). */
+/** Ed25519 key pair: 32 bytes public, 64 bytes private (seed and public key, libsodium's format). */
 export interface SigningKeyPair {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
@@ -30,8 +30,8 @@ export interface Sodium {
   generateKeyPair(): KeyPair;
 
   /**
-   * The X25519 public key of a private one.
-   * On React Native it throws an `Error`: react-native-libsodium does not offer the multiplication.
+   * The X25519 public key of a private one. Throws an `Error` on React Native: react-native-libsodium lacks scalar
+   * multiplication.
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
@@ -40,33 +40,33 @@ export interface Sodium {
 
   /**
    * A sealed box for the owner of `publicKey`, `sealedBoxOverheadBytes` longer than the plaintext (`crypto_box_seal`,
-   * https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a `RangeError`; ask
-   * `isUsablePublicKey` first where the key comes from a peer.
+   * https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a `RangeError`; call
+   * `isUsablePublicKey` first if the key comes from a peer.
    */
   seal(plaintext: Uint8Array, publicKey: Uint8Array): Uint8Array;
 
-  /** The plaintext of a sealed box; `undefined`, whatever the reason, when it does not open. */
+  /** The plaintext of a sealed box. Returns `undefined` if it does not open, for any reason. */
   openSealed(sealed: Uint8Array, keyPair: KeyPair): Uint8Array | undefined;
 
   /**
    * A secret box, `secretBoxOverheadBytes` longer than the plaintext (`crypto_secretbox_easy`,
-   * https://doc.libsodium.org/secret-key_cryptography/secretbox). The nonce (24 bytes) is never used twice with one key
+   * https://doc.libsodium.org/secret-key_cryptography/secretbox). Never reuse a nonce (24 bytes) with the same key
    * (32 bytes).
    */
   sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** The plaintext of a secret box; `undefined`, whatever the reason, when it does not open. */
+  /** The plaintext of a secret box. Returns `undefined` if it does not open, for any reason. */
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
   /**
-   * The plaintext encrypted, `aeadOverheadBytes` longer than it; it opens together with the same additional data alone,
-   * which is not in it (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
-   * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). The nonce
-   * (24 bytes) is never used twice with one key (32 bytes).
+   * AEAD ciphertext, `aeadOverheadBytes` longer than the plaintext. Authenticates `additionalData` without including it: it
+   * opens only with the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). Never reuse a
+   * nonce (24 bytes) with the same key (32 bytes).
    */
   sealAead(plaintext: Uint8Array, additionalData: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** The plaintext of what `sealAead` made; `undefined`, whatever the reason, when it does not open. */
+  /** The plaintext of a result of `sealAead`. Returns `undefined` if it does not open, for any reason. */
   openAead(
     sealed: Uint8Array,
     additionalData: Uint8Array,
@@ -88,10 +88,10 @@ export interface Sodium {
    */
   signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
 
-  /** Whether the signature is right; `false` for one, or a public key, of the wrong length or form. */
+  /** Whether a signature is valid. Returns `false` for a signature or public key of the wrong length or form. */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
 
-  /** `length` unpredictable bytes; any whole number from 0. */
+  /** `length` cryptographically secure random bytes; any whole number from 0. */
   randomBytes(length: number): Uint8Array;
 
   /** Overwrites `bytes` with zeros. */

@@ -1,6 +1,6 @@
 /**
- * The libraries report what does not open by throwing a plain `Error`. Lengths have been checked before, so
- * nothing else throws one: a trap in WebAssembly or memory that ran out is something else and goes on.
+ * Returns `undefined` where a library reports a failed decryption by throwing a plain `Error`. Lengths have been checked
+ * before, so nothing else throws one. Rethrows errors of other classes, such as a WebAssembly trap or exhausted memory.
  */
 export function undefinedOnFailure(open: () => Uint8Array): Uint8Array | undefined {
   try {

@@ -1,4 +1,4 @@
-/** The part of libsodium's WebAssembly module that hands out its memory. */
+/** The memory allocator of libsodium's WebAssembly module. */
 export interface WasmHeap {
   /** A view of the whole memory; replaced when the memory grows. */
   readonly HEAPU8: Uint8Array;
@@ -9,8 +9,9 @@ export interface WasmHeap {
 const wipedHeaps = new WeakSet<WasmHeap>();
 
 /**
- * libsodium-wrappers copies every argument and result through WebAssembly memory and frees the copies as they are.
- * From this call on they are zeroed first, so that no key and no plaintext outlives the call that used it.
+ * Zeroes WebAssembly memory before it is freed, from this call on. Idempotent. libsodium-wrappers copies every argument
+ * and result through that memory and frees the copies unwiped, so keys and plaintext would outlive the call that used
+ * them.
  */
 export function wipeFreedMemory(heap: WasmHeap): void {
   if (wipedHeaps.has(heap)) return;

@@ -3,10 +3,10 @@ import { checkArguments } from './check-arguments.js';
 import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** What libsodium-wrappers and react-native-libsodium have in common, as far as it is used here. */
+/** The common API of libsodium-wrappers and react-native-libsodium, as far as it is used here. */
 export interface Libsodium {
   crypto_box_keypair(): KeyPair;
-  /** react-native-libsodium does not have it. */
+  /** Absent in react-native-libsodium. */
   crypto_scalarmult_base?(privateKey: Uint8Array): Uint8Array;
   crypto_box_seal(message: Uint8Array, publicKey: Uint8Array): Uint8Array;
   crypto_box_seal_open(ciphertext: Uint8Array, publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array;
@@ -34,7 +34,7 @@ export interface Libsodium {
   memzero(bytes: Uint8Array): void;
 }
 
-/** The `Sodium` interface on a library with the functions of libsodium-wrappers, once that library is ready. */
+/** Implements `Sodium` on a library with the API of libsodium-wrappers. The library must be ready. */
 export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodium {
   return checkArguments({
     backend,
@@ -69,7 +69,7 @@ export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodiu
   });
 }
 
-/** The libraries add a `keyType` that the other backend does not have. */
+/** Drops the `keyType` that only these libraries add. */
 function bareKeyPair({ publicKey, privateKey }: KeyPair): KeyPair {
   return { publicKey, privateKey };
 }

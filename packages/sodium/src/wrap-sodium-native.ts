@@ -14,7 +14,7 @@ import { checkArguments } from './check-arguments.js';
 import type { Sodium } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** The `Sodium` interface on sodium-native. Results are plain arrays of their own, never slices of Node's buffer pool. */
+/** Implements `Sodium` on sodium-native. Results own their memory: they are never slices of Node's buffer pool. */
 export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
   return checkArguments({
     backend: 'native',
@@ -127,7 +127,7 @@ function wrapSignatures(
   };
 }
 
-/** For what may be a key: V8 keeps short arrays among its objects, and leaves a copy behind whenever it moves them. */
+/** Allocates bytes for a key outside V8's heap: V8 stores short arrays inline, and moving them leaves copies behind. */
 function unmovedBytes(length: number): Uint8Array {
   return new Uint8Array(new ArrayBuffer(length));
 }
