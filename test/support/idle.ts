@@ -15,6 +15,6 @@ export async function idle<Tables>(jobs: JobQueue<Tables>): Promise<void> {
 }
 
 /** What ends may begin something else. */
-async function ended(runner: Pick<JobRunner, 'underWay'>): Promise<void> {
-  while (runner.underWay.length > 0) await Promise.all(runner.underWay);
+async function ended(runner: Pick<JobRunner, 'inFlight'>): Promise<void> {
+  while (runner.inFlight.length > 0) await Promise.all(runner.inFlight);
 }

@@ -3,7 +3,7 @@ import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { JobTables } from './job-tables.js';
 
-// Whoever asks whether the process is ready does not wait for long.
+// A readiness probe does not wait for long.
 const timeoutMilliseconds = 3000;
 const writeEveryMilliseconds = 5000;
 const row = { name: 'storage/write-check', due_at: 0 };
@@ -13,7 +13,7 @@ interface Written {
   readonly problem: string | undefined;
 }
 
-/** Whether a database answers, and still takes durable writes: one on a full disk answers every question. */
+/** Readiness check: reads, and also writes, since a database on a full disk still answers queries. */
 export class DatabaseCheck {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;
@@ -25,7 +25,10 @@ export class DatabaseCheck {
     this.#now = now;
   }
 
-  /** `undefined`, or a sentence that says what is wrong. Reads each time, and writes at most every five seconds. */
+  /**
+   * Resolves to `undefined`, or to a sentence that says what is wrong. Reads on every call, and writes every five seconds
+   * at most.
+   */
   async run(): Promise<string | undefined> {
     const late = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
     try {
@@ -38,7 +41,7 @@ export class DatabaseCheck {
   async #readAndWrite(): Promise<string | undefined> {
     await sql`select 1`.execute(this.#database.db);
     const sinceWritten = this.#now() - (this.#written?.at ?? Number.NEGATIVE_INFINITY);
-    // A clock that was set back would else put the next write off for as long as that.
+    // A negative age means that the clock was set back: write now instead of skipping checks until it has caught up.
     const isRecent = sinceWritten >= 0 && sinceWritten < writeEveryMilliseconds;
     if (this.#written !== undefined && isRecent) return this.#written.problem;
     this.#writing ??= this.#write().finally(() => {
@@ -48,7 +51,7 @@ export class DatabaseCheck {
     return this.#written.problem;
   }
 
-  /** A row that comes and goes in one transaction: it takes room and waits for the disk, and nothing stays. */
+  /** Inserts and deletes a row in one transaction: that needs disk space and an fsync, and leaves nothing behind. */
   async #write(): Promise<Written> {
     try {
       await this.#database.write(async ({ db }) => {

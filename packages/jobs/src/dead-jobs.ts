@@ -4,10 +4,10 @@ import type { JobDetails } from './job-listing.js';
 import type { Job } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 
-/** How long a dead letter is kept. */
+/** Retention of dead letters: 14 days. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
-/** The dead letters: jobs that were given up, with the reason; the same table on every backend. */
+/** Dead letters: jobs that were given up, with the reason. */
 export class DeadJobs {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;
@@ -35,9 +35,9 @@ export class DeadJobs {
     await db.insertInto('dead_jobs').values(rows).execute();
   }
 
-  /** How many there are of each kind; no more than `limit` of each are counted. */
+  /** Counts the dead letters by kind, each up to `limit`. */
   async tally(limit: number): Promise<{ kind: string; count: number }[]> {
-    // From kind to kind through the index, past all that is not counted.
+    // Skip scan: jumps from kind to kind through the index, and stops counting at the limit.
     const { rows } = await sql<{ kind: string; count: number }>`
       with recursive kinds (kind) as (
         select min(kind) from dead_jobs
@@ -68,13 +68,16 @@ export class DeadJobs {
     return row && toDetails(row);
   }
 
-  /** Takes a dead letter out, within the caller's transaction; `undefined` when there is none. */
+  /** Removes and returns a dead letter, within the caller's transaction. Resolves to `undefined` if there is none. */
   async take(db: Transaction<JobTables>, id: string): Promise<JobDetails | undefined> {
     const row = await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst();
     return row && toDetails(row);
   }
 
-  /** Removes what died longer ago than it is kept, a few at a time so that nobody waits; answers how many. */
+  /**
+   * Deletes dead letters past their retention, in small batches that block no other writer for long. Resolves to their
+   * count.
+   */
   async removeOld(signal: AbortSignal): Promise<number> {
     const before = this.#now() - deadJobRetentionMilliseconds;
     const removeSome = async (limit: number): Promise<number> => {

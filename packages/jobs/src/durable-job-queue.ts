@@ -15,9 +15,9 @@ export interface JobQueueOptions {
   readonly database: Database<JobTables>;
   readonly mayWork: boolean;
   readonly now: () => number;
-  /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
+  /** Called on an unexpected failure of a job, or of polling (without a job). The work is retried. */
   onError(error: unknown, job?: Job): void;
-  /** The database has told which jobs are due. */
+  /** Called when the database has answered which jobs are due. */
   onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
 }
@@ -28,20 +28,20 @@ const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
 const tallyLimit = 10_000;
 const none = { due: 0, waiting: 0, running: 0 };
-const broughtForwardAtOnce = 500;
-const mostBroughtForward = 10_000;
+const bringForwardBatch = 500;
+const maximumBroughtForward = 10_000;
 
 /** {@link JobQueue} on the lease table. */
 export class DurableJobQueue implements JobQueue<JobTables> {
-  /** It and `runner` can be seen so that tests wait for what is under way; {@link JobQueue} has neither. */
+  /** `leases` and `runner` are public for tests, which wait for jobs in flight. {@link JobQueue} has neither. */
   readonly leases: LeaseTable;
   readonly runner: JobRunner;
   readonly #options: JobQueueOptions;
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
-  /** The jobs that each open transaction adds: written together, at its end. */
-  readonly #adding = new WeakMap<object, StoredJob[]>();
+  /** Jobs by the open transaction that enqueued them: written as one batch before it commits. */
+  readonly #pendingJobs = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
   constructor(options: JobQueueOptions) {
@@ -165,8 +165,8 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   async bringForward(kind: string, everyMilliseconds: number): Promise<void> {
     const { database, now } = this.#options;
     let from = now();
-    for (let moved = 0; moved < mostBroughtForward; moved += broughtForwardAtOnce) {
-      const limit = broughtForwardAtOnce;
+    for (let moved = 0; moved < maximumBroughtForward; moved += bringForwardBatch) {
+      const limit = bringForwardBatch;
       const count = await this.#living.bringForward({ kind, from, everyMilliseconds, limit });
       if (count === 0) return;
       await database.write((transaction) => this.#signal(transaction, [kind]));
@@ -175,10 +175,10 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   }
 
   #add(transaction: AnyTransaction, job: StoredJob): void {
-    const others = this.#adding.get(transaction.db);
+    const others = this.#pendingJobs.get(transaction.db);
     if (others !== undefined) return void others.push(job);
     const jobs = [job];
-    this.#adding.set(transaction.db, jobs);
+    this.#pendingJobs.set(transaction.db, jobs);
     transaction.beforeCommit(async () => {
       await this.leases.add(transaction, jobs);
       await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
@@ -198,7 +198,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   }
 }
 
-/** Refuses on every backend what one of them could not store. */
+/** Throws a TypeError for a job that SQLite or PostgreSQL could not store, on both backends. */
 function assertStorable({ kind, payload }: NewJob): void {
   if (!/^[\w.\-/]{1,200}$/.test(kind)) {
     throw new TypeError(

@@ -1,19 +1,21 @@
 import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 
+/** A job to enqueue. */
 export interface NewJob {
-  /** Which handler does it: letters, digits, `_`, `-`, `.` and `/`. */
+  /** Selects the handler: 1 to 200 letters, digits, `_`, `-`, `.` and `/`. */
   readonly kind: string;
-  /** What the handler needs to know, as text (JSON, say). */
+  /** Input of the handler, such as JSON. Must hold no NUL and no unpaired surrogate. */
   readonly payload: string;
-  /** Earliest start, in Unix milliseconds; at once where nothing is said. */
+  /** Earliest start, in Unix milliseconds; default: now. */
   readonly runAt?: number;
-  /** When to give up, in Unix milliseconds. */
+  /** When to give up and keep the job as a dead letter, in Unix milliseconds. */
   readonly giveUpAt: number;
-  /** Why it is not done yet, for people, where it was tried before. */
+  /** Why an attempt before this job failed, for operators. */
   readonly reason?: string;
 }
 
+/** A job as its handler gets it. Instants are in Unix milliseconds. */
 export interface Job {
   readonly id: string;
   readonly kind: string;
@@ -24,76 +26,85 @@ export interface Job {
   readonly giveUpAt: number;
 }
 
-/** Changes that belong to an outcome; committed in the same transaction that records it. */
+/** Writes changes in the transaction that records the outcome, so that both commit or neither does. */
 export type ApplyOutcome<Tables> = (transaction: WriteTransaction<Tables>) => Promise<void>;
 
+/** The result of an attempt. `apply` writes changes that commit together with it. */
 export type JobOutcome<Tables> =
   | { readonly kind: 'done'; readonly apply?: ApplyOutcome<Tables> }
-  /** Try again at `at` (Unix milliseconds). `reason` is for people. */
+  /** Retry at `at` (Unix milliseconds), for `reason`, which operators read. */
   | {
       readonly kind: 'retry';
       readonly at: number;
       readonly reason: string;
       readonly apply?: ApplyOutcome<Tables>;
     }
-  /** Never try again; the job is kept as a dead letter with its reason. */
+  /** Give up: the job becomes a dead letter with this reason. */
   | { readonly kind: 'dead'; readonly reason: string; readonly apply?: ApplyOutcome<Tables> };
 
+/** Runs the jobs of one kind. */
 export interface JobHandler<Tables> {
-  /** How many jobs of this kind run at once in this process. */
+  /** Concurrency limit of this kind in this process. */
   readonly concurrency: number;
   /**
-   * One attempt. It may be repeated after a crash, so its effects must bear that. A throw is a retry with back-off;
-   * once `signal` is aborted (the process is closing) it hands the job back instead.
+   * Makes one attempt. Must be idempotent: an attempt may be repeated after a crash. If it throws, the job is retried with
+   * exponential backoff. If it throws after `signal` was aborted (shutdown), the job is handed back at once.
    */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome<Tables>>;
-  /** The time to give up has come: what must change with it. `reason` is that of the last attempt. */
+  /** Called when `giveUpAt` has passed. Returns the changes to commit with it. `reason` is that of the last attempt. */
   giveUp(job: Job, reason: string): ApplyOutcome<Tables>;
 }
 
-/** Work that is repeated; it must bear being done twice. */
+/** Periodic work. Must be idempotent. */
 export type ScheduledWork = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Durable work: done at least once, retried at given instants, given up at a given instant, then kept as a dead letter
- * for 14 days. Any number of processes on one database share it; what a dead process was doing is taken over within
- * half a minute (their clocks must agree to a few seconds, or jobs are taken over too early and done twice).
+ * Durable job queue with at-least-once execution. A job is retried when its handler says so, until `giveUpAt`; then it is
+ * kept as a dead letter for 14 days. Any number of processes share the queue of one database. Jobs of a crashed process
+ * are taken over within half a minute. Clocks must agree to a few seconds, or jobs are taken over too early and run
+ * twice.
  */
 export interface JobQueue<Tables> {
-  /** Adds a job within the caller's transaction: it exists if and only if that commits. */
+  /**
+   * Adds a job within the caller's transaction: it exists if and only if that commits. Rejects with a TypeError for a
+   * kind or payload that cannot be stored.
+   */
   enqueue(transaction: AnyTransaction, job: NewJob): Promise<void>;
-  /** Says who does jobs of a kind; call it before {@link start}. */
+  /** Registers the handler for a kind. Call it before {@link start}. */
   handle(kind: string, handler: JobHandler<Tables>): void;
   /**
-   * Does `work` once in every period, counted over all processes, first at the first start ever. When it fails it is
-   * tried again until the period ends. Call it before {@link start}.
+   * Runs `work` once per period across all processes, for the first time when a process first starts. A failure is retried
+   * until the period ends. Call it before {@link start}.
    */
   schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void;
-  /** Starts working. */
+  /** Starts to run jobs. Rejects with a DatabaseUnusableError if the database was not opened with the role `serving`. */
   start(): Promise<void>;
-  /** Stops taking jobs, aborts what still runs after `deadlineMilliseconds`, and hands it back. */
+  /**
+   * Shuts down: claims no more jobs, waits `deadlineMilliseconds` for jobs in flight, then aborts them and hands them
+   * back.
+   */
   stop(deadlineMilliseconds: number): Promise<void>;
 
   /**
-   * How many jobs there are of each kind, for metrics: of the kinds that are done here and of those that died, and no
-   * number beyond 10,000, so that it is cheap however many there are.
+   * Counts jobs by kind, for metrics: the kinds that this process handles, and those with dead letters. No count exceeds
+   * 10,000, which bounds the cost.
    */
   tally(): Promise<JobKindCounts[]>;
-  /** The oldest jobs first. */
+  /** Lists jobs, the oldest first. */
   list(filter: JobFilter): Promise<JobSummary[]>;
-  /** `undefined` when there is no such job. */
+  /** Finds a job by its id. Resolves to `undefined` if there is none. */
   show(id: string): Promise<JobDetails | undefined>;
   /**
-   * Makes a waiting job due now, or brings a dead one back as a new job with as much time as it had at first. False
-   * when there is no such job or it is running.
+   * Makes a waiting job due now, or enqueues a dead one again with its original lifetime. Resolves to false if there is no
+   * such job or it is running.
    */
   retry(id: string): Promise<boolean>;
-  /** Removes a waiting or dead job. False when there is no such job or it is running. */
+  /** Deletes a waiting or dead job. Resolves to false if there is no such job or it is running. */
   drop(id: string): Promise<boolean>;
   /**
-   * For when what jobs of a kind wait for is back: makes those that wait longest due, the first one now and the others
-   * `everyMilliseconds` after each other, so that they do not come all at once. None is put off; of very many the rest
-   * keep their instants.
+   * Reschedules waiting jobs of a kind after an outage: the first runs now and the others at intervals of
+   * `everyMilliseconds`, which avoids a thundering herd. Delays no job. Moves the 10,000 earliest jobs; the others keep
+   * their start times.
    */
   bringForward(kind: string, everyMilliseconds: number): Promise<void>;
 }

@@ -11,34 +11,34 @@ export interface JobRunnerOptions {
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
-  /** The database has told which jobs are due. */
+  /** Called when the database has answered which jobs are due. */
   onAnswer(): void;
-  /** Called before jobs are looked for, so that what is due at that moment is among them. */
+  /** Called before each claim. Jobs that it enqueues can be claimed at once. */
   beforeClaim(): Promise<void>;
-  /** When `beforeClaim` has something to do next, in Unix milliseconds. */
+  /** When `beforeClaim` must run next, in Unix milliseconds. */
   nextDueAt(): number;
 }
 
 interface Work {
   readonly handler: JobHandler<JobTables>;
-  /** By the job's id. */
+  /** By job id. */
   readonly running: Map<string, Running>;
 }
 
 interface Running {
   claim: ClaimedJob;
-  /** Whether it has run and only its outcome is still to be recorded: its place is free already. */
+  /** Whether only its outcome remains to be recorded. Its slot is already free. */
   isEnding: boolean;
   done: Promise<void>;
 }
 
-// Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
+// Fallback for jobs without a signal: those from a command of another process on SQLite, or after a lost signal.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
-/** How long an aborted job may take to notice. */
+/** Grace period for jobs after `signal` was aborted. */
 const abortGraceMilliseconds = 500;
 
-/** Claims due jobs, runs them, and has their outcomes recorded. */
+/** Claims due jobs, runs them within each kind's concurrency limit, and records their outcomes. */
 export class JobRunner {
   readonly renewal: LeaseRenewal;
   readonly #options: JobRunnerOptions;
@@ -64,7 +64,7 @@ export class JobRunner {
     });
   }
 
-  /** The kinds that are handled here. */
+  /** The kinds that have a handler in this process. */
   get kinds(): Iterable<string> {
     return this.#work.keys();
   }
@@ -80,7 +80,7 @@ export class JobRunner {
     this.wake();
   }
 
-  /** Looks for due jobs of these kinds, or of all. */
+  /** Claims due jobs of these kinds (default: all), without waiting. Calls during a claim are batched. */
   wake(kinds: Iterable<string> = this.#work.keys()): void {
     if (!this.#started) return;
     for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
@@ -93,13 +93,13 @@ export class JobRunner {
       });
   }
 
-  /** What ends by itself: the look for jobs, and the jobs that run. */
-  get underWay(): readonly Promise<void>[] {
+  /** In-flight work: the current claim and the running jobs. */
+  get inFlight(): readonly Promise<void>[] {
     const running = this.#running().map(({ done }) => done);
     return this.#claiming === undefined ? running : [this.#claiming, ...running];
   }
 
-  /** The first call decides about the deadline; later ones wait for it. */
+  /** Idempotent: the first call sets the deadline, and later calls wait for it. */
   stop(deadlineMilliseconds: number): Promise<void> {
     this.#stopped ??= this.#stop(deadlineMilliseconds);
     return this.#stopped;
@@ -107,14 +107,14 @@ export class JobRunner {
 
   async #stop(deadlineMilliseconds: number): Promise<void> {
     this.#started = false;
-    this.renewal.takeOverNoMore();
+    this.renewal.stopTakingOver();
     clearTimeout(this.#pollTimer);
     await this.#claiming;
     const deadline = performance.now() + deadlineMilliseconds;
-    await answerWithin(deadlineMilliseconds, Promise.all(this.underWay), []);
-    if (this.underWay.length > 0) {
+    await answerWithin(deadlineMilliseconds, Promise.all(this.inFlight), []);
+    if (this.inFlight.length > 0) {
       this.#stopping.abort();
-      await answerWithin(abortGraceMilliseconds, Promise.all(this.underWay), []);
+      await answerWithin(abortGraceMilliseconds, Promise.all(this.inFlight), []);
     }
     await answerWithin(Math.max(0, deadline - performance.now()), this.renewal.stop(), undefined);
     this.#isAbandoned = true;
@@ -126,7 +126,7 @@ export class JobRunner {
   }
 
   async #claimWanted(): Promise<void> {
-    // Jobs end in bunches, as they are recorded together: claim once for all of them.
+    // Outcomes are recorded in batches, so jobs end in batches: claim once for all of them.
     await new Promise((resolve) => setImmediate(resolve));
     const since = this.#options.now();
     const looked: string[] = [];
@@ -147,9 +147,12 @@ export class JobRunner {
     }
   }
 
-  /** Of these kinds alone: that of the others is planned already, or looked for when a job of theirs ends. */
+  /**
+   * When the next job of these kinds is due. Other kinds already have a timer, or are claimed when one of their jobs
+   * ends.
+   */
   async #nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
-    // What has no room, and what was due before, waits for a free place: a job that ends looks for the next one.
+    // A kind without a free slot needs no timer: the next job that ends claims again.
     const withRoom = kinds.filter((kind) => {
       const work = this.#work.get(kind);
       return work !== undefined && work.running.size < work.handler.concurrency;
@@ -160,7 +163,7 @@ export class JobRunner {
   async #claimKind(kind: string): Promise<void> {
     const work = this.#work.get(kind);
     if (work === undefined) return;
-    const free = roomOf(work);
+    const free = freeSlots(work);
     if (free <= 0) return;
     const claims = await this.#options.leases.claim(kind, free);
     this.#options.onAnswer();
@@ -170,7 +173,7 @@ export class JobRunner {
         this.#begin(kind, work, claim);
         continue;
       }
-      // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
+      // Its lease expired while it ran, such as after the clock was set forward: it continues under the new lease.
       running.claim = claim;
       this.#wanted.add(kind);
     }
@@ -180,7 +183,7 @@ export class JobRunner {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).finally(() => {
-      // It may have been put back and claimed again since.
+      // The job may have been put back and claimed again meanwhile.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
       this.wake([kind]);
     });
@@ -191,7 +194,7 @@ export class JobRunner {
     return Math.min(pollMilliseconds, Math.max(1, next - this.#options.now()));
   }
 
-  /** Looks at all kinds after that time, or when that was planned already if it is sooner. */
+  /** Schedules a claim of all kinds, unless an earlier one is scheduled. */
   #pollAfter(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (!this.#started || at >= this.#pollAt) return;
@@ -208,7 +211,7 @@ export class JobRunner {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
-      // Its lease is given up already: somebody else does it again.
+      // Its lease was released at shutdown: another process runs it again.
       if (this.#isAbandoned) return;
       if (outcome === 'handed-back') {
         await this.#release([own.claim]);
@@ -216,7 +219,7 @@ export class JobRunner {
       }
       own.isEnding = true;
       const recorded = this.#options.outcomes.record(own.claim, outcome);
-      // Whatever takes its place is claimed in the commit that records it.
+      // Batches the claim of the next job into the commit that records this outcome.
       this.wake([begun.job.kind]);
       await recorded;
     } catch (error) {
@@ -243,13 +246,13 @@ export class JobRunner {
     }
   }
 
-  /** The outcome could not be written with what belongs to it: the attempt is done again later. */
+  /** Retries an attempt whose outcome or `apply` could not be committed. */
   async #retryUnrecorded(claim: ClaimedJob): Promise<void> {
     try {
       const reason = 'the outcome could not be recorded';
       await this.#options.outcomes.record(claim, { kind: 'retry', at: this.#afterThrow(claim), reason });
     } catch (error) {
-      // The lease runs out and the job is done again: at least once, as promised.
+      // The lease will expire and the job will run again (at-least-once).
       this.#options.onError(error, claim);
     }
   }
@@ -268,8 +271,8 @@ export class JobRunner {
   }
 }
 
-/** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
-function roomOf({ handler, running }: Work): number {
+/** Free slots of a kind. Ending jobs do not count, but running and ending jobs together never exceed twice the limit. */
+function freeSlots({ handler, running }: Work): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);

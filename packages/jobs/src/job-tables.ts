@@ -7,9 +7,9 @@ import {
 } from '@waxwing/storage';
 import { type Generated, type Kysely, type SelectType, sql, type Transaction } from 'kysely';
 
-/** The tables of the job queue. Instants in Unix milliseconds. */
+/** The tables of the job queue. Instants are in Unix milliseconds. */
 export interface JobTables {
-  /** The living jobs. Who has a lease does the job; without one it waits for its instant. */
+  /** Jobs that are not dead. A job with a lease is running; one without waits for `run_at`. */
   jobs: {
     id: Generated<number>;
     kind: string;
@@ -39,7 +39,7 @@ export interface JobTables {
 
 export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
 
-/** The jobs' tables in the transaction of whoever adds or ends jobs, and who need not know them. */
+/** The job tables in a transaction whose type does not include them. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db.withTables<Pick<JobTables, keyof JobTables>>();
 }
@@ -100,7 +100,7 @@ async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Each job is in one of the two, so that what is claimed is looked for among what nobody has. */
+/** Two partial indexes, with each job in exactly one: a claim scans jobs without a lease only. */
 async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
   await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
   await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);

@@ -4,21 +4,21 @@ import type { LeaseTable } from './lease-table.js';
 export interface LeaseRenewalOptions {
   readonly leases: LeaseTable;
   readonly now: () => number;
-  /** The kinds of jobs that are handled here. */
+  /** The kinds that have a handler in this process. */
   kinds(): readonly string[];
-  /** What this process runs now. */
+  /** The jobs that this process runs now. */
   claims(): readonly ClaimedJob[];
   onError(error: unknown): void;
 }
 
-/** Renews the leases of what runs here, and takes over those that nobody renews. */
+/** Renews the leases of this process's jobs every five seconds, and takes over expired leases. */
 export class LeaseRenewal {
   readonly #options: LeaseRenewalOptions;
-  /** Those under way: the database may take longer for one than it is until the next. */
-  readonly #underWay = new Set<Promise<void>>();
+  /** Renewals in flight; a slow database can overlap two rounds. */
+  readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #takesOver = false;
-  /** When the database was last known to answer, by a clock that is never set. */
+  /** When the database last answered, by the monotonic clock. */
   #lastAnswerAt = performance.now();
 
   constructor(options: LeaseRenewalOptions) {
@@ -36,27 +36,27 @@ export class LeaseRenewal {
     if (claims.length > 0) await this.#options.leases.renew(claims);
   }
 
-  /** From now on it renews only what runs here. */
-  takeOverNoMore(): void {
+  /** Stops takeovers. Renewals continue. */
+  stopTakingOver(): void {
     this.#takesOver = false;
   }
 
-  /** Begins no further renewal. Resolves when none is under way. */
+  /** Starts no further renewal. Resolves when none is in flight. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   #begin(): void {
-    const renewal = this.#renewOrTakeOver().finally(() => this.#underWay.delete(renewal));
-    this.#underWay.add(renewal);
+    const renewal = this.#renewOrTakeOver().finally(() => this.#inFlight.delete(renewal));
+    this.#inFlight.add(renewal);
   }
 
   async #renewOrTakeOver(): Promise<void> {
     const { leases, now, kinds, onError } = this.#options;
     try {
       await this.renew();
-      // After an outage every lease looks abandoned; their owners get until the next time to renew them first.
+      // After an outage every lease looks expired. Skip one round, so that owners can renew first.
       const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
       if (wasAway) await leases.nextRunAt(kinds(), now());
       else if (this.#takesOver) await leases.takeOver();

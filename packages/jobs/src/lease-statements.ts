@@ -6,19 +6,19 @@ interface ClaimOptions {
   readonly kind: string;
   /** The most jobs to claim. */
   readonly limit: number;
-  /** What was due by then, in Unix milliseconds. */
+  /** Claims jobs due by this instant, in Unix milliseconds. */
   readonly now: number;
   readonly leasedUntil: number;
 }
 
-/** The busiest statements on the lease table, written for each database by itself; all others are the same for both. */
+/** The hot statements on the lease table, with an implementation per database. All other statements are shared. */
 export interface LeaseStatements {
   insert(db: Transaction<JobTables>, jobs: readonly StoredJob[]): Promise<void>;
-  /** Leases the oldest due jobs that nobody has, and answers them in no order. */
+  /** Leases the oldest due jobs without a lease. Resolves to them in no particular order. */
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
-   * Removes the claimed jobs that go and puts back those that wait again. Answers the ids of those whose claim still
-   * held: a job that somebody else has claimed since stays as it is.
+   * Deletes finished jobs and puts back those to retry. Resolves to the ids whose claim was still valid. A job that another
+   * process has claimed meanwhile stays unchanged.
    */
   settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly number[]>;
 }

@@ -11,12 +11,12 @@ export interface LeaseTableOptions {
   readonly now: () => number;
 }
 
-/** A lease further ahead than this was given by a process whose clock was wrong: nobody waits for its end. */
+/** A lease that ends later than this comes from a process with a wrong clock, and counts as expired. */
 const impossibleLeaseMilliseconds = 60 * 60_000;
 
 /**
- * The living jobs, and which of them are leased by which process until when. A claim is named by the job's id and the
- * number of its attempt: whoever claims the job later has another number.
+ * The jobs that are not dead, with their leases. A claim is identified by job id and attempt number: each later claim has a
+ * higher number, so a stale owner cannot settle the job.
  */
 export class LeaseTable {
   readonly #options: LeaseTableOptions;
@@ -27,9 +27,9 @@ export class LeaseTable {
     this.#statements = options.database.kind === 'sqlite' ? sqliteLeaseStatements : postgresLeaseStatements;
   }
 
-  /** Called once, when the process starts working: what a process left behind that died is claimable then. */
+  /** Makes the jobs of crashed processes claimable. Call it once, at start. */
   async start(): Promise<void> {
-    // A SQLite file has one serving process; what is leased in it was left behind.
+    // A SQLite file has one serving process, so every lease in it is stale at start.
     if (this.#options.database.kind !== 'sqlite') return await this.takeOver();
     await this.#options.database.write(({ db }) =>
       db.updateTable('jobs').set({ leased_until: null }).where('leased_until', 'is not', null).execute(),
@@ -40,23 +40,23 @@ export class LeaseTable {
     await this.#statements.insert(jobTables(transaction), jobs);
   }
 
-  /** The oldest due jobs that nobody has leased, now leased by this process. */
+  /** Leases the oldest due jobs of a kind, `limit` at most, to this process. Sorted by due time. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#options.now();
-    // Where nothing is due nothing is written, and the disk has nothing to sync.
+    // If nothing is due, nothing is written and no fsync happens.
     const rows = await this.#options.database.write(({ db }) =>
       this.#statements.claim(db, { kind, limit, now, leasedUntil: now + leaseMilliseconds }),
     );
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
 
-  /** Answers the ids of the jobs that still were this process's; nothing is changed about the others. */
+  /** Settles claims. Resolves to the ids of those that were still this process's; the others stay unchanged. */
   async settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
     const settled = await this.#statements.settle(db, settlements);
     return new Set(settled.map(String));
   }
 
-  /** Lengthens the leases. */
+  /** Extends the leases. */
   async renew(claims: readonly ClaimedJob[]): Promise<void> {
     await this.#setLease(claims, this.#options.now() + leaseMilliseconds);
   }
@@ -66,7 +66,7 @@ export class LeaseTable {
     await this.#setLease(claims, null);
   }
 
-  /** Makes the jobs claimable whose lease has ended. */
+  /** Makes jobs with an expired lease claimable. */
   async takeOver(): Promise<void> {
     const now = this.#options.now();
     await this.#options.database.write(({ db }) =>
@@ -80,15 +80,15 @@ export class LeaseTable {
     );
   }
 
-  /** When the next job of these kinds becomes due that was not due at `since`; `undefined` when none waits. */
+  /** When the next job of these kinds becomes due after `since`. Resolves to `undefined` if none waits. */
   async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     if (kinds.length === 0) return undefined;
-    const asked = JSON.stringify(kinds.map((kind) => ({ kind })));
-    const [next] = await nextRun(this.#options.database.db, { kinds: asked, since });
+    const kindRows = JSON.stringify(kinds.map((kind) => ({ kind })));
+    const [next] = await nextRun(this.#options.database.db, { kinds: kindRows, since });
     return next?.run_at ?? undefined;
   }
 
-  /** What was put back since is leased by nobody, though its attempt is the same until somebody claims it. */
+  /** Changes leases, but only where one exists: a job that was put back keeps its attempt number until the next claim. */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
     await this.#options.database.write(({ db }) =>
       db
@@ -101,13 +101,13 @@ export class LeaseTable {
   }
 }
 
-interface AskedKinds {
+interface NextRunParameters {
   /** JSON array of rows. */
   readonly kinds: string;
   readonly since: number;
 }
 
-const nextRun = fixedQuery<JobTables, AskedKinds, { run_at: number | null }>((db, parameter) => ({
+const nextRun = fixedQuery<JobTables, NextRunParameters, { run_at: number | null }>((db, parameter) => ({
   compile: () =>
     sql<{ run_at: number | null }>`
       select min(run_at) as run_at from (

@@ -1,6 +1,6 @@
 import type { Job } from './job-queue.js';
 
-/** A job to be stored. Instants in Unix milliseconds. */
+/** A job to store. Instants are in Unix milliseconds. */
 export interface StoredJob {
   readonly kind: string;
   readonly payload: string;
@@ -10,18 +10,18 @@ export interface StoredJob {
   readonly reason: string | undefined;
 }
 
-/** A job that this process may run until its lease ends. */
+/** A job that this process may run until its lease expires. */
 export interface ClaimedJob {
   readonly job: Job;
   readonly lastReason: string | undefined;
 }
 
-/** What becomes of a claimed job in the table: it goes, or it waits again. */
+/** How to settle a claimed job: put it back for `next`, or delete it if that is undefined. */
 export interface Settlement {
   readonly claim: ClaimedJob;
   readonly next: { readonly runAt: number; readonly reason: string } | undefined;
 }
 
-/** How long a claim lasts without being renewed; then the job is somebody else's. */
+/** Duration of a lease. An expired one may be taken over by any process. */
 export const leaseMilliseconds = 20_000;
 export const renewalMilliseconds = 5_000;

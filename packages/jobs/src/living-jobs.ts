@@ -6,7 +6,7 @@ import type { JobRow, JobTables } from './job-tables.js';
 type LivingState = Exclude<JobState, 'dead'>;
 type LivingRow = JobRow & { readonly state: LivingState };
 
-/** The living jobs as operators see and change them. */
+/** Lists and changes the jobs that are not dead, for operators. */
 export class LivingJobs {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class LivingJobs {
     this.#now = now;
   }
 
-  /** How many jobs of a kind are in each state; of no state more than `limit` are counted. */
+  /** Counts the jobs of a kind by state, each up to `limit`. */
   async tally(kind: string, limit: number): Promise<Record<LivingState, number>> {
     const now = this.#now();
     const count = (condition: ReturnType<typeof sql>) =>
@@ -29,7 +29,7 @@ export class LivingJobs {
     return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
-  /** The oldest ones first. */
+  /** Lists jobs, the oldest first. */
   async list({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
     let query = this.#database.db.selectFrom('jobs').selectAll().select(this.#state().as('state'));
     if (kind !== undefined) query = query.where('kind', '=', kind);
@@ -49,7 +49,7 @@ export class LivingJobs {
     return row && toDetails(row);
   }
 
-  /** Makes a waiting job due now; false when it is not waiting. */
+  /** Makes a waiting job due now. Resolves to false if there is no such job or it is running. */
   async hasten(id: string): Promise<boolean> {
     const now = this.#now();
     const rows = await this.#database.write(({ db }) =>
@@ -63,7 +63,7 @@ export class LivingJobs {
     return rows.length > 0;
   }
 
-  /** Removes a waiting job; false when it is not waiting. */
+  /** Deletes a waiting job. Resolves to false if there is no such job or it is running. */
   async remove(id: string): Promise<boolean> {
     const rows = await this.#database.write(({ db }) =>
       db
@@ -76,8 +76,8 @@ export class LivingJobs {
   }
 
   /**
-   * Makes those jobs of a kind that wait beyond `from` due, the first one then and the others `everyMilliseconds` after
-   * each other, unless they are due sooner. Answers how many it looked at, `limit` at most.
+   * Reschedules jobs of a kind that wait beyond `from` (Unix milliseconds): the first to `from`, the others at intervals of
+   * `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most.
    */
   async bringForward(options: {
     readonly kind: string;

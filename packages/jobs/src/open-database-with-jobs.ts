@@ -7,22 +7,22 @@ import { type JobTables, jobMigrations } from './job-tables.js';
 export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onError'> {
   readonly now: () => number;
   /**
-   * Told of a job that failed unexpectedly, and of what went wrong in the background: then the job's kind is `none`.
-   * The work goes on later in both cases.
+   * Called when a job failed unexpectedly, and for failures in the background, whose job has the kind `none`. The work is
+   * retried in both cases.
    */
   onJobError(error: unknown, job: Job): void;
-  /** Told whenever the database has answered which jobs are due; they are looked for each second at least. */
+  /** Called whenever the database has answered which jobs are due, at least once per second. */
   onAnswer?(): void;
-  /** Told how many dead letters were removed because they were old. */
+  /** Called with the number of dead letters deleted after their retention. */
   onDeadJobsRemoved?(count: number): void;
 }
 
-/** An open, migrated database and the queue of jobs that it keeps. Closing it hands back the jobs that still run. */
+/** An open, migrated database with its job queue. Closing it hands back running jobs. */
 export interface DatabaseWithJobs<Tables> extends Database<Tables> {
   readonly jobs: JobQueue<Tables>;
   /**
-   * `undefined` when the database answers and takes writes, of which it tries one every five seconds at most; otherwise a
-   * sentence that says what is wrong. For readiness.
+   * Readiness check. Resolves to `undefined` if the database answers and accepts writes, and otherwise to a sentence that
+   * says what is wrong. Reads on every call, and writes every five seconds at most.
    */
   check(): Promise<string | undefined>;
 }
@@ -30,13 +30,13 @@ export interface DatabaseWithJobs<Tables> extends Database<Tables> {
 const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdAt: 0, giveUpAt: 0 };
 
 /**
- * Opens the database and brings its tables up to date, those of the jobs among them.
+ * Opens the database and runs its migrations, including those of the job queue.
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export function openDatabaseWithJobs<Tables>(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<Tables>>;
-// Its own tables are among the migrations; those that the caller knows are nothing to it.
+// The implementation knows the job tables only. The caller's tables exist in its type alone.
 export async function openDatabaseWithJobs(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<JobTables>> {

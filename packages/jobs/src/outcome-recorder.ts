@@ -16,7 +16,10 @@ interface Ended {
 
 const maximumOutcomesPerWrite = 256;
 
-/** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
+/**
+ * Batches the outcomes of one event-loop tick into transactions of up to 256. If one fails, each of its outcomes is recorded
+ * alone, so that one failing `apply` does not affect the others.
+ */
 export class OutcomeRecorder {
   readonly #leases: LeaseTable;
   readonly #database: Database<JobTables>;
@@ -30,8 +33,8 @@ export class OutcomeRecorder {
   }
 
   /**
-   * Resolves once the outcome and what belongs to it are committed, or when the job is no longer this process's:
-   * then nothing is changed. Rejects with what `apply` threw.
+   * Resolves once the outcome and its `apply` are committed, or if the claim is stale, in which case nothing changes.
+   * Rejects with the error of `apply`.
    */
   record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<void> {
     return new Promise((resolve, reject) => {

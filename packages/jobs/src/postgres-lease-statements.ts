@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { JobRow } from './job-tables.js';
 import type { LeaseStatements } from './lease-statements.js';
 
-/** One statement for any number of jobs; processes that claim at once take different ones and do not wait. */
+/** Lease statements for PostgreSQL: one per batch. `skip locked` lets processes claim different jobs without waiting. */
 export const postgresLeaseStatements: LeaseStatements = {
   async insert(db, jobs) {
     await sql`

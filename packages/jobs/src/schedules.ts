@@ -3,13 +3,13 @@ import type { JobTables } from './job-tables.js';
 
 interface Schedule {
   readonly everyMilliseconds: number;
-  /** When this process should look at it next; others may have done it meanwhile. */
+  /** When this process checks it next. Another process may have started it meanwhile. */
   dueAt: number;
 }
 
 /**
- * What must happen once in every period, however many processes there are: a row for each says when it is due, and
- * whoever moves that on also adds the job, in one transaction.
+ * Periodic jobs that run once per period across all processes. One row per schedule holds its due time. The transaction that
+ * advances it also enqueues the job, so that one process alone does so.
  */
 export class Schedules {
   readonly #database: Database<JobTables>;
@@ -23,18 +23,18 @@ export class Schedules {
     this.#schedules.set(name, { everyMilliseconds, dueAt: Number.NEGATIVE_INFINITY });
   }
 
-  /** When one of them is to be looked at next; infinite when there are none. */
+  /** When to check the next schedule, in Unix milliseconds; `Infinity` if there is none. */
   get nextDueAt(): number {
     return Math.min(...[...this.#schedules.values()].map(({ dueAt }) => dueAt));
   }
 
-  /** Starts those that are due and that no other process has started. */
+  /** Enqueues a job for each due schedule that no other process has started. */
   async startDue(
     now: number,
     enqueue: (transaction: WriteTransaction<JobTables>, name: string, endsAt: number) => Promise<void>,
   ) {
     for (const [name, schedule] of this.#schedules) {
-      // A clock that was set back would else leave a schedule waiting for as long as it was set back.
+      // A due time more than one period ahead means that the clock was set back: do not wait for it.
       if (schedule.dueAt > now && schedule.dueAt <= now + schedule.everyMilliseconds) continue;
       const dueAt = await this.#readDueAt(name);
       const endsAt = now + schedule.everyMilliseconds;
@@ -43,7 +43,7 @@ export class Schedules {
         continue;
       }
       await this.#database.write(async (transaction) => {
-        if (await moveOn(transaction, name, now, endsAt)) await enqueue(transaction, name, endsAt);
+        if (await advance(transaction, name, now, endsAt)) await enqueue(transaction, name, endsAt);
       });
       schedule.dueAt = endsAt;
     }
@@ -59,8 +59,8 @@ export class Schedules {
   }
 }
 
-/** Whether it was this transaction that began the period. */
-async function moveOn(
+/** Starts a new period if it is due. Resolves to whether this transaction did so. */
+async function advance(
   { db }: WriteTransaction<JobTables>,
   name: string,
   now: number,

@@ -1,7 +1,7 @@
 import { BulkStatement, rowsOfText } from '@waxwing/storage';
 import type { LeaseStatements } from './lease-statements.js';
 
-/** Shapes that stay prepared: SQLite spends most of such a short statement on compiling it. */
+/** Lease statements for SQLite. They stay prepared: compiling takes most of the time of such short statements. */
 export const sqliteLeaseStatements: LeaseStatements = {
   async insert(db, jobs) {
     const rows = jobs.map(({ kind, payload, createdAt, runAt, giveUpAt, reason }) => [
@@ -42,7 +42,7 @@ const insertJobs = new BulkStatement(
     values ${list('(?, ?, ?, ?, ?, 0, ?)', rows)}`,
 );
 
-// With the limit alone SQLite would compile it at each execution.
+// `? + 0`: with a bare parameter as the limit SQLite would recompile the statement on each execution.
 const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
   where id in (
     select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ? + 0)

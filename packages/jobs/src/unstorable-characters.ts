@@ -1,10 +1,10 @@
-/** NUL, which PostgreSQL's text cannot hold, and halves of surrogate pairs, which no encoding of Unicode can. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for.
+/** Matches NUL, which PostgreSQL's `text` rejects, and unpaired surrogates, which UTF-8 cannot encode. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what this matches.
 export const unstorableCharacters = /[\u0000\ud800-\udfff]/gu;
 
 const maximumReasonLength = 1000;
 
-/** Reasons quote what others sent, which may hold what a database refuses to store as text. */
+/** Makes a reason storable, since it may quote a peer: replaces unstorable characters and truncates to 1000 code units. */
 export function printable(reason: string): string {
   return reason.replace(unstorableCharacters, '\ufffd').slice(0, maximumReasonLength);
 }
