@@ -1,4 +1,4 @@
-import { type Administered, administrationGroups } from '@waxwing/administration/groups';
+import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-relay';
@@ -57,7 +57,7 @@ async function serve(terminal: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
 }
 
-function administered(terminal: Terminal): Administered {
+function administered(terminal: Terminal): AdministeredDatabase {
   return {
     databaseUrl: async () => {
       const { readDatabaseEnvironment } = await import('./configuration.js');

@@ -1,4 +1,4 @@
-import { type Administered, administrationGroups } from '@waxwing/administration/groups';
+import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-server';
@@ -54,7 +54,7 @@ async function serve({ environment }: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startServer(configuration, { log }) });
 }
 
-function administered(terminal: Terminal): Administered {
+function administered(terminal: Terminal): AdministeredDatabase {
   return {
     databaseUrl: async () => {
       const { readServerEnvironment } = await import('./configuration.js');

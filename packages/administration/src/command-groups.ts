@@ -6,13 +6,16 @@ import {
 } from '@waxwing/service/command-line';
 import type { AdministrationOptions } from './command-line.js';
 
-/** What a program says of its database. */
-export type Administered = Pick<AdministrationOptions, 'databaseUrl' | 'migrations' | 'shownPayloadFields'>;
+/** A program's database, its migrations, and the payload fields that operators may see. */
+export type AdministeredDatabase = Pick<
+  AdministrationOptions,
+  'databaseUrl' | 'migrations' | 'shownPayloadFields'
+>;
 
-/** The groups `db` and `queue`. They are loaded only when one of them is typed. */
+/** The command groups `db` and `queue`. Each loads its code only when it is used. */
 export function administrationGroups(
   terminal: Terminal,
-  administered: Administered,
+  administered: AdministeredDatabase,
 ): readonly CommandGroup[] {
   const options: AdministrationOptions = {
     ...administered,

@@ -1,7 +1,7 @@
 import type { DatabaseWithJobsOptions } from '@waxwing/jobs';
 import type { MigrationSet } from '@waxwing/storage';
 
-/** As much of a command-line parser as the commands need; Commander's `Command` is one. */
+/** The part of a command-line parser that the commands need. Commander's `Command` implements it. */
 export interface CommandLine {
   /** `name` may end with the names of arguments, such as `show <id>`. */
   command(name: string): CommandLine;
@@ -10,24 +10,24 @@ export interface CommandLine {
   action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
 }
 
-/** What a program that keeps its data here gives to have commands about it. */
+/** What a program provides to get commands for its database. */
 export interface AdministrationOptions {
-  /** Read when a command runs, so that a wrong setting is a failure of the command. */
+  /** Called when a command runs, so that an invalid setting fails that command alone. */
   databaseUrl(): Promise<string>;
-  /** Loaded when a command runs, and not for its help. */
+  /** Called when a command runs, and not for its help. */
   migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
-  /** Characters that a line of the result has room for; `undefined` where nobody looks at it. */
+  /** Width of the terminal, in characters; `undefined` if the output is no terminal. */
   readonly columns?: number | undefined;
   readonly isColoured?: boolean;
   /** Prints the command's result. */
   print(text: string): void;
-  /** Says something beside the result. */
+  /** Prints a message apart from the result, such as to standard error. */
   say(text: string): void;
-  /** Throws unless the person agrees; `yes` is the answer given in advance. */
+  /** Asks for confirmation, and throws if the operator declines. `yes` confirms in advance. */
   requireConsent(question: string, yes?: boolean): Promise<void>;
-  /** What is thrown when a command cannot be carried out. */
+  /** Creates the error that a failing command throws, with one sentence for the operator. */
   refusal(sentence: string): Error;
-  /** Names of the fields of job payloads that hold nothing secret; what other fields hold is not shown. */
+  /** Allow-list of job payload fields that hold no secret. The values of all other fields are hidden. */
   readonly shownPayloadFields: readonly string[];
 }

@@ -14,7 +14,7 @@ interface FileFlags extends OutputFlags {
   readonly file?: string;
 }
 
-/** Adds `migrate|status|export|import` to a program's commands about its database. */
+/** Adds the commands `migrate`, `status`, `export` and `import`. */
 export function addDatabaseCommands(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('migrate'))
     .description('bring the tables up to date; starting does the same')
@@ -80,7 +80,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
       const { importDatabase } = await import('./transfer/import-database.js');
       const migrations = await options.migrations();
-      // In the place of a serving process, so that none of them works on what is only half there.
+      // With the role `serving`, so that no serving process works on a half-imported database.
       const counts = await withDatabase(options, 'serving', async (database) => {
         try {
           return await importDatabase(database, { migrations, input });
@@ -101,7 +101,7 @@ async function statusOf({ databaseUrl, migrations }: AdministrationOptions): Pro
   });
 }
 
-/** As {@link withDatabase} beside whoever serves, but never makes a database: a mistyped path is no empty one. */
+/** Runs `work` beside a serving process. Refuses to create a database file: a mistyped path is no empty database. */
 export async function withExistingDatabase<Result>(
   options: AdministrationOptions,
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
@@ -114,13 +114,13 @@ export async function withExistingDatabase<Result>(
   return withDatabase(options, 'visiting', work);
 }
 
-/** Runs `work` on the database, its tables up to date. */
+/** Runs `work` on the database after its migrations. */
 async function withDatabase<Result>(
   { databaseUrl, migrations, clock, say }: AdministrationOptions,
   role: 'serving' | 'visiting',
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded by the command that runs: help waits for none of it.
+  // Loaded lazily, so that help stays fast.
   const { openDatabaseWithJobs } = await import('@waxwing/jobs');
   const onJobError = (error: unknown) => say(String(error));
   const database = await openDatabaseWithJobs<unknown>({
@@ -166,7 +166,7 @@ async function exportToFile(
 
 interface ExportTarget {
   readonly database: DatabaseWithJobs<unknown>;
-  /** For people. */
+  /** Where the export goes, for messages. */
   readonly place: string;
   readonly options: AdministrationOptions;
 }
@@ -175,7 +175,7 @@ async function exportTo(
   output: Writable,
   { database, place, options }: ExportTarget,
 ): Promise<TransferCounts> {
-  // The next line that is written meets it; without a listener it would end the process before.
+  // The next write reports the error. Without a listener it would crash the process first.
   output.on('error', () => undefined);
   const { exportDatabase } = await import('./transfer/export-database.js');
   try {
@@ -185,7 +185,10 @@ async function exportTo(
   }
 }
 
-/** The operating system's errors about a file or a pipe as a sentence, others as they are. */
+/**
+ * Turns an operating system error about a file or pipe into a refusal with one sentence. Returns other errors as they
+ * are.
+ */
 function aboutFile(error: unknown, what: string, { refusal }: AdministrationOptions): unknown {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === undefined ? error : refusal(`${what}: ${fileTrouble(error)}.`);

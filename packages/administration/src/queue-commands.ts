@@ -21,7 +21,7 @@ interface ListFlags extends OutputFlags {
 
 const maximumListed = 10_000;
 
-/** Adds `list|show|retry|drop` to a program's commands about its jobs: those that wait, and those that were given up. */
+/** Adds the commands `list`, `show`, `retry` and `drop` for jobs, dead ones included. */
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')

@@ -1,13 +1,13 @@
 /**
- * A job's payload as operators may see it: the values of the fields that are named, at any depth, and of all others only
- * how long they are. What is not JSON is not shown at all.
+ * Redacts a job's payload for operators. Shows the values of `shownFields`, at any depth, and only the length of all
+ * others. A payload that is not JSON is hidden as a whole.
  */
 export function showPayload(payload: string, shownFields: readonly string[]): unknown {
   let value: unknown;
   try {
     value = JSON.parse(payload);
   } catch {
-    // A payload may be any text, which nothing is known of.
+    // A payload may be any text: without fields, all of it may be secret.
     return hidden(payload);
   }
   return show(value, new Set(shownFields), false);

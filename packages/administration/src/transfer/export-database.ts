@@ -12,17 +12,19 @@ import { sql } from 'kysely';
 import { readGeneratedColumns, readTables, type TransferTable } from './table-catalog.js';
 import { encodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
+/** Options of {@link exportDatabase}. */
 export interface ExportOptions {
   readonly migrations: readonly MigrationSet[];
-  /** Takes the lines; it is not ended. */
+  /** Receives the lines. The caller ends it. */
   readonly output: Writable;
 }
 
-const page = 1000;
+const pageSize = 1000;
 
 /**
- * Writes all rows and all jobs, as they are at one moment, as lines of JSON that {@link importDatabase} reads on any
- * backend. Others may go on writing meanwhile, but what they write is not in it: stop them first to move.
+ * Exports all rows and jobs as lines of JSON, which {@link importDatabase} reads on any backend. The export is a snapshot
+ * of one instant: concurrent writes are not in it, so stop all serving processes before you move a database. Resolves to
+ * the counts.
  */
 export async function exportDatabase<Tables>(
   database: Database<Tables>,
@@ -31,7 +33,7 @@ export async function exportDatabase<Tables>(
   const sets = [jobMigrations, ...migrations];
   const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
   return await reading.execute(async (transaction) => {
-    // Which tables there are is read from the database itself.
+    // The table list comes from the database's own catalog.
     const db: UntypedDatabase = transaction;
     const counts = { rows: 0, jobs: 0 };
     await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });
@@ -47,17 +49,17 @@ export async function exportDatabase<Tables>(
   });
 }
 
-/** Tables that are not moved: what was run of the migrations. */
+/** Tables that are not transferred: the records of applied migrations. */
 export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
 
-/** What the rows of a table count as. */
+/** Whether the rows of a table count as jobs or as rows. */
 export function kindOfRows(table: string): keyof TransferCounts {
   return table === 'jobs' ? 'jobs' : 'rows';
 }
 
-/** What was run of each unit, in order. */
+/** The applied migrations of each unit, in order. */
 export async function namesOfMigrations(
   db: UntypedDatabase,
   sets: readonly MigrationSet[],
@@ -84,7 +86,7 @@ async function* readRows(
         ? sql``
         : sql`where (${order}) > (${sql.join(keyColumns.map((column) => from[column]))})`;
     const { rows } = await sql<Record<string, unknown>>`
-      select ${refs(columns)} from ${sql.table(name)} ${after} order by ${order} limit ${sql.lit(page)}`.execute(
+      select ${refs(columns)} from ${sql.table(name)} ${after} order by ${order} limit ${sql.lit(pageSize)}`.execute(
       db,
     );
     last = rows.at(-1);

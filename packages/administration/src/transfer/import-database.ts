@@ -13,9 +13,10 @@ import { bookkeepingTables, kindOfRows, namesOfMigrations } from './export-datab
 import { readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
 import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
+/** Options of {@link importDatabase}. */
 export interface ImportOptions {
   readonly migrations: readonly MigrationSet[];
-  /** What {@link exportDatabase} wrote. */
+  /** The output of {@link exportDatabase}. */
   readonly input: Readable;
 }
 
@@ -25,7 +26,7 @@ const rowsPerInsert = 500;
 const lineKinds = ['waxwingExport', 'row', 'generated', 'end'] as const;
 
 /**
- * Fills an empty database with an export, in one transaction: all of it is there afterwards, or nothing.
+ * Imports an export into an empty database, in one atomic transaction. Resolves to the counts.
  * @throws DatabaseUnusableError when the database is not empty, the export comes from another version or is cut short.
  */
 export async function importDatabase<Tables>(
@@ -34,9 +35,9 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Not through the group commit: lines can be read only once, and this write may take long.
+  // Bypasses group commit, which may run a write twice: lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
-    // Which tables there are is read from the database itself.
+    // The table list comes from the database's own catalog.
     const db: UntypedDatabase = transaction;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await lines.next(), await namesOfMigrations(db, sets));
@@ -99,7 +100,7 @@ class ImportWriter {
     const values = rows.map(
       (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
     );
-    // Rows keep the numbers that they were given, also where the database would pick one.
+    // Rows keep their ids, in identity columns too.
     const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
     await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
       this.#db,
@@ -107,22 +108,22 @@ class ImportWriter {
   }
 }
 
-/** Whoever was doing them when they were exported does not do them here. */
+/** Removes leases: the processes that held them do not run on this database. */
 async function releaseJobs(db: UntypedDatabase): Promise<void> {
   await sql`update jobs set leased_until = null where leased_until is not null`.execute(db);
 }
 
-/** The lines of an export, with the number of the one that was read last. */
+/** Reads the lines of an export, and counts them for error messages. */
 class ExportLines {
   readonly #lines: AsyncIterator<string>;
-  /** Counted from 1. */
+  /** The number of the last line read, from 1. */
   number = 0;
 
   constructor(input: Readable) {
     this.#lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   }
 
-  /** `undefined` after the last one. */
+  /** Resolves to the next line, or `undefined` after the last one. */
   async next(): Promise<TransferLine | undefined> {
     const { value, done } = await this.#lines.next();
     if (done) return undefined;
@@ -142,7 +143,7 @@ function parseLine(text: string): TransferLine | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    // Told with its number by whoever counts.
+    // The caller reports it with the line number.
     return undefined;
   }
   const isLine = typeof value === 'object' && value !== null && lineKinds.some((kind) => kind in value);
@@ -174,7 +175,7 @@ function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
   return Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Takes out what migrations put into a new database. @throws DatabaseUnusableError where there is more than that. */
+/** Deletes the rows that migrations insert. @throws DatabaseUnusableError if the database holds more than these. */
 async function emptyNewDatabase(
   db: UntypedDatabase,
   tables: readonly TransferTable[],

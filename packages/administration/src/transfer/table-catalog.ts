@@ -1,14 +1,14 @@
 import { DatabaseUnusableError, isPostgres, type UntypedDatabase } from '@waxwing/storage';
 import { sql } from 'kysely';
 
-/** A table whose rows are moved as they are. */
+/** A table to transfer. */
 export interface TransferTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly keyColumns: readonly string[];
 }
 
-/** The highest number that a generated column has ever had; the next one must be above it. */
+/** The highest id that a generated column has ever had. New ids must be above it, so that none is reused. */
 export interface GeneratedColumn {
   readonly table: string;
   readonly column: string;
@@ -22,8 +22,8 @@ interface CatalogRow {
 }
 
 /**
- * All tables but those that say which migrations were run, each after the tables that it refers to. What lies in a
- * partition is read through the table that it is a part of.
+ * Reads all tables except those in `without`, in foreign-key order: each after the tables that it references. Partitions are
+ * read through their parent table.
  */
 export async function readTables(db: UntypedDatabase, without: readonly string[]): Promise<TransferTable[]> {
   const { rows } = await (isPostgres(db) ? postgresColumns : sqliteColumns).execute(db);
@@ -44,6 +44,7 @@ export async function readTables(db: UntypedDatabase, without: readonly string[]
   return inOrderOfReferences(tables, await readReferences(db));
 }
 
+/** Reads the highest id of each generated column. */
 export async function readGeneratedColumns(db: UntypedDatabase): Promise<GeneratedColumn[]> {
   if (isPostgres(db)) return await readIdentityColumns(db);
   const { rows } = await sql<{ table: string; highest: number }>`
@@ -51,13 +52,13 @@ export async function readGeneratedColumns(db: UntypedDatabase): Promise<Generat
   return rows.map((row) => ({ ...row, column: 'id' }));
 }
 
-/** Makes the numbers go on above `highest`. */
+/** Makes new ids start above `highest`. */
 export async function restoreGeneratedColumn(
   db: UntypedDatabase,
   { table, column, highest }: GeneratedColumn,
 ): Promise<void> {
   if (isPostgres(db)) {
-    // SQLite remembers 0 of a table into which a statement put no rows.
+    // SQLite records 0 for a table into which a statement inserted no rows.
     await sql`
       select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${Math.max(highest, 1)}, ${highest > 0})`.execute(
       db,
@@ -72,7 +73,7 @@ const sqliteColumns = sql<CatalogRow>`
   select tables.name as table_name, columns.name as column_name, columns.pk as key_position
   from sqlite_master as tables, pragma_table_info(tables.name) as columns
   where tables.type = 'table' and substr(tables.name, 1, 7) <> 'sqlite_'
-    -- What is made from other tables is made again from them.
+    -- Full-text indexes are derived: the import rebuilds them from the tables that they index.
     and tables.name not in (select name from pragma_table_list where type in ('virtual', 'shadow'))
   order by tables.name, columns.cid`;
 
