@@ -17,6 +17,7 @@ export {
   openDatabase,
 } from './open-database.js';
 export * from './portable-columns.js';
+export * from './raise-id-counter.js';
 export * from './remove-in-batches.js';
 export * from './rows-as-table.js';
 export { rowsOfText } from './run-at-once.js';

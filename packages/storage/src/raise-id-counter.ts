@@ -1,0 +1,39 @@
+import { type Kysely, sql } from 'kysely';
+import { holdAlone } from './advisory-locks.js';
+import { isPostgres } from './is-postgres.js';
+import type { Database } from './open-database.js';
+
+/** More ids than other processes take between the comparison and the raise. */
+const margin = 4096;
+
+/**
+ * Makes the ids that a table hands out go on above `floor`, a safe integer. Never lowers the counter, and does nothing where
+ * it is there already. Processes that hand out ids meanwhile go on undisturbed.
+ */
+export async function raiseIdCounter<Tables>(
+  database: Pick<Database<Tables>, 'write'>,
+  table: keyof Tables & string,
+  floor: number,
+): Promise<void> {
+  await database.write(async ({ db }) => {
+    if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
+    // Two that raise it at once would else set it back by what was handed out between them.
+    await holdAlone(db, `id counter of ${table}`);
+    await sql`
+      select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found
+      where coalesce(pg_sequence_last_value(counter), 0) < ${floor - margin}`.execute(db);
+  });
+}
+
+/** SQLite keeps a counter from the first row on. */
+async function raiseSqliteCounter<Tables>(db: Kysely<Tables>, table: string, floor: number): Promise<void> {
+  const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(
+    db,
+  );
+  const [counter] = rows;
+  if (counter === undefined) {
+    await sql`insert into sqlite_sequence (name, seq) values (${table}, ${floor})`.execute(db);
+  } else if (counter.seq < floor) {
+    await sql`update sqlite_sequence set seq = ${floor} where name = ${table}`.execute(db);
+  }
+}
