@@ -28,9 +28,12 @@ export class SharedConnections {
   readonly writer: StatementCache;
   readonly reader: StatementCache;
   readonly #log: LogKeeper;
+  readonly #options: SharedConnectionsOptions;
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(file: SqliteFile, { role, onError }: SharedConnectionsOptions) {
+  constructor(file: SqliteFile, options: SharedConnectionsOptions) {
+    const { role, onError } = options;
+    this.#options = options;
     this.file = file;
     this.writer = new StatementCache(file.writer);
     this.reader = new StatementCache(file.openReader());
@@ -67,8 +70,22 @@ export class SharedConnections {
 
   async close(): Promise<void> {
     await this.#log.close();
+    if (this.#options.role === 'serving') this.#copyLogBack();
     this.reader.close();
     this.writer.close();
+  }
+
+  /**
+   * Makes the file whole by itself, so that whoever copies it after a stop has all of it. SQLite does that with the last
+   * connection, but takes one for open while statements of it wait for the garbage collector.
+   */
+  #copyLogBack(): void {
+    try {
+      this.file.writer.prepare('pragma wal_checkpoint(truncate)').get();
+    } catch (error) {
+      // All of it is in the log, which the next start reads.
+      this.#options.onError(error);
+    }
   }
 
   #keepLog(onError: (error: unknown) => void): LogCheckpoints {
