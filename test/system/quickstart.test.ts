@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
+import { relayNotifyPath, relayRegisterPath, stringifyJson } from '@waxwing/protocol';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-ports.js';
@@ -97,11 +97,19 @@ async function start(place: Place, ...more: string[]): Promise<Running> {
 const ownerOf = ({ server: { users } }: QuickstartFile): string =>
   basicAuthorization(users[0]?.email ?? '', users[0]?.api_key ?? '');
 
-/** Registers phones as a server does; the device ids that the relay answers. */
-async function registerAtRelay({ relay, server }: QuickstartFile, count: number): Promise<number[]> {
+interface RegisteredAtRelay {
+  readonly deviceId: number;
+  readonly pushAccountId: string;
+}
+
+/** Registers phones as a server does; the devices that the relay answers. */
+async function registerAtRelay(
+  { relay, server }: QuickstartFile,
+  count: number,
+): Promise<RegisteredAtRelay[]> {
   const { sodium } = await loadFastestSodium();
-  const ids: number[] = [];
-  while (ids.length < count) {
+  const devices: RegisteredAtRelay[] = [];
+  while (devices.length < count) {
     const phone = new CrashPhone({ sodium, bouncerPublicKey: relay.bouncer_public_key, tokenKind: 'fcm' });
     const form = new URLSearchParams({
       realm_uuid: server.realm_uuid,
@@ -112,19 +120,19 @@ async function registerAtRelay({ relay, server }: QuickstartFile, count: number)
     const authorization = basicAuthorization(relay.server_id, relay.server_key);
     const asked = await ask(relay.url + relayRegisterPath, authorization, form);
     expect(asked.status).toBe(200);
-    ids.push(Number(asked.body.device_id));
+    devices.push({ deviceId: Number(asked.body.device_id), pushAccountId: phone.pushAccountId });
   }
-  return ids;
+  return devices;
 }
 
 /** What becomes of a notification to each of the relay's devices. */
-async function notifyAtRelay({ relay, server }: QuickstartFile, deviceIds: readonly number[]) {
-  const requests = deviceIds.map((device_id) => ({
-    device_id,
+async function notifyAtRelay({ relay, server }: QuickstartFile, devices: readonly RegisteredAtRelay[]) {
+  const requests = devices.map(({ deviceId, pushAccountId }) => ({
+    device_id: deviceId,
     fcm_priority: 'high',
-    payload: { push_account_id: 1, encrypted_data: 'AAAA' },
+    payload: { push_account_id: BigInt(pushAccountId), encrypted_data: 'AAAA' },
   }));
-  const content = JSON.stringify({ realm_uuid: server.realm_uuid, push_requests: requests });
+  const content = stringifyJson({ realm_uuid: server.realm_uuid, push_requests: requests });
   const authorization = basicAuthorization(relay.server_id, relay.server_key);
   const asked = await ask(relay.url + relayNotifyPath, authorization, content);
   return (asked.body.results as { status: string }[] | undefined)?.map(({ status }) => status);
@@ -215,14 +223,14 @@ describe('the quickstart', () => {
     const { process, facts } = await running();
     const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(sharedPlace.dir, name));
     const taken = await Promise.all(databases.map(takeInAnotherProcess));
-    const deviceIds = await registerAtRelay(facts, 5);
+    const devices = await registerAtRelay(facts, 5);
     const queueUrl = `${facts.server.url}/api/v1/register`;
     const queue = await ask(queueUrl, ownerOf(facts), new URLSearchParams({ event_types: '[]' }));
     expect(queue.status).toBe(200);
     await process.end('SIGKILL');
     const again = await running();
     expect(again.facts).toEqual(facts);
-    expect(await notifyAtRelay(facts, deviceIds)).toEqual(deviceIds.map(() => 'sent'));
+    expect(await notifyAtRelay(facts, devices)).toEqual(devices.map(() => 'sent'));
     const query = new URLSearchParams({ queue_id: String(queue.body.queue_id), last_event_id: '-1' });
     const events = await fetch(`${facts.server.url}/api/v1/events?${query}&dont_block=true`, {
       headers: { authorization: ownerOf(facts) },

@@ -21,6 +21,7 @@ import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
+import { raiseDeviceIds } from './registrations/raise-device-ids.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
 import type { RegistrationWriter } from './registrations/registration-writer.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
@@ -76,6 +77,7 @@ async function assemble(
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics });
   closers.push(() => database.close());
+  await raiseDeviceIds(database, clock);
   const ring = await openKeyRing(configuration.keyRing, {
     ...{ sodium, clock, monotonic, log, database },
   });

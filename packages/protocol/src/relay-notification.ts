@@ -154,12 +154,13 @@ export const relayReceiptsParameters = z.object({
     }),
 });
 
-/** What the relay answers: a receipt for each id and device that it remembers; ids it does not know are left out. */
+/** What the relay answers: a receipt for each id, device and account that it remembers; ids it does not know are left out. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
     relayNotifyResult.extend({
       notification_id: uuid,
       device_id: z.number().int(),
+      push_account_id: pushAccountId,
       attempts: z.number().int(),
       /** Unix seconds of the last change. */
       updated_at: z.number().int(),

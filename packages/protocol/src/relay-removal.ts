@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { parseJsonOrUndefined } from './json.js';
+import { parseJsonOrUndefined, stringifyJson } from './json.js';
+import type { PushAccountId, PushAccountIdText } from './push-account-id.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
-import { uuid } from './wire-fields.js';
+import { pushAccountId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that forgets devices; a stock relay has none and answers 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
@@ -10,8 +11,12 @@ export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 export const maximumRemovedDevices = 200;
 
 const deviceIds = z.array(relayDeviceId).max(maximumRemovedDevices);
+const pushAccountIds = z.array(pushAccountId).max(maximumRemovedDevices);
 
-/** Form parameters of `POST /remotes/push/e2ee/remove`; `device_ids` is a JSON array, empty allowed. */
+/**
+ * Form parameters of `POST /remotes/push/e2ee/remove`. `device_ids` is a JSON array, which may be empty. `push_account_ids`,
+ * where given, is another of the same length: each device is removed only if it belongs to that account.
+ */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
   device_ids: z
@@ -24,15 +29,36 @@ export const relayRemoveParameters = z.object({
       return z.NEVER;
     })
     .meta({ openApiJson: deviceIds }),
+  push_account_ids: z
+    .string()
+    .transform((text, context): readonly PushAccountId[] => {
+      const ids = pushAccountIds.safeParse(parseJsonOrUndefined(text));
+      if (ids.success) return ids.data;
+      const message = `must be a JSON array of at most ${maximumRemovedDevices} integers of 64 bits`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ openApiJson: pushAccountIds })
+    .optional(),
 });
 
 /** What the relay answers, also where it knew none of the devices. */
 export const relayRemoveAnswer = z.object({});
 
+/** A device as a server names it: the id alone may belong to another account after the relay's database was restored. */
+export interface RemovedDevice {
+  readonly relayDeviceId: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText;
+}
+
 /** The form as a server writes it. */
 export function encodeRelayRemoval(
   realmUuid: string,
-  deviceIds: readonly RelayDeviceId[],
+  devices: readonly RemovedDevice[],
 ): Record<string, string> {
-  return { realm_uuid: realmUuid, device_ids: JSON.stringify(deviceIds) };
+  return {
+    realm_uuid: realmUuid,
+    device_ids: JSON.stringify(devices.map((device) => device.relayDeviceId)),
+    push_account_ids: stringifyJson(devices.map((device) => BigInt(device.pushAccountId))),
+  };
 }

@@ -7,7 +7,7 @@ import {
   markExpired,
 } from '#relay/registrations/relay-device-store.js';
 import { withClient } from '../../simulation/fill-devices.js';
-import { realmId as realm } from '../../support/ids.js';
+import { accountIdText, realmId as realm } from '../../support/ids.js';
 import { partitionScript } from '../../support/partition-script.js';
 import { eachPostgres } from '../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from './relay-under-test.js';
@@ -37,7 +37,9 @@ describe('devices that were partitioned as the page on scaling says', () => {
         (await relay.register(goodForm({ push_account_id: id }))).body.device_id as RelayDeviceId;
       const [first, second, removed] = [await register('1'), await register('2'), await register('3')];
       const [{ realm_id: realmId } = { realm_id: realm(0) }] = await relay.devices();
-      await database.write(({ db }) => deleteRelayDevices(db, realmId, [removed]));
+      await database.write(({ db }) =>
+        deleteRelayDevices(db, realmId, [{ id: removed, pushAccountId: undefined }]),
+      );
       const rows = await relay.devices();
       const covered = await indexes(database.db);
       const referring = await references(database.db);
@@ -50,9 +52,12 @@ describe('devices that were partitioned as the page on scaling says', () => {
       expect(added).toBeGreaterThan(removed);
       expect(await register('1')).toBe(first);
       const at = relay.time.now;
-      await database.write(({ db }) => markExpired(db, second, { at, ifRegisteredBefore: at + 1 }));
+      const named = (relayDeviceId: RelayDeviceId, account: number) => {
+        return { realmId, relayDeviceId, pushAccountId: accountIdText(account) };
+      };
+      await database.write(({ db }) => markExpired(db, named(second, 2), { at, ifRegisteredBefore: at + 1 }));
       expect(await register('2')).toBe(second);
-      await database.write(({ db }) => markExpired(db, first, { at, ifRegisteredBefore: at + 1 }));
+      await database.write(({ db }) => markExpired(db, named(first, 1), { at, ifRegisteredBefore: at + 1 }));
       expect(await database.write(({ db }) => deleteLongExpired(db, at + 1, 10))).toBe(1);
       expect((await relay.devices()).map(({ id }) => id)).toEqual([second, added]);
       await relay.close();

@@ -19,10 +19,13 @@ eachBackend((backend) => {
 
     const register = async (pushAccountId: string) =>
       (await relay.register(goodForm({ push_account_id: pushAccountId }))).body.device_id as RelayDeviceId;
-    const expire = (id: RelayDeviceId) =>
-      relay.database.write(({ db }) =>
-        markExpired(db, id, { at: relay.time.now, ifRegisteredBefore: relay.time.now + 1 }),
-      );
+    async function expire(id: RelayDeviceId): Promise<void> {
+      const row = (await relay.devices()).find((device) => device.id === id);
+      if (row?.push_account_id == null) throw new Error(`there is no device ${id}`);
+      const name = { realmId: row.realm_id, relayDeviceId: id, pushAccountId: row.push_account_id };
+      const { now } = relay.time;
+      await relay.database.write(({ db }) => markExpired(db, name, { at: now, ifRegisteredBefore: now + 1 }));
+    }
     const ids = async () => (await relay.devices()).map(({ id }) => id);
     const removed = async () =>
       Object.fromEntries(

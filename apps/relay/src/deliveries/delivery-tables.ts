@@ -1,4 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
@@ -10,6 +10,8 @@ export interface DeliveryTables {
     /** UUID, lower case. */
     notification_id: string;
     relay_device_id: RelayDeviceId;
+    /** Decimal text. After a restore the same id may belong to another account. */
+    push_account_id: PushAccountIdText;
     /** DeliveryStatus. */
     status: string;
     reason: string | null;
@@ -72,6 +74,7 @@ export const deliveryMigrations: MigrationSet = {
       },
     },
     '0003-breaker-scopes': { up: addBreakerScopes },
+    '0004-receipts-by-account': { up: keyReceiptsByAccount },
   },
 };
 
@@ -88,6 +91,46 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
     .addColumn('updated_at', columnTypes.integer, (column) => column.notNull())
     .addPrimaryKeyConstraint('delivery_receipts_key', ['server_id', 'notification_id', 'relay_device_id'])
     .execute();
+  await db.schema
+    .createIndex('delivery_receipts_age')
+    .on('delivery_receipts')
+    .columns(['status', 'updated_at'])
+    .execute();
+}
+
+/**
+ * Adds the account to the receipts' key: a table of its own, since SQLite cannot change a primary key. A receipt from before
+ * takes the account of its device, so that its queued notification still finds it, and 0 where the device is gone.
+ */
+async function keyReceiptsByAccount(db: Kysely<unknown>): Promise<void> {
+  await db.schema.dropIndex('delivery_receipts_age').execute();
+  await db.schema.alterTable('delivery_receipts').renameTo('delivery_receipts_without_account').execute();
+  await db.schema
+    .createTable('delivery_receipts')
+    .addColumn('server_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('notification_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('relay_device_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('push_account_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('status', columnTypes.text, (column) => column.notNull())
+    .addColumn('reason', columnTypes.text)
+    .addColumn('fault', columnTypes.text)
+    .addColumn('attempts', columnTypes.integer, (column) => column.notNull())
+    .addColumn('updated_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('doubts', columnTypes.integer, (column) => column.notNull().defaultTo(0))
+    .addColumn('not_before', columnTypes.integer)
+    .addPrimaryKeyConstraint('delivery_receipts_account_key', [
+      'server_id',
+      'notification_id',
+      'relay_device_id',
+      'push_account_id',
+    ])
+    .execute();
+  const others = sql.raw('status, reason, fault, attempts, updated_at, doubts, not_before');
+  await sql`insert into delivery_receipts (server_id, notification_id, relay_device_id, push_account_id, ${others})
+    select server_id, notification_id, relay_device_id,
+      coalesce((select push_account_id from relay_devices where id = relay_device_id), '0'), ${others}
+    from delivery_receipts_without_account`.execute(db);
+  await db.schema.dropTable('delivery_receipts_without_account').execute();
   await db.schema
     .createIndex('delivery_receipts_age')
     .on('delivery_receipts')

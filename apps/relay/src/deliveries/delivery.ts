@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
-import type { RelayDevice } from '../registrations/relay-device.js';
-import type { RealmId } from '../servers/server-tables.js';
+import type { RelayDevice, RelayDeviceName } from '../registrations/relay-device.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
 export type VendorUrgency =
@@ -15,15 +13,11 @@ export type VendorUrgency =
     };
 
 /** One notification for one device, as its server asked for it; what is stored while it waits for another try. */
-export interface EncryptedNotification {
+export interface EncryptedNotification extends RelayDeviceName {
   readonly serverId: string;
-  readonly realmId: RealmId;
   readonly realmUuid: string;
-  readonly relayDeviceId: RelayDeviceId;
   /** UUID, lower case; goes to APNs as `apns-id`. */
   readonly notificationId: string;
-  /** Decimal text of 64 bits. */
-  readonly pushAccountId: PushAccountIdText;
   /** Canonical base64. */
   readonly encryptedData: string;
   readonly urgency: VendorUrgency;
@@ -63,7 +57,8 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
  * be what a server chose: two organisations on one phone would replace each other's notifications. 43 characters; Apple
  * allows 64 bytes.
  */
-export function vendorCollapseId({ relayDeviceId, collapseId }: EncryptedNotification): string | undefined {
+export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
+  const { relayDeviceId, pushAccountId, collapseId } = notification;
   if (collapseId === undefined) return undefined;
-  return hash('sha256', `${relayDeviceId} ${collapseId}`, 'base64url');
+  return hash('sha256', `${relayDeviceId} ${pushAccountId} ${collapseId}`, 'base64url');
 }

@@ -1,16 +1,16 @@
-import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
+import type { ApnsEnvironment, PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
-import { type DeviceRow, deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
+import {
+  type DeviceRow,
+  deviceColumns,
+  type RelayDeviceName,
+  type StoredRelayDevice,
+  toRelayDevice,
+} from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
-
-export interface FindRelayDevices {
-  readonly realmId: RealmId;
-  readonly ids: readonly RelayDeviceId[];
-  readonly vault: TokenVault;
-}
 
 const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceRow>((db, parameter) =>
   db
@@ -19,41 +19,38 @@ const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceR
     .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
 );
 
-type FoundDevices = Map<RelayDeviceId, StoredRelayDevice>;
+/** Devices that were looked up by their ids, of all realms. A token is decrypted only for the device's full name. */
+export class FoundRelayDevices {
+  readonly #rows = new Map<RelayDeviceId, DeviceRow>();
+  readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
+  readonly #vault: TokenVault;
 
-/** The devices with these ids that belong to the realm, expired ones included; ids of other realms are left out. */
-export async function findRelayDevices(
-  db: Kysely<RelayTables>,
-  wanted: FindRelayDevices,
-): Promise<FoundDevices> {
-  const [found] = await findForEach(db, [wanted]);
-  return found ?? new Map();
+  constructor(rows: readonly DeviceRow[], vault: TokenVault) {
+    for (const row of rows) this.#rows.set(row.id, row);
+    this.#vault = vault;
+  }
+
+  /** The device, also an expired one. `undefined` where the id belongs to another realm or account, or to none. */
+  find({ realmId, relayDeviceId: id, pushAccountId }: RelayDeviceName): StoredRelayDevice | undefined {
+    const row = this.#rows.get(id);
+    if (row === undefined || row.realm_id !== realmId || row.push_account_id !== pushAccountId)
+      return undefined;
+    const known = this.#opened.get(id);
+    if (known !== undefined) return known;
+    const device = toRelayDevice(row, this.#vault);
+    this.#opened.set(id, device);
+    return device;
+  }
 }
 
-/**
- * {@link findRelayDevices} for several realms and servers at once, by one query. Those who ask for the same realm share one
- * map of what any of them asked for.
- */
-export async function findForEach(
+/** Looks up devices by one query, however many ids there are. */
+export async function findRelayDevices(
   db: Kysely<RelayTables>,
-  wanted: readonly FindRelayDevices[],
-): Promise<FoundDevices[]> {
-  const asked = new Set<RelayDeviceId>();
-  for (const { ids } of wanted) for (const id of ids) asked.add(id);
-  const rows = await devicesWithIds(db, { ids: JSON.stringify([...asked]) });
-  const byId = new Map<RelayDeviceId, DeviceRow>();
-  for (const row of rows) byId.set(row.id, row);
-  const ofRealms = new Map<RealmId, FoundDevices>();
-  return wanted.map(({ realmId, ids, vault }) => {
-    const found = ofRealms.get(realmId) ?? new Map();
-    ofRealms.set(realmId, found);
-    for (const id of ids) {
-      const row = byId.get(id);
-      // Nobody's token is opened for another realm.
-      if (row?.realm_id === realmId && !found.has(id)) found.set(id, toRelayDevice(row, vault));
-    }
-    return found;
-  });
+  ids: readonly RelayDeviceId[],
+  vault: TokenVault,
+): Promise<FoundRelayDevices> {
+  const rows = await devicesWithIds(db, { ids: JSON.stringify([...new Set(ids)]) });
+  return new FoundRelayDevices(rows, vault);
 }
 
 export interface Expiry {
@@ -66,26 +63,44 @@ export interface Expiry {
 /** Marks a device whose token the vendor calls dead. Whether that happened: not for one expired or registered since. */
 export async function markExpired(
   db: Transaction<RelayTables>,
-  id: RelayDeviceId,
+  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
   { at, ifRegisteredBefore }: Expiry,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('relay_devices')
     .set({ expired_at: at })
-    .where('id', '=', id)
+    .where('id', '=', relayDeviceId)
+    .where('realm_id', '=', realmId)
+    .where('push_account_id', '=', pushAccountId)
     .where('expired_at', 'is', null)
     .where('registered_at', '<', ifRegisteredBefore)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
 }
 
-/** Deletes devices of a realm with their tokens; ids that are not its own change nothing. */
+/** A device to delete. Without an account the id alone names it. */
+export interface NamedForDeletion {
+  readonly id: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText | undefined;
+}
+
+/** Deletes devices of a realm with their tokens. Skips ids of other realms, and of other accounts where one is given. */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
   realmId: RealmId,
-  ids: readonly RelayDeviceId[],
+  devices: readonly NamedForDeletion[],
 ): Promise<void> {
-  await db.deleteFrom('relay_devices').where('realm_id', '=', realmId).where('id', 'in', ids).execute();
+  await db
+    .deleteFrom('relay_devices')
+    .where('realm_id', '=', realmId)
+    .where((is) =>
+      is.or(
+        devices.map(({ id, pushAccountId }) =>
+          is.and(pushAccountId === undefined ? { id } : { id, push_account_id: pushAccountId }),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /** Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first; how many they were. */
@@ -113,13 +128,15 @@ export async function deleteLongExpired(
 /** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,
-  id: RelayDeviceId,
+  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
   environment: ApnsEnvironment,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('relay_devices')
     .set({ apns_environment: environment })
-    .where('id', '=', id)
+    .where('id', '=', relayDeviceId)
+    .where('realm_id', '=', realmId)
+    .where('push_account_id', '=', pushAccountId)
     .where('token_kind', '=', 'apns')
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;

@@ -1,4 +1,10 @@
-import type { ApnsEnvironment, PushAccountId, PushTarget, RelayDeviceId } from '@waxwing/protocol';
+import type {
+  ApnsEnvironment,
+  PushAccountId,
+  PushAccountIdText,
+  PushTarget,
+  RelayDeviceId,
+} from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
@@ -6,6 +12,16 @@ import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vau
 
 /** Less than every id. */
 export const beforeAllDevices = 0 as RelayDeviceId;
+
+/**
+ * Names a device. The id alone is not enough: after a restore the same id may belong to another account, and its user's
+ * notifications would go to the other account's phone.
+ */
+export interface RelayDeviceName {
+  readonly realmId: RealmId;
+  readonly relayDeviceId: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText;
+}
 
 /** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */
 export interface RelayDevice {

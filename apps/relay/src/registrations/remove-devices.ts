@@ -1,4 +1,10 @@
-import { relayRemoveAnswer, relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
+import {
+  formatPushAccountId,
+  ProtocolError,
+  relayRemoveAnswer,
+  relayRemoveParameters,
+  relayRemovePath,
+} from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
@@ -14,9 +20,10 @@ interface Context {
 }
 
 /**
- * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. Success also
- * for ids that are unknown, removed already or another realm's, all alike, so that a repeat is harmless and nothing is
- * told about others. Each id costs the server as much of its quota as a notification. An extension of the push
+ * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. With
+ * `push_account_ids`, only devices that belong to these accounts: after a restore an id may be another account's. Success also
+ * for ids that are unknown, removed already or another realm's or account's, all alike, so that a repeat is harmless and
+ * nothing is told about others. Each id costs the server as much of its quota as a notification. An extension of the push
  * registration protocol.
  *
  * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
@@ -33,10 +40,19 @@ export const removeDevices = operation({
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
-    const { realm_uuid: realmUuid, device_ids: ids } = parameters;
+    const { realm_uuid: realmUuid, device_ids: ids, push_account_ids: accounts } = parameters;
+    if (accounts !== undefined && accounts.length !== ids.length) {
+      throw new ProtocolError('BAD_REQUEST', {
+        message: `push_account_ids has ${accounts.length} elements and device_ids ${ids.length}: name one account for each device`,
+      });
+    }
     quotas.takeAll(serverId, ids.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
-    if (ids.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, ids));
+    const devices = ids.map((id, index) => {
+      const account = accounts?.[index];
+      return { id, pushAccountId: account === undefined ? undefined : formatPushAccountId(account) };
+    });
+    if (devices.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, devices));
     return {};
   },
 });

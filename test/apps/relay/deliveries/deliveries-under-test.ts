@@ -122,10 +122,11 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     environment?: string;
     registeredAt?: number;
     realm?: RealmId;
+    account?: PushAccountId;
   }) {
     const identity = {
       realm_id: row.realm ?? realmId,
-      push_account_id: formatPushAccountId(pushAccountId),
+      push_account_id: formatPushAccountId(row.account ?? pushAccountId),
       token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
     };
     const { id } = await database.write(({ db }) =>
@@ -173,7 +174,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       authorization,
     },
     server,
-    addFcm: (token: string, more: { registeredAt?: number; realm?: RealmId } = {}) =>
+    addFcm: (token: string, more: { registeredAt?: number; realm?: RealmId; account?: PushAccountId } = {}) =>
       addDevice({ kind: 'fcm', token, ...more }),
     addApns: (token: string, more: { appId?: string; environment?: string; registeredAt?: number } = {}) =>
       addDevice({ kind: 'apns', token, ...more }),

@@ -160,7 +160,7 @@ describe('a notify request', () => {
     const apns = await relay.addApns(freshApnsToken());
     const unknown = 1n << 60n;
     const tooLong = {
-      payload: { push_account_id: 1, encrypted_data: Buffer.alloc(4000).toString('base64') },
+      payload: { push_account_id: pushAccountId, encrypted_data: Buffer.alloc(4000).toString('base64') },
     };
     const { body } = await relay.notify([
       apnsRequest(apns),

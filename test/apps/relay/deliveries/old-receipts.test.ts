@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ReceiptStore, saveReceipts } from '#relay/deliveries/queue/receipt-store.js';
 import { type RelayTables, relayMigrations } from '#relay/tables.js';
-import { relayDeviceId } from '../../../support/ids.js';
+import { accountIdText, relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 const dayMilliseconds = 86_400_000;
@@ -23,6 +23,7 @@ eachBackend((backend) => {
             serverId: 'server',
             notificationId: `${group} ${index}`,
             relayDeviceId: relayDeviceId(index),
+            pushAccountId: accountIdText(1),
             status,
           },
           ...{ reason: undefined, fault: undefined, attempts: 1, updatedAt: now - days * dayMilliseconds },

@@ -137,7 +137,7 @@ eachBackend((backend) => {
       await database.write(({ db }) =>
         db.updateTable('relay_devices').set({ expired_at: 1 }).where('id', '=', dead).execute(),
       );
-      const devices = [foreign, dead, 999_999];
+      const devices = [foreign, dead, Number.MAX_SAFE_INTEGER];
       const notification_id = randomUUID();
       const requests = devices.map((id) => fcmRequest(id, { notification_id }));
       const first = await relay.notify(requests);

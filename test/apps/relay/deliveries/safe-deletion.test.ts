@@ -1,6 +1,8 @@
+import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
 import { addServer } from '#relay/servers/manage-servers.js';
+import type { RealmId } from '#relay/servers/server-tables.js';
 import {
   apnsRequest,
   apnsToken,
@@ -121,16 +123,26 @@ describe('BadDeviceToken', () => {
 });
 
 describe('a sudden wave of dead tokens', () => {
+  /** The accounts of the devices: of different people, as most of a relay's phones are. */
+  const accounts = new Map<number, PushAccountId>();
+  async function addPerson(token: string, more: { realm?: RealmId } = {}): Promise<number> {
+    const account = BigInt(accounts.size + 1) as PushAccountId;
+    const id = await relay.addFcm(token, { ...more, account });
+    accounts.set(id, account);
+    return id;
+  }
   async function addMany(prefix: string, count: number): Promise<number[]> {
     const ids: number[] = [];
-    for (let index = 0; index < count; index += 1) ids.push(await relay.addFcm(`${prefix}-${index}`));
+    for (let index = 0; index < count; index += 1) ids.push(await addPerson(`${prefix}-${index}`));
     return ids;
   }
   const wave = { vendor: 'fcm', reason: 'UNREGISTERED' };
-  /** To accounts of different people, as most of a relay's phones are. */
   const notify = (ids: readonly number[], more = {}) =>
     relay.notify(
-      ids.map((id) => fcmRequest(id, { payload: { push_account_id: id, encrypted_data: encryptedData } })),
+      ids.map((id) => {
+        const payload = { push_account_id: accounts.get(id) ?? null, encrypted_data: encryptedData };
+        return fcmRequest(id, { payload });
+      }),
       more,
     );
   const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="deletion"\} 1/;
@@ -212,7 +224,7 @@ describe('a sudden wave of dead tokens', () => {
       .where('uuid', '=', otherRealm)
       .executeTakeFirstOrThrow();
     const ofMember = await addMany('member', 25);
-    const [dead, alive] = [await relay.addFcm('dead', { realm }), await relay.addFcm('alive', { realm })];
+    const [dead, alive] = [await addPerson('dead', { realm }), await addPerson('alive', { realm })];
     await relay.faults([
       { ...wave, token: 'dead' },
       ...ofMember.map((_id, index) => ({ ...wave, token: `member-${index}` })),

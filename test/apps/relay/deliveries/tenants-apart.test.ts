@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { relayReceiptsPath } from '@waxwing/protocol';
+import { formatPushAccountId, relayReceiptsPath } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { idle } from '../../../support/idle.js';
 import {
   type DeliveriesUnderTest,
   fcmRequest,
+  pushAccountId,
   startDeliveriesUnderTest,
   until,
 } from './deliveries-under-test.js';
@@ -68,6 +69,7 @@ describe('a notification_id and a device that another server names too', () => {
         .insertInto('delivery_receipts')
         .values({
           ...{ server_id: other.serverId, notification_id, relay_device_id: ours, status: 'sent' },
+          push_account_id: formatPushAccountId(pushAccountId),
           ...{ reason: null, fault: null, attempts: 1, updated_at: time.now, doubts: 0, not_before: null },
         })
         .execute(),

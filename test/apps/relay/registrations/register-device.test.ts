@@ -1,9 +1,14 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { importKeys } from '#relay/keyring/key-ring-transitions.js';
-import { findRelayDevices, markExpired } from '#relay/registrations/relay-device-store.js';
+import type { RelayDeviceName } from '#relay/registrations/relay-device.js';
+import {
+  findRelayDevices,
+  markExpired,
+  setApnsEnvironment,
+} from '#relay/registrations/relay-device-store.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
-import { realmId } from '../../../support/ids.js';
+import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -51,18 +56,21 @@ eachBackend((backend) => {
   }
 
   async function findDevice(id: RelayDeviceId) {
-    const { db } = relay.database;
-    const realm = await db
+    const found = await findRelayDevices(relay.database.db, [id], relay.context.tokenVault);
+    return found.find(await nameOf(id));
+  }
+
+  async function nameOf(id: RelayDeviceId): Promise<RelayDeviceName> {
+    const row = await relay.database.db
       .selectFrom('relay_devices')
-      .select('realm_id')
+      .selectAll()
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
-    const found = await findRelayDevices(db, {
-      realmId: realm.realm_id,
-      ids: [id],
-      vault: relay.context.tokenVault,
-    });
-    return found.get(id);
+    return {
+      realmId: row.realm_id,
+      relayDeviceId: id,
+      pushAccountId: row.push_account_id as PushAccountIdText,
+    };
   }
 
   describe('a repeat', () => {
@@ -96,7 +104,8 @@ eachBackend((backend) => {
     it('revives a device that had expired', async () => {
       const id = await deviceIdOf(goodForm());
       const expiry = { at: relay.time.now + 1, ifRegisteredBefore: relay.time.now + 1 };
-      expect(await relay.database.write(({ db }) => markExpired(db, id, expiry))).toBe(true);
+      const name = await nameOf(id);
+      expect(await relay.database.write(({ db }) => markExpired(db, name, expiry))).toBe(true);
       expect((await findDevice(id))?.expiredAt).toBe(expiry.at);
       relay.time.now += 5000;
       expect(await deviceIdOf(goodForm())).toBe(id);
@@ -135,11 +144,33 @@ eachBackend((backend) => {
       expect(new Set(ids).size).toBe(3);
     });
 
-    it('cannot be found through a realm that it does not belong to', async () => {
+    it('cannot be found through a realm or an account that it does not belong to', async () => {
       const id = await deviceIdOf(goodForm());
       const other = await relay.context.servers.realm(otherRealmUuid);
-      const lookup = { realmId: other?.realmId ?? realmId(0), ids: [id], vault: relay.context.tokenVault };
-      expect(await findRelayDevices(relay.database.db, lookup)).toEqual(new Map());
+      const name = await nameOf(id);
+      const found = await findRelayDevices(relay.database.db, [id], relay.context.tokenVault);
+      expect(found.find({ ...name, realmId: other?.realmId ?? realmId(0) })).toBeUndefined();
+      expect(found.find({ ...name, pushAccountId: accountIdText('-2408') })).toBeUndefined();
+      expect(found.find({ ...name, relayDeviceId: relayDeviceId(id + 1) })).toBeUndefined();
+      expect(found.find(name)).toMatchObject({ id });
+    });
+
+    it('is not changed by what is found out about the same id of another realm or account', async () => {
+      const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
+      const name = await nameOf(id);
+      const other = await relay.context.servers.realm(otherRealmUuid);
+      const others = [
+        { ...name, realmId: other?.realmId ?? realmId(0) },
+        { ...name, pushAccountId: accountIdText('-2408') },
+      ];
+      const expiry = { at: relay.time.now, ifRegisteredBefore: relay.time.now + 1 };
+      for (const wrong of others) {
+        expect(await relay.database.write(({ db }) => markExpired(db, wrong, expiry))).toBe(false);
+        const set = await relay.database.write(({ db }) => setApnsEnvironment(db, wrong, 'sandbox'));
+        expect(set).toBe(false);
+      }
+      expect(await relay.database.write(({ db }) => setApnsEnvironment(db, name, 'sandbox'))).toBe(true);
+      expect(await relay.database.write(({ db }) => markExpired(db, name, expiry))).toBe(true);
     });
   });
 

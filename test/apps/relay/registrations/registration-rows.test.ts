@@ -18,7 +18,7 @@ import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { findUnreadableDevices, removeUnreadableDevices } from '#relay/registrations/unreadable-devices.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
-import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
+import { accountIdText, realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
 import { sodium } from '../keyring/ring-material.js';
@@ -140,7 +140,9 @@ eachBackend((backend) => {
 
   it('remembers a system of Apple for no device of Google', async () => {
     const [id = relayDeviceId(0)] = await save({});
-    expect(await database.write(({ db }) => setApnsEnvironment(db, id, 'sandbox'))).toBe(false);
+    const [row] = await stored();
+    const name = { realmId: row?.realm_id ?? realm(0), relayDeviceId: id, pushAccountId: accountIdText(7) };
+    expect(await database.write(({ db }) => setApnsEnvironment(db, name, 'sandbox'))).toBe(false);
     expect((await stored())[0]?.apns_environment).toBeNull();
   });
 });

@@ -56,6 +56,46 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
+  it('deletes a device only with the account that is named beside it', async () => {
+    const accounts = ['9223372036854775807', '9223372036854775806', '-1'];
+    const [first, second, third] = [
+      await register(accounts[0] ?? ''),
+      await register(accounts[1] ?? ''),
+      await register(accounts[2] ?? ''),
+    ];
+    const named = (device_ids: number[], ids: string[]) =>
+      remove({
+        realm_uuid: realmUuid,
+        device_ids: JSON.stringify(device_ids),
+        push_account_ids: `[${ids.join(',')}]`,
+      });
+    // Alike when they are rounded.
+    expect(await named([first, second, third], [accounts[1] ?? '', accounts[0] ?? '', '1'])).toMatchObject(
+      success,
+    );
+    expect(await ids()).toEqual([first, second, third]);
+    // One id may be named for several accounts.
+    expect(await named([first, first, third], ['0', accounts[0] ?? '', '-1'])).toMatchObject(success);
+    expect(await ids()).toEqual([second]);
+    expect(await named([], [])).toMatchObject(success);
+  });
+
+  it('refuses accounts that are not as many as the devices, or no integers of 64 bits', async () => {
+    const id = await register('1');
+    const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
+    const tooMany = JSON.stringify(Array.from({ length: 201 }, () => 1));
+    const wrong = ['', '1', '{}', '[]', '[1,1]', '[1.5]', '[9223372036854775808]', '[null]', tooMany];
+    for (const push_account_ids of wrong) {
+      expect(await remove({ ...form, push_account_ids })).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining('push_account_ids') },
+      });
+    }
+    expect(await ids()).toEqual([id]);
+    expect(await remove({ ...form, push_account_ids: '["1"]' })).toMatchObject(success);
+    expect(await ids()).toEqual([]);
+  });
+
   it('writes nothing into the database where none is named', async () => {
     // What is done at every start would be done meanwhile.
     await relay.database.jobs.stop(5000);

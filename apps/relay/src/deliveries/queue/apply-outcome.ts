@@ -1,5 +1,5 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
+import type { RelayDeviceName } from '../../registrations/relay-device.js';
 import { markExpired, setApnsEnvironment } from '../../registrations/relay-device-store.js';
 import type { RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
@@ -12,20 +12,22 @@ const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE',
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,
-  relayDeviceId: RelayDeviceId,
+  device: RelayDeviceName,
   outcome: Outcome,
   now: number,
 ): Promise<Outcome> {
   if (outcome.kind === 'sent' && outcome.workedEnvironment !== undefined) {
-    await setApnsEnvironment(db, relayDeviceId, outcome.workedEnvironment);
+    await setApnsEnvironment(db, device, outcome.workedEnvironment);
   }
   if (outcome.kind !== 'gone' || outcome.ifRegisteredBefore === undefined) return outcome;
   const { ifRegisteredBefore } = outcome;
-  if (await markExpired(db, relayDeviceId, { at: now, ifRegisteredBefore })) return outcome;
+  if (await markExpired(db, device, { at: now, ifRegisteredBefore })) return outcome;
   const row = await db
     .selectFrom('relay_devices')
     .select('expired_at')
-    .where('id', '=', relayDeviceId)
+    .where('id', '=', device.relayDeviceId)
+    .where('realm_id', '=', device.realmId)
+    .where('push_account_id', '=', device.pushAccountId)
     .executeTakeFirst();
   return row === undefined || row.expired_at !== null ? outcome : registeredSince;
 }

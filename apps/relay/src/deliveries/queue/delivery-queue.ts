@@ -99,9 +99,8 @@ export class DeliveryQueue {
   /** `undefined` where there is none, or none that can be reached with it. */
   async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
-    const { realmId, relayDeviceId } = notification;
-    const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
-    const device = devices.get(relayDeviceId);
+    const found = await findRelayDevices(database.db, [notification.relayDeviceId], vault);
+    const device = found.find(notification);
     if (device === undefined || device.expiredAt !== undefined) return undefined;
     return hasReadableToken(device) && !isOfKind(device, notification) ? undefined : device;
   }
@@ -114,7 +113,7 @@ export class DeliveryQueue {
   ): Promise<void> {
     const { db } = transaction;
     const now = this.#options.clock();
-    const stands = await applyOutcome(db, notification.relayDeviceId, outcome, now);
+    const stands = await applyOutcome(db, notification, outcome, now);
     await saveReceipts(db, [receiptOf(notification, stands, counts, now)]);
     if (outcome.kind !== 'retry') transaction.afterCommit(() => this.#options.onSettled());
   }

@@ -1,4 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
@@ -10,6 +10,7 @@ export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
   readonly relayDeviceId: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText;
 }
 
 /** An outcome in the words in which it is stored and told to servers. */
@@ -30,6 +31,7 @@ export interface Receipt extends ReceiptKey, ToldOutcome {
   readonly notBefore?: number | undefined;
 }
 
+const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_account_id'] as const;
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /** A queued notification is given up after a day, and its receipt says so; one that still waits lost its job. */
@@ -59,13 +61,19 @@ export class ReceiptStore {
   }
 
   /** `undefined` when nothing is remembered. */
-  async findOne({ serverId, notificationId, relayDeviceId }: ReceiptKey): Promise<Receipt | undefined> {
+  async findOne({
+    serverId,
+    notificationId,
+    relayDeviceId,
+    pushAccountId,
+  }: ReceiptKey): Promise<Receipt | undefined> {
     const row = await this.#database.db
       .selectFrom('delivery_receipts')
       .selectAll()
       .where('server_id', '=', serverId)
       .where('notification_id', '=', notificationId)
       .where('relay_device_id', '=', relayDeviceId)
+      .where('push_account_id', '=', pushAccountId)
       .executeTakeFirst();
     return row && toReceipt(row);
   }
@@ -95,14 +103,14 @@ export class ReceiptStore {
           .deleteFrom('delivery_receipts')
           .where(({ eb, refTuple, selectFrom }) =>
             eb(
-              refTuple('server_id', 'notification_id', 'relay_device_id'),
+              refTuple(...keyColumns),
               'in',
               selectFrom('delivery_receipts')
-                .select(['server_id', 'notification_id', 'relay_device_id'])
+                .select(keyColumns)
                 .where('status', 'in', statuses)
                 .where('updated_at', '<', before)
                 .limit(limit)
-                .$asTuple('server_id', 'notification_id', 'relay_device_id'),
+                .$asTuple(...keyColumns),
             ),
           )
           // Said again because another process may queue the same notification again between the two.
@@ -151,12 +159,13 @@ export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts =
 
 /** What is remembered of an outcome. */
 export function receiptOf(
-  { serverId, notificationId, relayDeviceId }: ReceiptKey,
+  { serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey,
   outcome: Outcome,
   counts: TryCounts,
   updatedAt: number,
 ): Receipt {
-  return { serverId, notificationId, relayDeviceId, ...tellOutcome(outcome), ...counts, updatedAt };
+  const key = { serverId, notificationId, relayDeviceId, pushAccountId };
+  return { ...key, ...tellOutcome(outcome), ...counts, updatedAt };
 }
 
 /** Writes receipts over former ones of the same notification and device. */
@@ -169,7 +178,7 @@ export async function saveReceipts(
       .insertInto('delivery_receipts')
       .values(receipts.slice(offset, offset + rowsPerStatement).map(toRow))
       .onConflict((conflict) =>
-        conflict.columns(['server_id', 'notification_id', 'relay_device_id']).doUpdateSet((is) => ({
+        conflict.columns(keyColumns).doUpdateSet((is) => ({
           status: is.ref('excluded.status'),
           reason: is.ref('excluded.reason'),
           fault: is.ref('excluded.fault'),
@@ -188,6 +197,7 @@ function toRow(receipt: Receipt): RelayTables['delivery_receipts'] {
     server_id: receipt.serverId,
     notification_id: receipt.notificationId,
     relay_device_id: receipt.relayDeviceId,
+    push_account_id: receipt.pushAccountId,
     status: receipt.status,
     reason: receipt.reason ?? null,
     fault: receipt.fault ?? null,
@@ -203,6 +213,7 @@ function toReceipt(row: Selectable<RelayTables['delivery_receipts']>): Receipt {
     serverId: row.server_id,
     notificationId: row.notification_id,
     relayDeviceId: row.relay_device_id,
+    pushAccountId: row.push_account_id,
     status: deliveryStatuses.find((status) => status === row.status) ?? 'rejected',
     reason: row.reason ?? undefined,
     fault: deliveryFaults.find((fault) => fault === row.fault),

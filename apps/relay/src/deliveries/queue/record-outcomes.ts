@@ -69,7 +69,7 @@ export class RecordOutcomes {
     const receipts: Receipt[] = [];
     for (const item of items) {
       const { notification, hasOwnId } = item;
-      const outcome = await applyOutcome(transaction.db, notification.relayDeviceId, item.outcome, now);
+      const outcome = await applyOutcome(transaction.db, notification, item.outcome, now);
       standing.push(outcome);
       if (outcome.kind === 'retry') await this.#options.queue.add(transaction, notification, outcome);
       if (hasOwnId || outcome.kind === 'retry') {

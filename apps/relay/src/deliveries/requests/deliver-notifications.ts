@@ -1,8 +1,8 @@
 import type { PushRequest, RelayDeviceId } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
-import { type FindRelayDevices, findForEach } from '../../registrations/relay-device-store.js';
+import { hasReadableToken } from '../../registrations/relay-device.js';
+import { type FoundRelayDevices, findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
@@ -67,7 +67,7 @@ interface Claim {
 
 /** What is known when a request's notifications are to be sent. */
 interface Known {
-  readonly devices: ReadonlyMap<RelayDeviceId, StoredRelayDevice>;
+  readonly devices: FoundRelayDevices;
   readonly remembered: ReadonlyMap<string, Receipt>;
   /** When the request came, in Unix milliseconds. */
   readonly now: number;
@@ -84,12 +84,15 @@ export class DeliverNotifications {
   /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
   readonly #claims = new Map<string, Claim>();
   readonly #waits: VendorWaits;
-  readonly #lookUps: Batcher<FindRelayDevices, Map<RelayDeviceId, StoredRelayDevice>>;
+  readonly #lookUps: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
     this.#waits = new VendorWaits(options.timings.requestBudgetMilliseconds);
-    this.#lookUps = new Batcher((wanted) => findForEach(options.database.db, wanted));
+    this.#lookUps = new Batcher(async (wanted) => {
+      const found = await findRelayDevices(options.database.db, wanted.flat(), options.tokenVault);
+      return wanted.map(() => found);
+    });
   }
 
   /** See {@link LoadLimit.requireRoom}. */
@@ -146,16 +149,16 @@ export class DeliverNotifications {
 
   /** Ends when each item has an outcome, and all of them are on the disk. */
   async #deliver(
-    { serverId, realmId }: NotifyRequester,
+    { serverId }: NotifyRequester,
     items: readonly Item[],
     now: number,
   ): Promise<DeliveryResult[]> {
-    const { load, records, tokenVault: vault } = this.#options;
+    const { load, records } = this.#options;
     let late: readonly Item[] = [];
     let isRecorded = false;
     try {
       const ids = items.map(({ notification }) => notification.relayDeviceId);
-      const devices = await this.#lookUps.add({ realmId, ids: ids.filter(Number.isSafeInteger), vault });
+      const devices = await this.#lookUps.add(ids.filter(Number.isSafeInteger));
       const withId = items.filter(({ hasOwnId }) => hasOwnId);
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
       const waiting = this.#waits.wait(this.#begin(items, { devices, remembered, now }));
@@ -193,7 +196,7 @@ export class DeliverNotifications {
     };
     for (const item of items) {
       const { notification, follows } = item;
-      const device = devices.get(notification.relayDeviceId);
+      const device = devices.find(notification);
       const receipt = item.hasOwnId ? remembered.get(keyOf(notification)) : undefined;
       if (item.sameAs !== undefined || device === undefined || device.expiredAt !== undefined) {
         item.ended = unknownDevice;
@@ -291,6 +294,6 @@ export class DeliverNotifications {
 }
 
 /** Tells one notification for one device from all others. */
-function keyOf({ serverId, notificationId, relayDeviceId }: ReceiptKey): string {
-  return `${serverId} ${notificationId} ${relayDeviceId}`;
+function keyOf({ serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey): string {
+  return `${serverId} ${notificationId} ${relayDeviceId} ${pushAccountId}`;
 }

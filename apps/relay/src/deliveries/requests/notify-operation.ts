@@ -25,7 +25,8 @@ interface NotifyContext {
 /**
  * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
  * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
- * answer. A dead token, an unknown device and another realm's device are in `delete_device_ids`.
+ * answer. A dead token, an unknown device, and another realm's or account's device are in `delete_device_ids`; an id that
+ * another push request of the same body reaches is not, since a server would drop that device with it.
  *
  * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
  * BAD_REQUEST for the body, which costs one of the quota; SERVICE_UNAVAILABLE when the relay is full; RATE_LIMIT_HIT when
@@ -60,9 +61,10 @@ function formatAnswer(
   let androidCount = 0;
   let appleCount = 0;
   const gone = new Set<number | bigint>();
+  const known = new Set<number | bigint>();
   requests.forEach((request, index) => {
     const kind = results[index]?.outcome.kind;
-    if (kind === 'gone') gone.add(request.device_id);
+    (kind === 'gone' ? gone : known).add(request.device_id);
     if (kind !== 'sent') return;
     if (isApnsPushRequest(request)) appleCount += 1;
     else androidCount += 1;
@@ -70,7 +72,7 @@ function formatAnswer(
   return {
     android_successfully_sent_count: androidCount,
     apple_successfully_sent_count: appleCount,
-    delete_device_ids: [...gone],
+    delete_device_ids: gone.size === 0 ? [] : [...gone].filter((id) => !known.has(id)),
     realm_push_status: { can_push: true, expected_end_timestamp: null },
     results: results.map(formatResult),
   };

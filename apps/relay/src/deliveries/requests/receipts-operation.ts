@@ -1,4 +1,9 @@
-import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
+import {
+  type PushAccountId,
+  relayReceiptsAnswer,
+  relayReceiptsParameters,
+  relayReceiptsPath,
+} from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { server } from '../../servers/authenticate-server.js';
@@ -35,10 +40,12 @@ export const findReceipts = operation({
 });
 
 function formatReceipt(receipt: Receipt) {
-  const { notificationId, relayDeviceId, status, reason, fault, attempts, updatedAt } = receipt;
+  const { notificationId, relayDeviceId, pushAccountId, status, reason, fault, attempts, updatedAt } =
+    receipt;
   return {
     notification_id: notificationId,
     device_id: relayDeviceId,
+    push_account_id: BigInt(pushAccountId) as PushAccountId,
     status,
     ...(reason !== undefined && { reason }),
     ...(fault !== undefined && { fault }),

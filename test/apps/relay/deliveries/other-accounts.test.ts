@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { formatPushAccountId, type PushAccountId, type RelayDeviceId } from '@waxwing/protocol';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { idle } from '../../../support/idle.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import {
+  type DeliveriesUnderTest,
+  encryptedData,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+const otherAccount = 9_007_199_254_740_992n as PushAccountId;
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+let tokens = 0;
+
+/** What a server asks whose device had this id before the relay's database was restored. */
+const otherRequest = (id: number, more: object = {}) =>
+  fcmRequest(id, { payload: { push_account_id: otherAccount, encrypted_data: encryptedData }, ...more });
+
+eachBackend((backend) => {
+  describe('a device whose id another account had before a restore', () => {
+    let relay: DeliveriesUnderTest;
+    let token: string;
+    let id: RelayDeviceId;
+    beforeAll(async () => {
+      const databaseUrl = await backend.freshUrl();
+      relay = await startDeliveriesUnderTest({
+        databaseUrl,
+        clock: () => time.now,
+        timings: { delayDivisor: 1 },
+      });
+    });
+    beforeEach(async () => {
+      tokens += 1;
+      token = `fcm-of-other-accounts-${tokens}`;
+      id = await relay.addFcm(token);
+    });
+    afterEach(() => relay.faults([]));
+    afterAll(() => relay.close());
+
+    /** Does to the row what a restore and another phone's registration do. */
+    async function giveToOtherAccount(): Promise<void> {
+      const row = await relay.device(id);
+      const identity = { ...row, push_account_id: formatPushAccountId(otherAccount) };
+      const sealed = relay.tokenVault.seal(token, placeOfToken(identity));
+      await relay.database.write(({ db }) =>
+        db
+          .updateTable('relay_devices')
+          .set({ push_account_id: identity.push_account_id, token: sealed })
+          .where('id', '=', id)
+          .execute(),
+      );
+    }
+
+    it('gets nothing of that account, which is answered as for an unknown device', async () => {
+      const { body } = await relay.notify([otherRequest(id)]);
+      const unknown = await relay.notify([otherRequest(Number.MAX_SAFE_INTEGER)]);
+      expect(body).toEqual({ ...unknown.body, delete_device_ids: [id] });
+      expect(body.results).toEqual([{ status: 'gone', reason: 'UNKNOWN_DEVICE' }]);
+      expect(await relay.arrived(token)).toEqual([]);
+      expect((await relay.device(id)).expired_at).toBeNull();
+    });
+
+    it.each([
+      ['first', (own: object, other: object) => [own, other]],
+      ['last', (own: object, other: object) => [other, own]],
+    ])('gets its own notification when both are in one request, its own %s', async (_which, order) => {
+      const wish = { notification_id: randomUUID() };
+      const requests = order(fcmRequest(id, wish), otherRequest(id, wish));
+      const statuses = order({ status: 'sent' }, { status: 'gone' });
+      for (const _repeat of [1, 2]) {
+        const { status, body } = await relay.notify(requests);
+        expect(status).toBe(200);
+        expect(body.results).toMatchObject(statuses);
+        // By this list a server would drop both.
+        expect(body.delete_device_ids).toEqual([]);
+        expect(await relay.arrived(token)).toHaveLength(1);
+      }
+      const receipts = await relay.receipts([wish.notification_id]);
+      expect(receipts.map(({ device_id, status }) => [device_id, status]).sort()).toEqual([
+        [id, 'gone'],
+        [id, 'sent'],
+      ]);
+    });
+
+    it('is named once among those that a server should delete, and remembered for each account', async () => {
+      const wish = { notification_id: randomUUID() };
+      const gone = Number.MAX_SAFE_INTEGER - tokens;
+      const { status, body } = await relay.notify([fcmRequest(gone, wish), otherRequest(gone, wish)]);
+      expect(status).toBe(200);
+      expect(body.results).toMatchObject([{ status: 'gone' }, { status: 'gone' }]);
+      expect(body.delete_device_ids).toEqual([gone]);
+      const receipts = await relay.receipts([wish.notification_id]);
+      expect(receipts).toMatchObject([{ status: 'gone' }, { status: 'gone' }]);
+    });
+
+    it('gets its notification although the other account was told that it is gone, at the same moment too', async () => {
+      const wish = { notification_id: randomUUID() };
+      const answers = await Promise.all([
+        relay.notify([otherRequest(id, wish)]),
+        relay.notify([fcmRequest(id, wish)]),
+        relay.notify([otherRequest(id, wish)]),
+      ]);
+      expect(answers.flatMap(({ body }) => body.results.map(({ status }) => status))).toEqual([
+        'gone',
+        'sent',
+        'gone',
+      ]);
+      expect(await relay.arrived(token)).toHaveLength(1);
+    });
+
+    it('gets nothing of what was queued for the other account, and is not expired by it', async () => {
+      const notification_id = randomUUID();
+      await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
+      const { body } = await relay.notify([fcmRequest(id, { notification_id })]);
+      expect(body.results).toMatchObject([{ status: 'queued' }]);
+      await giveToOtherAccount();
+      time.now += 60_000;
+      await idle(relay.database.jobs);
+      expect(await relay.receipts([notification_id])).toMatchObject([
+        { status: 'gone', reason: 'UNKNOWN_DEVICE' },
+      ]);
+      expect(await relay.arrived(token)).toEqual([]);
+      expect((await relay.device(id)).expired_at).toBeNull();
+      expect((await relay.notify([otherRequest(id)])).body.results).toMatchObject([{ status: 'sent' }]);
+    });
+
+    it('outlives a token that died under the other account while it was asked about', async () => {
+      await relay.faults([{ vendor: 'fcm', token, status: 404, reason: 'UNREGISTERED', latency_ms: 300 }]);
+      const asked = relay.notify([fcmRequest(id)]);
+      await until(async () => (await relay.statistics()).faults_fired[0] === 1);
+      await giveToOtherAccount();
+      expect((await asked).body.results).toMatchObject([{ status: 'gone' }]);
+      expect((await relay.device(id)).expired_at).toBeNull();
+    });
+  });
+});
