@@ -147,5 +147,11 @@ export const serverPushMigrations: MigrationSet = {
           where relay_device_id is not null`.execute(db);
       },
     },
+    '0006-no-relay-device-index': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        // Devices of the relay are looked up by their account.
+        await db.schema.dropIndex('push_devices_relay_device').execute();
+      },
+    },
   },
 };

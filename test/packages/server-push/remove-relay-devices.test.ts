@@ -106,7 +106,7 @@ eachBackend((backend) => {
 
     it('are all those of a removed user, named in one request with the server’s credentials', async () => {
       await register(ada, '1', 11);
-      await register(ada, '2', 12);
+      await register(ada, '9223372036854775807', 12);
       relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
       await removeUser(ada);
       await idle(database.jobs);
@@ -115,6 +115,7 @@ eachBackend((backend) => {
       expect(method).toBe('POST');
       expect(headers?.authorization).toBe(`Basic ${btoa('id:key')}`);
       expect(new URLSearchParams(body).get('realm_uuid')).toBe(realm.uuid);
+      expect(new URLSearchParams(body).get('push_account_ids')).toBe('[1,9223372036854775807]');
       await pass(dayMilliseconds);
       expect(removals()).toHaveLength(1);
     });
@@ -170,6 +171,17 @@ eachBackend((backend) => {
       await removeUser(bob);
       await idle(database.jobs);
       expect(removals()).toEqual([[12], [11]]);
+    });
+
+    it('are those of their own account alone, whoever got the same device of a restored relay', async () => {
+      await register(ada, '1', 11);
+      await register(bob, '2', 11);
+      relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
+      await removeUser(ada);
+      await idle(database.jobs);
+      const { body } = relay.requests.at(-1) ?? {};
+      expect(new URLSearchParams(body).get('device_ids')).toBe('[11]');
+      expect(new URLSearchParams(body).get('push_account_ids')).toBe('[1]');
     });
 
     it('wait for a registration that may be given the same device, and are left alone if it is', async () => {

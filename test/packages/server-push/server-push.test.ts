@@ -209,6 +209,29 @@ eachBackend((backend) => {
       ]);
     });
 
+    it('drops only the one of two devices that the answer names, though a restored relay gave both the same', async () => {
+      await activate('1', relayId(11), 'fcm');
+      await activate('2', relayId(12), 'fcm');
+      await activate('3', relayId(11), 'apns');
+      const deadAccount = 1;
+      relay.otherwise(({ body }) => {
+        const { push_requests: requests } = JSON.parse(body) as {
+          push_requests: { device_id: number; payload: { push_account_id: number } }[];
+        };
+        const dead = requests.filter(({ payload }) => payload.push_account_id === deadAccount);
+        return notified(dead.map(({ device_id: id }) => id));
+      });
+      await send({ type: 'test', time: 1 });
+      await idle(database.jobs);
+      expect(relay.requests.map((_, index) => sentTo(index).map(({ device_id: id }) => id))).toEqual([
+        [11, 12],
+        [11],
+      ]);
+      expect(published).toMatchObject([{ push_account_id: '1', status: 'failed' }]);
+      const left = await activePushDevices(database.db, userId);
+      expect(left.map(({ pushAccountId }) => pushAccountId)).toEqual(['2', '3']);
+    });
+
     it('is not sent to anybody without devices, and not again once it is of no use', async () => {
       await send({ type: 'test', time: 1 });
       await idle(database.jobs);

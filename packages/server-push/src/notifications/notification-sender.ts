@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { RelayNotifyAnswer, UserId } from '@waxwing/protocol';
+import type { RelayDeviceId, RelayNotifyAnswer, UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
@@ -36,6 +36,21 @@ const removalDelayMilliseconds = 10 * 60_000;
 /** What a phone is told whose registration died: to register again. */
 const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
+/**
+ * The devices of each request: no id twice, since the relay's `delete_device_ids` names the dead by their ids alone. After a
+ * restore two devices of one user may have the same id, and only one of them is dead.
+ */
+function inRequests(devices: readonly ActivePushDevice[]): readonly ActivePushDevice[][] {
+  const requests: Map<RelayDeviceId, ActivePushDevice>[] = [];
+  for (const device of devices) {
+    const { relayDeviceId: id } = device;
+    const request = requests.find((each) => each.size < maximumDevicesPerRequest && !each.has(id));
+    if (request === undefined) requests.push(new Map([[id, device]]));
+    else request.set(id, device);
+  }
+  return requests.map((request) => [...request.values()]);
+}
+
 /** Seals a notification for each device and has the relay deliver it. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions;
@@ -54,8 +69,7 @@ export class NotificationSender {
     const { link, realm, sodium } = this.#options;
     const encoded = encodeNotification(realm, userId, content);
     let dropped = 0;
-    for (let start = 0; start < devices.length; start += maximumDevicesPerRequest) {
-      const some = devices.slice(start, start + maximumDevicesPerRequest);
+    for (const some of inRequests(devices)) {
       const requests = some.map((device) => sealNotification(sodium, device, content.type, encoded));
       const outcome = await link.notify(requests, signal);
       if (outcome.kind !== 'accepted') return outcome;

@@ -92,13 +92,18 @@ export async function activePushDevices(
  */
 export async function dropDeadRegistration(
   transaction: PushTransaction,
-  device: Pick<ActivePushDevice, 'id' | 'activeGeneration'>,
+  {
+    id,
+    activeGeneration,
+    relayDeviceId,
+  }: Pick<ActivePushDevice, 'id' | 'activeGeneration' | 'relayDeviceId'>,
 ): Promise<ChangedPushDevice | undefined> {
   const db = transaction.db;
   const removed = await db
     .deleteFrom('push_devices')
-    .where('id', '=', device.id)
-    .where('active_generation', '=', device.activeGeneration)
+    .where('id', '=', id)
+    .where('active_generation', '=', activeGeneration)
+    .where('relay_device_id', '=', relayDeviceId)
     .where('pending_token_kind', 'is', null)
     .returning(['user_id as userId', 'push_account_id as pushAccountId'])
     .executeTakeFirst();
@@ -106,8 +111,9 @@ export async function dropDeadRegistration(
   await db
     .updateTable('push_devices')
     .set({ token_kind: null, push_public_key: null, relay_device_id: null, active_generation: null })
-    .where('id', '=', device.id)
-    .where('active_generation', '=', device.activeGeneration)
+    .where('id', '=', id)
+    .where('active_generation', '=', activeGeneration)
+    .where('relay_device_id', '=', relayDeviceId)
     .execute();
   return undefined;
 }
@@ -129,38 +135,41 @@ export async function deletePushDevicesOf(
   return freedBy(removed);
 }
 
-/**
- * Which of the relay's devices a registration in force uses, and for which that is undecided: the relay may give the
- * same device to a registration of the same push account that waits for it.
- */
-export async function relayDevicesInUse(
+/** Freed devices of the relay, by what a removal may do with them. Those that are in use again are in neither. */
+export interface SortedFreedDevices {
+  /** No registration in force or pending uses them. */
+  readonly free: readonly FreedRelayDevice[];
+  /** A pending registration of the same push account may be given the same device. */
+  readonly undecided: readonly FreedRelayDevice[];
+}
+
+/** A device is in use only for the same account: after a restore one id may stand for devices of two accounts. */
+export async function sortFreedDevices(
   db: Reader,
   freed: readonly FreedRelayDevice[],
-): Promise<{ readonly used: ReadonlySet<RelayDeviceId>; readonly undecided: ReadonlySet<RelayDeviceId> }> {
+): Promise<SortedFreedDevices> {
   const rows = await db
     .selectFrom('push_devices')
     .select(['relay_device_id', 'push_account_id', 'pending_token_kind'])
-    .where((is) =>
-      is.or([
-        is(
-          'relay_device_id',
-          'in',
-          freed.map(({ relayDeviceId }) => relayDeviceId),
-        ),
-        is(
-          'push_account_id',
-          'in',
-          freed.map(({ pushAccountId }) => pushAccountId),
-        ),
-      ]),
+    .where(
+      'push_account_id',
+      'in',
+      freed.map(({ pushAccountId }) => pushAccountId),
     )
     .execute();
-  const used = new Set(rows.flatMap(({ relay_device_id: id }) => (id === null ? [] : [id])));
-  const pending = rows.filter((row) => row.pending_token_kind !== null).map((row) => row.push_account_id);
-  const undecided = freed
-    .filter(({ relayDeviceId, pushAccountId }) => !used.has(relayDeviceId) && pending.includes(pushAccountId))
-    .map(({ relayDeviceId }) => relayDeviceId);
-  return { used, undecided: new Set(undecided) };
+  const used = new Set(freedBy(rows).map(nameOf));
+  const pending = new Set(
+    rows.filter((row) => row.pending_token_kind !== null).map((row) => row.push_account_id),
+  );
+  const unused = freed.filter((device) => !used.has(nameOf(device)));
+  return {
+    free: unused.filter(({ pushAccountId }) => !pending.has(pushAccountId)),
+    undecided: unused.filter(({ pushAccountId }) => pending.has(pushAccountId)),
+  };
+}
+
+function nameOf({ relayDeviceId, pushAccountId }: FreedRelayDevice): string {
+  return `${relayDeviceId} ${pushAccountId}`;
 }
 
 /** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */

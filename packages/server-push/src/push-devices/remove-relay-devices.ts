@@ -5,7 +5,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
-import { deletePushDevicesOf, type FreedRelayDevice, relayDevicesInUse } from './push-device-store.js';
+import { deletePushDevicesOf, type FreedRelayDevice, sortFreedDevices } from './push-device-store.js';
 
 /** Kind of the job that tells the relay which devices it should forget. */
 export const removeRelayDevicesJob = 'push-devices/remove-relay-devices';
@@ -73,9 +73,7 @@ export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): J
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { freed } = JSON.parse(job.payload) as Pick<RelayDeviceRemoval, 'freed'>;
-    const { used, undecided } = await relayDevicesInUse(database.db, freed);
-    const ids = freed.map(({ relayDeviceId }) => relayDeviceId);
-    const free = ids.filter((id) => !used.has(id) && !undecided.has(id));
+    const { free, undecided } = await sortFreedDevices(database.db, freed);
     if (free.length > 0) {
       if (link === undefined)
         return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
@@ -85,7 +83,7 @@ export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): J
         return retryLater(job, outcome, { clock, random, capMilliseconds });
       }
     }
-    if (undecided.size === 0) return { kind: 'done' };
+    if (undecided.length === 0) return { kind: 'done' };
     const reason = 'a registration of the same device is pending';
     return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason };
   }

@@ -1,4 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId, RemovedDevice } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
   encodeRelayRegisterMany,
@@ -124,11 +124,8 @@ export class RelayLink {
    * Has the relay forget devices. A relay that does not know the request (stock ones do not) refuses it for good, which
    * says nothing about the link.
    */
-  async remove(
-    relayDeviceIds: readonly RelayDeviceId[],
-    signal?: AbortSignal,
-  ): Promise<RelayOutcome<unknown>> {
-    const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, relayDeviceIds));
+  async remove(devices: readonly RemovedDevice[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+    const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, devices));
     const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
     return this.#askAsServer(exchange, relayRemoveAnswer);
