@@ -73,7 +73,7 @@ export interface RegistrationVector {
 
 const vectorsDirectory = new URL('../vectors/', import.meta.url);
 
-/** The vectors of the push registration protocol that must open. */
+/** The vectors of encrypted push that must open. */
 export function relayProtocolVectors(): RelayProtocolVectors {
   return readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
 }

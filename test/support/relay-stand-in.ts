@@ -23,7 +23,7 @@ export type RelayReaction =
 
 type Reactor = (request: RelayRequest) => RelayReaction;
 
-/** Success for a registration, as a relay of the push registration protocol gives it. */
+/** Success for a registration, as a relay gives it (docs/protocol.md). */
 export function registered(deviceId: number): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', device_id: deviceId } };
 }

@@ -10,7 +10,7 @@ import { timestampCases } from './registration-cases/timestamp-cases.js';
 
 /**
  * All vectors, the same each time: keys and ephemeral keys come from their names. Only @noble and node:crypto take
- * part, and what to expect is written down case by case from the push registration protocol, so that no mistake of
+ * part, and what to expect is written down case by case from docs/protocol.md, so that no mistake of
  * the packages can hide here.
  */
 export function makeRegistrationVectors(): RegistrationVectors {

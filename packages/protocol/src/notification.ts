@@ -41,7 +41,7 @@ export interface TestNotification extends EveryNotification {
   readonly time: number;
 }
 
-/** What a notification says once it is opened (push registration protocol, "Encrypted notification plaintext"). */
+/** What a notification says once it is opened (docs/protocol.md#notification). */
 export type Notification = MessageNotification | RemoveNotification | TestNotification;
 export type NotificationType = Notification['type'];
 

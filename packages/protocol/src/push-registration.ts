@@ -41,7 +41,7 @@ const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
 
 /**
- * Reads the opened bytes of a sealed registration (push registration protocol, "Registration plaintext").
+ * Reads the opened bytes of a sealed registration (docs/protocol.md#registration).
  * Unknown fields are ignored. `undefined` for everything that is not a valid registration.
  */
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {

@@ -21,7 +21,7 @@ const implementations = [
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));
 const text = (plaintext: Uint8Array | undefined) => plaintext && new TextDecoder().decode(plaintext);
 
-describe.each(implementations)('The vectors of the push registration protocol in $name', (sodium) => {
+describe.each(implementations)('The vectors of encrypted push in $name', (sodium) => {
   const bouncerKeyPair = {
     publicKey: bytes(vectors.bouncer_public_key),
     privateKey: bytes(vectors.bouncer_private_key),

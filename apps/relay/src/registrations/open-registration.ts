@@ -37,7 +37,7 @@ export function openRegistration(
 
 /**
  * Passes a registration that opened and is fresh enough at `now` (Unix milliseconds). One that is exactly the liveness
- * timeout old passes, in whole seconds (push registration protocol, "What the relay does with it").
+ * timeout old passes, in whole seconds (docs/protocol.md#sealed-registration).
  * @throws ProtocolError BAD_REQUEST, the same for every reason why it did not open; REQUEST_EXPIRED.
  */
 export function requireFreshRegistration(

@@ -19,8 +19,7 @@ interface Context {
 
 /**
  * Takes a sealed registration from a server and answers the `device_id` to notify the device by; the same one for the
- * same realm, push account and token. Durable before it answers (push registration protocol, "POST
- * remotes/push/e2ee/register").
+ * same realm, push account and token. Durable before it answers (docs/protocol.md#remotespushe2eeregister).
  *
  * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for

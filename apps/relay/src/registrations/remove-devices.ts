@@ -20,11 +20,10 @@ interface Context {
 }
 
 /**
- * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. With
- * `push_account_ids`, only devices that belong to these accounts: after a restore an id may be another account's. Success also
- * for ids that are unknown, removed already or another realm's or account's, all alike, so that a repeat is harmless and
- * nothing is told about others. Each id costs the server as much of its quota as a notification. An extension of the push
- * registration protocol.
+ * Deletes devices of one realm and their tokens, because their users are gone or have registered again. With
+ * `push_account_ids`, deletes only devices that belong to these accounts: after a restore an id may be another account's.
+ * Idempotent: ids that are unknown, deleted already, another realm's or another account's are answered alike, with success.
+ * Each id costs as much of the server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
  * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when not enough is

@@ -6,7 +6,7 @@ const pushDevice = z.object({
   error_code: z.string().nullable(),
 });
 
-/** `push_devices` of the register answer (push registration protocol), by decimal push account id. */
+/** `push_devices` of the register answer (docs/protocol.md#push_device-events), by decimal push account id. */
 export const pushDevicesState = initialState({
   eventType: 'push_device',
   shape: z.object({ push_devices: z.record(z.string(), pushDevice) }),

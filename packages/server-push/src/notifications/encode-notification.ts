@@ -4,7 +4,7 @@ import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
 
-/** Most code points of a message's text, and most ids of a `remove` (push registration protocol). */
+/** Most code points of a message's text, and most ids of a `remove` (docs/protocol.md#notification). */
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 

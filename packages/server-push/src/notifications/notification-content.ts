@@ -38,5 +38,5 @@ export interface RemoveContent {
   readonly messageIds: readonly number[];
 }
 
-/** What a notification says, apart from whom it is for (push registration protocol, "Encrypted notification plaintext"). */
+/** What a notification says, apart from whom it is for (docs/protocol.md#notification). */
 export type NotificationContent = TestContent | MessageContent | RemoveContent;

@@ -12,7 +12,7 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// The vendors' side of each type, as stock servers choose it (push registration protocol, "aps and priorities").
+// The vendors' side of each type, as stock servers choose it (docs/protocol.md#remotespushe2eenotify).
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },

@@ -4,7 +4,7 @@ import type { ServerPushTables } from '../tables.js';
 
 export type PushDeviceRow = Selectable<ServerPushTables['push_devices']>;
 
-/** What became of the newest registration of a PushDevice (push registration protocol, `push_devices`). */
+/** What became of the newest registration of a PushDevice (docs/protocol.md#push_device-events). */
 export function pushDeviceStatus(
   row: Pick<PushDeviceRow, 'error_code' | 'pending_token_kind'>,
 ): PushDeviceStatus {

@@ -54,8 +54,7 @@ const adminCodes: ReadonlySet<string> = new Set([
 const maximumMessageCharacters = 300;
 
 /**
- * Reads the relay's answer by the rules of the push registration protocol ("how the server interprets relay
- * answers"): 200 is success, a 4xx that the relay explained is final except 401, 403 and 429; all else is tried again.
+ * Reads the relay's answer (docs/protocol.md#reading-the-relays-answers): 200 is success, a 4xx that the relay explained is final except 401, 403 and 429; all else is tried again.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -75,7 +74,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
   if (status === 200) {
     const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;
     if (parsed?.success) return { kind: 'accepted', answer: parsed.data };
-    return retry('admin-must-act', 'answered 200 with a body that is not of the push registration protocol');
+    return retry('admin-must-act', 'answered 200 with a body that is not that of a relay');
   }
   if (status >= 500) return retry('relay-error', `answered ${status}`);
   if (status === 429) return retry('busy', 'answered 429: it limits how often this server may ask');

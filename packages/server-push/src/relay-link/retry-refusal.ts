@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { RelayRetry } from './relay-answer.js';
 
-/** What a phone is told that waits for the relay's answer (push registration protocol, test notification). */
+/** The refusal for a phone whose request needs the relay's answer (docs/protocol.md#error-codes). */
 export function retryRefusal({ cause, retryAfterSeconds }: RelayRetry): ProtocolError {
   const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (cause === 'unreachable') return new ProtocolError('FAILED_TO_CONNECT_BOUNCER', details);

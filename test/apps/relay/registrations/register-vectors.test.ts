@@ -68,7 +68,7 @@ eachBackend((backend) => {
   });
 });
 
-// As the push registration protocol words them.
+// As docs/protocol.md words them.
 const messages = {
   BAD_REQUEST: 'Invalid encrypted_push_registration',
   REQUEST_EXPIRED: 'Request expired',

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { contractSentences } from './contract-sentences.js';
 import { asksOnBothDatabases, problemOf, readShown } from './named-tests.js';
 
-const contract = contractSentences(readFileSync('docs/chat-api.md', 'utf8'));
+// What this server adds stands behind the contract.
+const [contractText = ''] = readFileSync('docs/chat-api.md', 'utf8').split(
+  '\n## Order of the checks of an edit\n',
+);
+const contract = contractSentences(contractText);
 const page = readFileSync('docs/chat-api-tests.md', 'utf8');
 
 interface Row {

@@ -23,7 +23,7 @@ interface NotifyContext {
 }
 
 /**
- * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
+ * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Each
  * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
  * answer. A dead token, an unknown device, and another realm's or account's device are in `delete_device_ids`; an id that
  * another push request of the same body reaches is not, since a server would drop that device with it.

@@ -16,7 +16,7 @@ interface ChannelEdit {
   readonly target: ChannelAccess;
 }
 
-/** The checks 15 to 17: the channel that the message goes to or stays in, which must take its topic. */
+/** Checks 13 to 15: the channel that the message goes to or stays in, which must take its topic. */
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {
   const target = move.channelId === undefined ? origin : facts.target;
   if (target === undefined || target.channel.isArchived || !readsChannel(target))
@@ -33,7 +33,7 @@ export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: Wante
   return target;
 }
 
-/** The checks 18 to 24: whether the actor may do this with the message that is meant. */
+/** Checks 16 to 22: whether the actor may do this with the target message. */
 export function checkMove(facts: EditFacts, edit: ChannelEdit): void {
   if (edit.move.resolution !== undefined) checkResolution(facts, edit);
   else if (edit.move.isTopicChanged) checkTopicChange(facts, edit);
@@ -74,7 +74,7 @@ function checkChannelChange(facts: EditFacts, { message, origin, target }: Chann
     throw refused("The time limit for editing this message's channel has passed");
 }
 
-/** The checks 25 and 26: whether the whole topic may move, and to a topic that is not there yet. */
+/** Checks 23 and 24: whether the whole topic may move, and to a topic that does not exist yet. */
 export function checkWholeTopic(
   facts: EditFacts,
   { move, target }: ChannelEdit,

@@ -35,7 +35,8 @@ type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
 };
 
 /**
- * What an edit changes. Pure: the checks of chat-peers 6.1 in their order, the first that fails answers.
+ * What an edit changes. Pure. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit;
+ * the first that fails answers.
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
  * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
  */
@@ -59,7 +60,7 @@ export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
 }
 
 /**
- * The checks 1 to 13, which cost nothing: rendering comes after them. The message, and where it is to go.
+ * Checks 1 to 12, which cost nothing: rendering comes after them. The message, and where it is to go.
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH with the reason for a refusal.
  */
 export function checkAsked(
@@ -75,7 +76,7 @@ export function checkAsked(
   return { message, move };
 }
 
-/** The checks 6 to 11: whether the wish makes sense for such a message. */
+/** Checks 5 to 11: whether the request makes sense for such a message. */
 function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);
