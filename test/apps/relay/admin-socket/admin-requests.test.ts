@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
 import { importPlainKeys, rotateKeys } from '#relay/keyring/administration/change-keys.js';
+import { closing } from '../../../support/closing.js';
 import { freshFolder } from '../keyring/ring-material.js';
 import { adminSocketAt, listThrough } from './admin-socket-under-test.js';
 
@@ -26,9 +27,9 @@ async function exchange(text: string): Promise<string> {
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     received += chunk;
   });
-  socket.on('error', () => undefined);
+  const closed = closing(socket);
   socket.write(text);
-  await once(socket, 'close');
+  await closed;
   return received;
 }
 
@@ -56,7 +57,7 @@ describe('a request to the admin socket', () => {
     (await connected()).destroy();
     const closed = await connected();
     closed.resume().end();
-    await once(closed, 'close');
+    await closing(closed);
     await rotation();
     expect(opened.logged()).not.toMatch(/"level":"(?:warn|error|fatal)"/);
   });
@@ -81,8 +82,7 @@ describe('a request to the admin socket', () => {
     const head = 'POST /admin/api/keys/rotate HTTP/1.1\r\nhost: localhost\r\nwaxwing-operator: test\r\n';
     const type = 'content-type: application/x-www-form-urlencoded\r\ntransfer-encoding: chunked\r\n\r\n';
     const socket = await connected();
-    socket.on('error', () => undefined).resume();
-    const closed = once(socket, 'close');
+    const closed = closing(socket.resume());
     socket.write(head + type);
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     let sent = 0;
@@ -127,7 +127,7 @@ describe('a connection to the admin socket', () => {
   it('that says nothing is no error in the log, whoever ends it', async () => {
     const socket = await connected();
     socket.end();
-    await once(socket.resume(), 'close');
+    await closing(socket.resume());
     await exchange('');
     expect(opened.logged()).not.toContain('"level":"error"');
     expect(opened.logged()).not.toContain('"level":"warn"');
@@ -135,7 +135,7 @@ describe('a connection to the admin socket', () => {
 
   it('is closed for the newest when there are a hundred others, and all that ask are answered', async () => {
     const idle = await Promise.all(Array.from({ length: 100 }, connected));
-    const closed = Promise.race(idle.map((socket) => once(socket.resume(), 'close')));
+    const closed = Promise.race(idle.map((socket) => closing(socket.resume())));
     expect(await listThrough(path)).toBeTypeOf('object');
     await closed;
     const all = await Promise.all(Array.from({ length: 50 }, () => listThrough(path)));
@@ -145,9 +145,9 @@ describe('a connection to the admin socket', () => {
 
   it('that stays silent is closed in time, and others are served', async () => {
     await opened.close();
-    opened = await adminSocketAt(path, { headTimeoutMilliseconds: 100, checkEveryMilliseconds: 20 });
+    opened = await adminSocketAt(path, { headTimeoutMilliseconds: 2000, checkEveryMilliseconds: 20 });
     const silent = await connected();
-    const closed = once(silent.resume(), 'close');
+    const closed = closing(silent.resume());
     expect(await listThrough(path)).toBeTypeOf('object');
     await closed;
   });
@@ -159,8 +159,8 @@ describe('closing the admin socket', () => {
     ['says half a head', 'GET /admin/api/keys HTTP/1.1\r\nhost'],
     ['has been answered', 'GET /admin/api/nothing HTTP/1.1\r\nhost: localhost\r\n\r\n'],
   ])('waits for no connection that %s', async (_name, text) => {
-    const socket = (await connected()).on('error', () => undefined).resume();
-    const closed = once(socket, 'close');
+    const socket = await connected();
+    const closed = closing(socket.resume());
     socket.write(text);
     // Whatever was written is there when this is answered.
     await listThrough(path);

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createHttpApp } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it, vi } from 'vitest';
+import { closing } from '../../../support/closing.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { testOperation } from '../../../support/test-operation.js';
 
@@ -97,8 +98,7 @@ describe('a service whose checks or requests take long', () => {
       const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
       await slow.listen({ host: '127.0.0.1', port: 0 });
       const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
-      socket.on('error', () => undefined);
-      const gone = once(socket, 'close');
+      const gone = closing(socket);
       socket.write(text);
       const [connection] = (await once(slow.server, 'connection')) as [Socket];
       await expect.poll(() => connection.bytesRead).toBe(text.length);
