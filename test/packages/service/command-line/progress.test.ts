@@ -10,7 +10,7 @@ describe('the progress of a command', () => {
     return { said, progress: createProgress((text) => void said.push(text)) };
   }
 
-  it('is one line after two seconds, however long the command goes on', () => {
+  it('is one line after two seconds, even for a long command', () => {
     const { said, progress } = watched();
     progress.begin('waxwing-relay keys move');
     vi.advanceTimersByTime(1999);
@@ -21,7 +21,7 @@ describe('the progress of a command', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('is nothing when the command ends before', () => {
+  it('is empty for a short command', () => {
     const { said, progress } = watched();
     progress.begin('waxwing-relay keys move');
     vi.advanceTimersByTime(1999);
@@ -30,7 +30,7 @@ describe('the progress of a command', () => {
     expect(said).toEqual([]);
   });
 
-  it('does not interrupt a person who thinks about a question, and starts again with the answer', async () => {
+  it('pauses while the user answers a question, and restarts after it', async () => {
     const { said, progress } = watched();
     progress.begin('waxwing-relay keys move');
     let answer: (yes: boolean) => void = () => undefined;

@@ -69,7 +69,7 @@ it.each([
   expect(await typed(...argv)).toEqual({ status: 2, said });
 });
 
-it('the trouble with a file is told in plain words', async () => {
+it('a file system error is described in plain words', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-file-'));
   const path = join(folder, 'missing');
   await expect(readPrivateFile(path, 'the key')).rejects.toThrow(

@@ -28,7 +28,7 @@ import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 import fc from '../../../support/fast-check.js';
 
-it('a folder where a private file should be is told as such', async () => {
+it('a folder in the place of a private file is reported', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-folder-'));
   await expect(readPrivateFile(folder, 'the apps')).rejects.toThrow(
     `${folder} (the apps) is a folder: name a file.`,
@@ -59,7 +59,7 @@ describe('the environment reader', () => {
     }
   });
 
-  it('suggests a setting for an unknown name only where one is near, and a scheme where a URL has none', () => {
+  it('suggests a similar setting for an unknown name, and a scheme for a URL without one', () => {
     const environment = { X_LOGLEVEL: 'a', X_COLOUR: 'b', X_URL: 'relay.example:8320/push' };
     const reader = new EnvironmentReader(environment, 'X_');
     reader.oneOf('LOG_LEVEL', ['info'], 'info');
@@ -73,7 +73,7 @@ describe('the environment reader', () => {
     );
   });
 
-  it('takes an empty variable for an unset one and drops the slash at the end of a URL', () => {
+  it('treats an empty variable as unset, and drops trailing slashes of a URL', () => {
     const reader = new EnvironmentReader({ X_PORT: '', X_URL: 'https://relay.example/' }, 'X_');
     expect(reader.integer('PORT', 8320, { minimum: 0, maximum: 65_535 })).toBe(8320);
     expect(reader.url('URL', '')).toBe('https://relay.example');
@@ -113,7 +113,7 @@ describe('credentials', () => {
 describe('private files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-private-'));
 
-  it('are written whole, for their owner alone, and leave nothing else behind', async () => {
+  it('are written atomically with mode 0600, and leave no temporary file', async () => {
     const path = join(folder, 'deep', 'key');
     await writePrivateFile(path, 'one');
     await writePrivateFile(path, 'two');
@@ -123,14 +123,14 @@ describe('private files', () => {
     expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
   });
 
-  it('leave nothing behind when they cannot be put in their place', async () => {
+  it('leave no temporary file if the rename fails', async () => {
     const taken = join(folder, 'taken');
     mkdirSync(join(taken, 'key'), { recursive: true });
     await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
     expect(readdirSync(taken)).toEqual(['key']);
   });
 
-  it('that are new have no other name at any moment, and never take the place of what is there', async () => {
+  it('are created under their final name, and never replace an existing file', async () => {
     const place = join(folder, 'new');
     const path = join(place, 'keys');
     const seen = new Set<string>();
@@ -198,7 +198,7 @@ describe('private files', () => {
     expect(describeUntrustedLink(link(1000), folder(1000, 0o775), 1000)).toContain('run chmod go-w /etc');
   });
 
-  it('that are missing are named', async () => {
+  it('are named in the error if they are missing', async () => {
     await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(
       '(the server key) cannot be read',
     );

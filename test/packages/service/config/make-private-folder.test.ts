@@ -13,12 +13,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('a private folder', () => {
-  it('is made with those above it, each for its owner alone', () => {
+  it('is created with its parents, each with mode 0700', () => {
     makePrivateFolder(join(folder, 'a', 'b', 'c'));
     for (const path of ['a', 'a/b', 'a/b/c']) expect(modeOf(join(folder, path))).toBe(0o700);
   });
 
-  it('is left as it is where it is there, also by a link', () => {
+  it('is not changed if it exists, also through a link', () => {
     const there = join(folder, 'there');
     mkdirSync(there, { mode: 0o750 });
     symlinkSync(there, join(folder, 'link'));
@@ -28,7 +28,7 @@ describe('a private folder', () => {
     expect(modeOf(there)).toBe(0o750);
   });
 
-  it('is none where a file is in the way', () => {
+  it('fails if a file is in the way', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(() => makePrivateFolder(file)).toThrow('EEXIST');

@@ -47,7 +47,7 @@ describe('a new private file', () => {
     },
   );
 
-  it('that cannot be written is not left behind, and says why', async () => {
+  it('is removed after a failed write, which throws its cause', async () => {
     const handles: FileHandle[] = [];
     await watchSync(async (file) => {
       handles.push(file);

@@ -29,7 +29,7 @@ describe('a client', () => {
     '192.168.1.1',
     'fd00::1',
     'fe80::1%lo',
-  ])('at %s may be a proxy of one’s own', (address) => expect(privateAddresses.has(address)).toBe(true));
+  ])('at %s may be a private proxy', (address) => expect(privateAddresses.has(address)).toBe(true));
 
   it.each(['172.32.0.1', '203.0.113.7', '2001:db8::1', 'nowhere', ''])('at %s is none', (address) =>
     expect(privateAddresses.has(address)).toBe(false),

@@ -67,7 +67,7 @@ it.each(['/thing', '/stream', '/health/live', '/health/ready'])(
   },
 );
 
-it('HEAD is refused where nothing can be read', async () => {
+it('HEAD is refused if there is no GET', async () => {
   await serve({ method: 'POST', path: '/thing', handle: async () => ({}) });
   const { statusCode, headers } = await app.inject({ method: 'HEAD', url: '/thing' });
   expect([statusCode, headers.allow]).toEqual([405, 'POST']);
@@ -91,12 +91,12 @@ it.each([
   },
 );
 
-it('Fastify writes no log of its own, which would hold the queries of requests', async () => {
+it('Fastify writes no log lines of its own, which would contain query strings', async () => {
   await serve({ method: 'GET', path: '/thing', handle: async () => ({}) });
   expect(app.log.level).toBeUndefined();
 });
 
-it('the log and the metric tell how long a request took, in milliseconds and in seconds', async () => {
+it('the log has the duration of a request in milliseconds, and the metric in seconds', async () => {
   const busyMilliseconds = 50;
   const keepBusy = async () => {
     const until = performance.now() + busyMilliseconds;
@@ -139,17 +139,17 @@ async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
 
 const errors = () => logged.lines().filter(({ level }) => level === 'error');
 
-it('that a requester left is no error', async () => {
+it('a disconnect is not logged as an error', async () => {
   await leave((signal) => signal.reason);
   expect(errors()).toEqual([]);
 });
 
-it('what fails after its requester left is an error', async () => {
+it('a failure after the disconnect is logged as an error', async () => {
   await leave(() => new Error('the disk is on fire'));
   await expect.poll(errors).toHaveLength(1);
 });
 
-it('what is aborted while its requester waits is an error', async () => {
+it('an abort without a disconnect is logged as an error', async () => {
   const handle = () => Promise.reject(new DOMException('Given up', 'AbortError'));
   await serve({ method: 'GET', path: '/thing', handle });
   expect((await app.inject('/thing')).statusCode).toBe(500);

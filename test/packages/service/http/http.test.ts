@@ -88,7 +88,7 @@ async function post(payload: string, headers: Record<string, string> = form, url
 }
 
 describe('parameters', () => {
-  it('come from a form, with unknown ones named in the answer and 64-bit ids whole', async () => {
+  it('come from a form; unknown ones are named in the answer, and 64-bit ids keep all digits', async () => {
     const answer = await post('name=a%20b&count=3&extra=1&more=2');
     expect(seen).toEqual([{ name: 'a b', count: '3' }]);
     expect(answer.body).toBe(
@@ -173,7 +173,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  it('of JSON keep 64-bit integers whole, and malformed ones are refused', async () => {
+  it('of JSON keep all digits of 64-bit integers, and malformed ones are refused', async () => {
     const headers = { 'content-type': 'application/json' };
     await post('{"id":9223372036854775807}', headers, '/api/v1/json');
     expect(seen).toEqual([{ id: 9223372036854775807n }]);
@@ -189,7 +189,7 @@ function basicHeader(characters: number): string {
 }
 
 describe('credentials', () => {
-  it('may take 4096 characters, of which the scheme may have any letter case', async () => {
+  it('may have 4096 characters, and a scheme in any case', async () => {
     for (const value of [basicHeader(4096), authorization.replace('Basic', 'bASIC')]) {
       expect((await post('name=a', { ...form, authorization: value })).status).toBe(200);
     }
@@ -215,7 +215,7 @@ describe('credentials', () => {
 });
 
 describe('answers', () => {
-  it('to an unexpected error say nothing of its cause, which the log holds', async () => {
+  it('to an unexpected error hide its cause, which is logged', async () => {
     const response = await app.inject('/api/v1/broken');
     expect([response.statusCode, response.json()]).toEqual([
       500,
@@ -234,7 +234,7 @@ describe('answers', () => {
     expect([response.statusCode, response.headers.etag, response.body]).toEqual([304, '"1"', '']);
   });
 
-  it('name what exists at a path when the method is another, and say so when nothing does', async () => {
+  it('name the allowed methods of a path, and report an unknown path', async () => {
     const wrongMethod = await app.inject({ method: 'DELETE', url: `${path}?a=b` });
     expect([wrongMethod.statusCode, wrongMethod.headers.allow, wrongMethod.json().code]).toEqual([
       405,
@@ -247,7 +247,7 @@ describe('answers', () => {
 });
 
 describe('the service', () => {
-  it('writes one log line a request, with the path pattern but no query, body or header', async () => {
+  it('writes one log line per request, with the path pattern but no query, body or header', async () => {
     await post('name=secretvalue', form, `${path}?count=424242`);
     const lines = logged.lines();
     expect(lines).toHaveLength(1);
@@ -256,7 +256,7 @@ describe('the service', () => {
       expect(logged.text()).not.toContain(secret);
   });
 
-  it('is ready only while every check is well; strangers learn which is not, and the log learns why, once', async () => {
+  it('is ready while all checks pass; the public answer names a failed check, and the log its reason, once', async () => {
     const told = () => logged.lines().filter(({ check }) => check === 'database');
     expect((await app.inject('/health/ready')).statusCode).toBe(200);
     expect(told()).toEqual([]);
@@ -274,7 +274,7 @@ describe('the service', () => {
     expect((await app.inject('/health/live')).statusCode).toBe(200);
   });
 
-  it.each(['/health/live', '/health/ready'])('says that %s can only be read', async (url) => {
+  it.each(['/health/live', '/health/ready'])('allows only GET and HEAD for %s', async (url) => {
     const response = await app.inject({ method: 'POST', url });
     expect([response.statusCode, response.json()]).toMatchObject([
       405,
@@ -282,7 +282,7 @@ describe('the service', () => {
     ]);
   });
 
-  it('has a line in the log for a path that cannot be read as well', async () => {
+  it('logs a request with an unparsable path too', async () => {
     await app.inject('/%ff');
     expect(logged.lines()).toMatchObject([{ operation: 'none', status: 400, code: 'BAD_REQUEST' }]);
   });

@@ -9,8 +9,8 @@ import { testOperation } from '../../../support/test-operation.js';
 
 const logged = createMemoryLog();
 
-describe('a service whose checks or requests take long', () => {
-  it('waits three seconds for all checks together, and says which did not answer', async () => {
+describe('a service with slow checks or requests', () => {
+  it('waits three seconds for all checks, and names those that did not answer', async () => {
     const asked: string[] = [];
     const silent = (name: string) => () => {
       asked.push(name);
@@ -36,7 +36,7 @@ describe('a service whose checks or requests take long', () => {
     }
   });
 
-  it('refuses more requests at once than its limit, with Retry-After, and takes them again later', async () => {
+  it('refuses requests above its limit with Retry-After, and accepts them again later', async () => {
     const releases: (() => void)[] = [];
     const slow = testOperation({
       method: 'GET',

@@ -33,10 +33,10 @@ async function swing(heapMebibytes: number): Promise<number> {
   return Number(stdout);
 }
 
-it('a process has at most one and a half times as much garbage as what it uses', async () => {
+it('garbage takes at most 1.5 times the memory in use', async () => {
   expect(await swing(4096)).toBeLessThan(3);
 });
 
-it('a process with little memory has less garbage than that', async () => {
+it('a process with little memory has less garbage', async () => {
   expect(await swing(1024)).toBeLessThan(2.2);
 });

@@ -9,7 +9,7 @@ const listen = (options: ListenOptions) =>
   });
 
 describe('A process that cannot listen says so in one sentence', () => {
-  it('where another one listens', async () => {
+  it('if another process listens there', async () => {
     const taken = await listen({ host: '127.0.0.1', port: 0 });
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -28,7 +28,7 @@ describe('A process that cannot listen says so in one sentence', () => {
     expect(describeBootError(error)).toContain(sentence);
   });
 
-  it('on a port that only root may take', () => {
+  it('on a privileged port', () => {
     const error = { code: 'EACCES', syscall: 'listen', address: '0.0.0.0', port: 80 };
     expect(describeBootError(Object.assign(new Error('listen EACCES'), error))).toBe(
       'This user may not listen on port 80: set one from 1024 on, and put a proxy in front.',

@@ -1,8 +1,8 @@
 import { openInOrder } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 
-describe('things that are opened in order', () => {
-  it('are closed in the opposite order, and once, however often that is asked for', async () => {
+describe('resources that are opened in order', () => {
+  it('are closed once, in reverse order', async () => {
     const closed: string[] = [];
     const opened = await openInOrder(async (closers) => {
       for (const name of ['database', 'ring', 'listener']) {
@@ -16,7 +16,7 @@ describe('things that are opened in order', () => {
     expect(closed).toEqual(['listener', 'ring', 'database']);
   });
 
-  it('are closed when the next one cannot be opened, and what went wrong is thrown', async () => {
+  it('are closed if the next one fails to open, and its error is thrown', async () => {
     const closed: string[] = [];
     const opening = openInOrder(async (closers) => {
       closers.push(async () => void closed.push('database'));

@@ -31,7 +31,7 @@ async function runWithLog(code: string, onOutput: (child: ChildProcess) => void 
 
 const mark = "writeSync(1, 'mark\\n');";
 
-it('writes what was logged when the process ends, and not line by line', async () => {
+it('writes at exit, and not line by line', async () => {
   expect(await runWithLog(`log.info('one'); log.info('two'); ${mark} process.exit(3);`)).toEqual({
     said: ['mark', 'one', 'two'],
     status: 3,
@@ -43,7 +43,7 @@ it('writes all lines up to an error at once', async () => {
   expect(said).toEqual(['one', 'two', 'mark', 'three']);
 });
 
-it('writes a line within a moment while the process goes on', async () => {
+it('writes soon while the process runs', async () => {
   // The process never ends by itself. It is killed after its line has arrived, so that its exit cannot have flushed it.
   const { said } = await runWithLog("log.info('one'); setInterval(() => undefined, 1000);", (child) =>
     child.kill('SIGKILL'),
@@ -51,7 +51,7 @@ it('writes a line within a moment while the process goes on', async () => {
   expect(said).toEqual(['one']);
 });
 
-it('writes what was logged before an uncaught error', async () => {
+it('writes before an uncaught error', async () => {
   expect(await runWithLog("log.info('one'); throw new Error('crash');")).toEqual({
     said: ['one'],
     status: 1,

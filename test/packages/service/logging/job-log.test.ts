@@ -3,7 +3,7 @@ import { DatabaseUnavailableError } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { createMemoryLog } from '../../../support/memory-log.js';
 
-it('the log names each failure of a job and of other work, and an outage of the database once each time', () => {
+it('each failed job is logged, and each outage of the database once', () => {
   const { log, lines } = createMemoryLog();
   const { onAnswer, onJobError } = createJobLog(log);
   const none = { id: 'none', kind: 'none' };

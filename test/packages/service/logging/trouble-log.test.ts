@@ -1,7 +1,7 @@
 import { TroubleLog } from '@waxwing/service/logging';
 import { expect, it } from 'vitest';
 
-it('says each trouble once until it is something else, and the end once', () => {
+it('reports each problem once until it changes, and its end once', () => {
   const troubleLog = new TroubleLog();
   const said: string[] = [];
   const begin = (trouble: string) => troubleLog.begin(trouble, () => said.push(trouble));

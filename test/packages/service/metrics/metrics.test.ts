@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('metrics tell of jobs what is counted when somebody asks, and of all else also when they cannot be counted', async () => {
+it('jobs are counted at each scrape, and a failed count leaves the other metrics intact', async () => {
   const metrics = new Metrics();
   let answers = true;
   metrics.watchJobs(async () => {
@@ -24,7 +24,7 @@ it('metrics tell of jobs what is counted when somebody asks, and of all else als
   expect(await metrics.text()).toContain('waxwing_http_request_seconds');
 });
 
-it('metrics count together what each HTTP side of a process holds at the moment', async () => {
+it('the load of all HTTP apps of a process is added up', async () => {
   const metrics = new Metrics();
   const sides = [1, 20].map((connections) => ({ connections, requestsInFlight: 0, bodyBytesInFlight: 3 }));
   for (const side of sides) metrics.watchHttp(() => side);
@@ -34,7 +34,7 @@ it('metrics count together what each HTTP side of a process holds at the moment'
   expect(text).toMatch(/^waxwing_http_body_bytes_in_flight 6$/m);
 });
 
-it('metrics wait three seconds at most for the count of jobs, and have one under way at a time', async () => {
+it('a scrape waits at most three seconds for the count of jobs, which is single-flight', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const metrics = new Metrics();
   let begun = 0;
@@ -59,7 +59,7 @@ it('metrics wait three seconds at most for the count of jobs, and have one under
   await another;
 });
 
-it('metrics tell the size of the write-ahead log, where the database has one', async () => {
+it('the size of the write-ahead log is a metric, if the database has one', async () => {
   const metrics = new Metrics();
   metrics.watchDatabaseLog(() => 4096);
   expect(await metrics.text()).toMatch(/^waxwing_database_log_bytes 4096$/m);

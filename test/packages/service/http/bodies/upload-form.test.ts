@@ -33,7 +33,7 @@ function sourceOf(form: string): Readable {
 }
 
 describe('an upload', () => {
-  it('is read to its end also when nobody wants the rest of its file', async () => {
+  it('is drained if the handler does not read the rest of its file', async () => {
     const source = sourceOf(`${file('x'.repeat(1_000_000))}--x--\r\n`);
     const form = await receiveUploadForm(source, type, mostBytes);
     form.file?.content.destroy();
@@ -41,7 +41,7 @@ describe('an upload', () => {
     expect(source.readableEnded).toBe(true);
   });
 
-  it('is read to its end also when a second file comes that is refused', async () => {
+  it('is drained if a second file is refused', async () => {
     const source = sourceOf(`${file('x')}${file('y'.repeat(1_000_000))}--x--\r\n`);
     const form = await receiveUploadForm(source, type, mostBytes);
     await expect(text(form.file?.content ?? Readable.from([]))).rejects.toThrow('one file at a time');
@@ -64,14 +64,14 @@ describe('an upload', () => {
     }
   });
 
-  it('may have fields of 64 KiB in all, of which those before its file are taken', async () => {
+  it('may have 64 KiB of fields; those before its file are used', async () => {
     const [before, after] = [field(name, 'v'.repeat(65_533)), field(name)];
     const form = await receiveUploadForm(sourceOf(`${before}${file('x')}${after}--x--\r\n`), type, mostBytes);
     expect([form.entries.get('a')].flat().map((value) => value?.length)).toEqual([65_533]);
     await expect(text(form.file?.content ?? Readable.from([]))).resolves.toBe('x');
   });
 
-  it('is not over with its file: what follows may prove it to be no form', async () => {
+  it('fails if the form is malformed after its file', async () => {
     const source = new PassThrough();
     source.write(`${file('x'.repeat(1000))}--x\r\n`);
     const form = await receiveUploadForm(source, type, mostBytes);

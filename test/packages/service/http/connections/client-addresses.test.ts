@@ -8,14 +8,14 @@ const passedOn = (address: string) => ({
   ...{ of: address, nearest: address, forwardedBy: address, limited: undefined, isForwarding: true },
 });
 
-describe('where a request comes from', () => {
-  it('is its connection, whatever it says of itself, where no proxy is named', () => {
+describe('the address of a request', () => {
+  it('is that of its connection without configured proxies, whatever its headers claim', () => {
     const { said, warnings } = addressesBehind();
     expect(said('8.8.8.8', '9.9.9.9')).toEqual(own('8.8.8.8'));
     expect(warnings()).toEqual([]);
   });
 
-  it('is one /64 for all addresses of it', () => {
+  it('is the /64 of an IPv6 address', () => {
     const { said } = addressesBehind('10.0.0.1');
     const { of } = said('2001:db8:1:2:3::4');
     expect(said('2001:db8:1:2:ffff::1').of).toBe(of);
@@ -24,7 +24,7 @@ describe('where a request comes from', () => {
     expect(said('2001:db8:1:2:3::4').nearest).toBe(of);
   });
 
-  it('cannot be said of a private address while no proxy is named, which the log says once', () => {
+  it('is unknown for a private address while no proxy is configured, which is logged once', () => {
     const { said, warnings } = addressesBehind();
     for (const address of ['10.0.0.1', '192.168.0.1']) {
       expect(said(address)).toEqual({ ...own(address), of: undefined, limited: undefined });
@@ -34,7 +34,7 @@ describe('where a request comes from', () => {
     ]);
   });
 
-  it('is whom a trusted proxy names, and nobody else is believed', () => {
+  it('is the forwarded one behind a trusted proxy only', () => {
     const { said, warnings } = addressesBehind('10.0.0.1');
     expect(said('10.0.0.1', '9.9.9.9, 8.8.8.8')).toEqual(passedOn('8.8.8.8'));
     expect(said('10.0.0.1', ['9.9.9.9', '8.8.8.8'])).toEqual(passedOn('8.8.8.8'));
@@ -48,7 +48,7 @@ describe('where a request comes from', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('is nowhere once its connection is gone', () => {
+  it('is unknown once the connection is closed', () => {
     for (const proxies of [[], ['10.0.0.1']]) {
       const { said, warnings } = addressesBehind(...proxies);
       const nowhere = { of: undefined, forwardedBy: undefined, limited: undefined, isForwarding: false };

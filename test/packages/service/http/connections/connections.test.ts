@@ -199,7 +199,7 @@ describe('unauthenticated clients', () => {
   });
 
   it.each(['POST /nowhere', 'POST /open'])(
-    'are told at once that there is no %s, without its body',
+    'get the refusal of %s at once, without its body',
     async (line) => {
       await start();
       const connection = await app.connect();

@@ -35,7 +35,7 @@ describe('a connection is ended', () => {
     expect(connection.statuses).toEqual([200]);
   });
 
-  it('whose other side does not take the answer', async () => {
+  it('whose client does not read the answer', async () => {
     await start({ answerTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.socket.pause();

@@ -4,7 +4,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../../../support/memory-log.js';
 
-describe('a listener for this machine alone', () => {
+describe('a local listener', () => {
   it.each([
     { host: 'localhost' },
     { host: 'LOCALHOST:8330' },
@@ -37,7 +37,7 @@ describe('a listener for this machine alone', () => {
     );
   });
 
-  it('that is bound to every address answers under any address, and still under no other name', () => {
+  it('that is bound to every address accepts any address in Host, but no other name', () => {
     for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
       expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
     }
@@ -48,7 +48,7 @@ describe('a listener for this machine alone', () => {
   });
 });
 
-it('metrics are shown at the address that they are told', async () => {
+it('metrics are served at the configured address', async () => {
   const readiness = new Readiness({}, createMemoryLog().log);
   const listener = await startMetricsListener(new Metrics(), { host: '::1', port: 0 }, readiness);
   expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+\/metrics$/);
@@ -56,7 +56,7 @@ it('metrics are shown at the address that they are told', async () => {
   await listener.close();
 });
 
-it('metrics are not shown to a web page whose name leads to this machine', async () => {
+it('metrics are not served to a web page by DNS rebinding', async () => {
   const listener = await startMetricsListener(
     new Metrics(),
     { host: '127.0.0.1', port: 0 },

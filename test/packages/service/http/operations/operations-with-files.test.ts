@@ -43,16 +43,16 @@ describe('a file', () => {
     });
   });
 
-  it('that is too large is refused when it is', async () => {
+  it('is refused once it is too large', async () => {
     expect((await send(picture('x'.repeat(200_000)))).json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
   });
 
-  it('is refused when another one follows it, however late', async () => {
+  it('is refused if a second one follows', async () => {
     const answer = await send(picture('x'.repeat(90_000)), picture('y'));
     expect(answer.json()).toMatchObject({ code: 'BAD_REQUEST', msg: 'You may only send one file at a time' });
   });
 
-  it('that is whole in a form that is not is refused', async () => {
+  it('is refused in an incomplete form', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const payload = `${picture('x'.repeat(500))}--x\r\ncontent-disposition: form-data; na`;
@@ -64,7 +64,7 @@ describe('a file', () => {
     expect((await send(part('name="note"', 'none'))).json()).toMatchObject({ file: null, note: 'none' });
   });
 
-  it('that ends before its end is no file', async () => {
+  it('that is cut off is refused', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const half = picture('x'.repeat(500)).slice(0, 300);
@@ -72,7 +72,7 @@ describe('a file', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('makes no room for large bodies of another kind', async () => {
+  it('does not raise the limit of other bodies', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const payload = `note=${'x'.repeat(70_000)}`;
@@ -80,7 +80,7 @@ describe('a file', () => {
     expect(answer.json().code).toBe('PAYLOAD_TOO_LARGE');
   });
 
-  it('is not taken by operations that take none', async () => {
+  it('is refused by operations without one', async () => {
     const server = await serve(upload, { method: 'POST', path: '/plain', handle: async () => ({}) });
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const payload = `${picture('x')}--x--\r\n`;

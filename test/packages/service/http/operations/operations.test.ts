@@ -26,7 +26,7 @@ describe('a path with parameters', () => {
     handle: echo,
   };
 
-  it('gives them to the operation beside those of form and query string', async () => {
+  it('passes them to the operation with those of form and query string', async () => {
     const server = await serve(message);
     const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/17?topic=a%20b' });
     expect(answer.json()).toEqual({ result: 'success', msg: '', message_id: 17, topic: 'a b' });
@@ -57,7 +57,7 @@ describe('a path with parameters', () => {
     expect([answer.statusCode, answer.json().msg]).toEqual([400, 'Invalid message_id: must be an integer']);
   });
 
-  it('names its methods to whoever asks with another one, and is unknown with a part too many or too few', async () => {
+  it('names its methods for a wrong one, and is unknown with a segment more or less', async () => {
     const server = await serve(message, { ...message, method: 'DELETE' });
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS'] as const) {
       const answer = await server.inject({ method, url: '/api/v1/messages/17' });
@@ -84,7 +84,7 @@ describe('a path with parameters', () => {
     expect(declare).toThrow('GET /api/v1/messages/{message_id} declares no parameter message_id');
   });
 
-  it('cannot be that of an operation that takes JSON', () => {
+  it('cannot belong to an operation with a JSON body', () => {
     const declare = () =>
       operation({
         method: 'PUT',
@@ -100,7 +100,7 @@ describe('a path with parameters', () => {
     expect(declare).toThrow('PUT /things/{id} takes JSON: its path can have no parameters');
   });
 
-  it('may be asked with PUT, and leads to a fixed path first', async () => {
+  it('may be used with PUT, and a fixed path takes precedence', async () => {
     const user: TestOperation = {
       method: 'PUT',
       path: '/users/{id}',
@@ -140,7 +140,7 @@ describe('parameters', () => {
     return (await server.inject({ method: 'POST', url: '/edit', headers, payload })).json();
   };
 
-  it('go by their older names too, which then are not unknown', async () => {
+  it('have aliases, which are not reported as unknown', async () => {
     expect(await post({ subject: 'lunch' })).toEqual({
       result: 'success',
       msg: '',
@@ -149,7 +149,7 @@ describe('parameters', () => {
     });
   });
 
-  it('are refused under two names at once', async () => {
+  it('are refused under two names in one request', async () => {
     expect(await post({ subject: 'lunch', topic: 'dinner' })).toMatchObject({
       code: 'REQUEST_CONFUSING_VAR',
       var_name1: 'topic',
@@ -164,26 +164,26 @@ describe('parameters', () => {
     expect((await post({ members: '{' })).msg).toBe('Invalid members: must be JSON');
   });
 
-  it('that are wrong inside of JSON are named with their place', async () => {
+  it('with an error inside JSON are named with its path', async () => {
     expect((await post({ types: '["a",1]' })).msg).toBe('Invalid types[1]: must be text');
   });
 
-  it('are left out where a client sends null for an optional one', async () => {
+  it('are treated as absent if a client sends null for an optional one', async () => {
     const left = await post({ types: 'null', loud: 'null', count: 'null', members: 'null' });
     expect(left).toEqual({ result: 'success', msg: '', loud: false });
   });
 
-  it('are not there twice where a client sends null under one of two names', async () => {
+  it('are not duplicates if a client sends null under one of two names', async () => {
     expect((await post({ number: '7', count: 'null' })).count).toBe(7);
     expect((await post({ number: 'null', count: '7' })).count).toBe(7);
     expect((await post({ number: '7', count: '7' })).code).toBe('REQUEST_CONFUSING_VAR');
   });
 
-  it('are null where that says something, and the word where they are texts', async () => {
+  it('accept null if their schema does, and the word as text', async () => {
     expect(await post({ place: 'null', topic: 'null' })).toMatchObject({ place: null, topic: 'null' });
   });
 
-  it('take true and false for truth and nothing else', async () => {
+  it('parse booleans from true and false only', async () => {
     expect((await post({ loud: 'true' })).loud).toBe(true);
     for (const other of ['1', 'True', '"true"', '']) {
       expect((await post({ loud: other })).msg).toBe('Invalid loud: must be true or false');
@@ -208,7 +208,7 @@ it.each([
   ]);
 });
 
-it('an answer may be a stream, which is sent as it comes', async () => {
+it('an answer may be a stream', async () => {
   const server = await serve({
     method: 'GET',
     path: '/long',
@@ -222,7 +222,7 @@ it('an answer may be a stream, which is sent as it comes', async () => {
   expect(answer.json()).toEqual({ result: 'success', msg: '', numbers: [1, 2] });
 });
 
-describe('a list that is sent as its pieces come', () => {
+describe('a streamed list', () => {
   const list = (pieces: () => AsyncGenerator<JsonObject[]>) =>
     serve({
       method: 'GET',
@@ -249,7 +249,7 @@ describe('a list that is sent as its pieces come', () => {
     });
   });
 
-  it('is refused as anything else when its first piece fails', async () => {
+  it('gets an error answer if its first chunk fails', async () => {
     // biome-ignore lint/correctness/useYield: it fails before that
     const server = await list(async function* () {
       throw new ProtocolError('SERVICE_UNAVAILABLE');
@@ -258,7 +258,7 @@ describe('a list that is sent as its pieces come', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
   });
 
-  it('lets other requests have their turn between two pieces', async () => {
+  it('yields to other requests between chunks', async () => {
     let turns = 0;
     const server = await list(async function* () {
       setImmediate(() => turns++);

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './source-files.js';
+
+/** Phrases that hide the actor of a sentence or that no engineer would search for, and what to write instead. */
+export const unclearPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\bwho(?:m|mever|ever)\b/i, 'the caller, the client, the user'],
+  [/\b(?:no|some|every)body\b/i, 'the actor by its name, or "no client", "all users"'],
+  [/\bwho ask(?:s|ed)?\b/i, 'the caller, the client'],
+  [/\bstrangers?\b/i, 'unauthenticated client'],
+  [/\bwhat (?:waits|comes|came)\b/i, 'the queue, pending requests'],
+  [/\b(?:is|are|was|were|be|been) told\b/i, 'gets, is notified, an event is published'],
+  [/\bfor want of\b/i, 'without'],
+  [/\bby and by\b/i, 'gradually'],
+];
+
+/** The prose of a file: a page's text, or the comments of a source and the titles of its tests. */
+export function proseOf(file: string): string {
+  const text = readFileSync(join(root, file), 'utf8');
+  if (file.endsWith('.md')) return text;
+  const comments = text.matchAll(/^[ \t]*\/\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm);
+  const titles = text.matchAll(/\b(?:it|test|describe)(?:\.each\([\s\S]*?\]\))?\(\s*(['"`])(.*?)\1,/g);
+  const lines = [...[...comments].map(([comment]) => comment), ...[...titles].map(([, , title]) => title)];
+  return lines.join('\n').replace(/^[ \t]*\*(?!\/) ?/gm, '');
+}
+
+/** Each unclear phrase of a text, with the words around it. */
+export function unclearIn(prose: string): string[] {
+  const text = prose.replace(/\s+/g, ' ');
+  return unclearPhrases.flatMap(([pattern, instead]) =>
+    [...text.matchAll(new RegExp(pattern, 'gi'))].map(
+      ({ index }) => `"${text.slice(Math.max(0, index - 30), index + 40)}": write ${instead}`,
+    ),
+  );
+}

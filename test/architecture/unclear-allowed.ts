@@ -1,0 +1,35 @@
+/**
+ * How many unclear phrases each folder or file may still have. All others may have none. The numbers are exact: a change
+ * that removes some lowers the number with it, until no entry is left.
+ */
+export const unclearAllowed: Readonly<Record<string, number>> = {
+  'apps/quickstart': 7,
+  'apps/relay': 76,
+  'apps/server': 636,
+  docs: 308,
+  'packages/administration': 4,
+  'packages/client': 19,
+  'packages/jobs': 16,
+  'packages/protocol': 5,
+  'packages/server-push': 45,
+  'packages/service/src/http/connections/client-addresses.ts': 3,
+  'packages/sodium': 2,
+  'packages/storage': 23,
+  'pages at the root': 76,
+  'test/apps/relay': 85,
+  'test/apps/server': 321,
+  'test/apps/vendors': 1,
+  'test/architecture': 7,
+  'test/bench': 11,
+  'test/browser': 2,
+  'test/contracts': 13,
+  'test/mutation': 5,
+  'test/packages/client': 5,
+  'test/packages/package-pages.test.ts': 1,
+  'test/packages/protocol': 2,
+  'test/packages/server-push': 10,
+  'test/packages/storage': 8,
+  'test/support': 11,
+  'test/system': 59,
+  'test/vectors': 1,
+};
