@@ -146,6 +146,9 @@ const server: Table = [
   ['authentication/plan-sign-in-try', 'sign-in/plan-sign-in-try'],
   ['sign-in/address-failures', 'sign-in/address-failures'],
   ['downloads/signed-address', 'uploads/readers-of-files'],
+  ['realm/public-access', 'uploads/files-on-the-web', 'messages/spectators'],
+  ['users/deceptive-text', 'users/reserved-identity'],
+  ['users/reserved-identity', 'users/reserved-identity'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',

@@ -13,14 +13,14 @@ export function hasPublicAccess(
 }
 
 /**
- * The channels that unauthenticated clients may know of and read, where the organization has public access, as a condition on
- * rows of `channels`: web-public and not archived.
+ * The channels that unauthenticated clients may know of and read, where the organization has public access: web-public and
+ * not archived. A condition on rows of `channels`.
  */
 export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`(
   channels.is_web_public = 1 and channels.is_archived = 0
 )`;
 
-/** {@link isPublicOnWeb} for what is sent in a channel, as a condition on rows of `messages`; files go by their messages. */
+/** {@link isPublicOnWeb} for messages, as a condition on rows of `messages`. Files go by the messages that refer to them. */
 export const isMessageOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (
   select channels.id from channels where ${isPublicOnWeb}
 )`;
