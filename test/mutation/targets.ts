@@ -38,7 +38,8 @@ const client: Table = [
   ['key-list/key-list-state', 'signing-keys', 'learned-recovery-key', 'key-list-attacks', 'key-list'],
   ['notifications/open-notification', 'open-notification'],
   ['notifications/received-push', 'open-notification'],
-  ['notifications/seen-notifications', 'open-notification', 'stores'],
+  ['notifications/seen-notifications', 'seen-notifications', 'open-notification'],
+  ['notifications/seen-of-account', 'seen-notifications', 'open-notification'],
 ];
 
 const service: Table = [
@@ -154,6 +155,7 @@ const server: Table = [
     'event-queues/event-queue-store',
     'event-queues',
     'event-queue-bounds',
+    'event-queues-after-restore',
     '../../contracts/clean-up-in-small-steps',
   ],
 ];
