@@ -107,9 +107,10 @@ export const registerEventQueue = operation({
       lifetimeMilliseconds: lifetimeOf(parameters.queue_lifespan_secs),
     };
     const register = async () => {
-      const queueId = await makeQueue(context, actor, wish);
+      // Others of the line came first: what the requester may know is judged by what they are now.
+      const { queueId, held } = await makeQueue(context, actor, wish);
       const read = (db: StateContext['database']['db']) =>
-        fetchStates({ ...context, database: { db } }, actor, asked);
+        fetchStates({ ...context, database: { db } }, held, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
     const line = context.registerLine;
@@ -150,19 +151,19 @@ async function makeQueue(
   { clock, queueListeners }: ServerContext,
   actor: Requester,
   wish: QueueWish,
-): Promise<string> {
+): Promise<{ readonly queueId: string; readonly held: KnownUser }> {
   const queueId = randomUUID();
   const now = clock();
   const { id: userId } = actor;
-  await actor.change(async (transaction, { role }) => {
-    if (wish.hasAllPublicChannels && role === roles.guest) {
+  return actor.change(async (transaction, held) => {
+    if (wish.hasAllPublicChannels && held.role === roles.guest) {
       throw refused('User not authorized for this query');
     }
     await makeSystemBots(transaction);
     const surplus = await insertQueue(transaction.db, { ...wish, queueId, userId }, now);
     for (const gone of surplus) await queueListeners.notify(transaction, gone);
+    return { queueId, held };
   });
-  return queueId;
 }
 
 /** One after the other, as they share a connection. */

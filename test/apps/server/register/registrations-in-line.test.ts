@@ -1,6 +1,10 @@
+import type { UserId } from '@waxwing/protocol';
+import { roles } from '@waxwing/server';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { beginPublishing } from '#server/event-queues/read-with-queue.js';
+import { addressVisibility } from '#server/users/address-visibility.js';
+import { whileLocked } from '../../../support/lock-waits.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import type { Answer } from '../server-under-test.js';
@@ -74,5 +78,28 @@ eachPostgres((postgres) => {
       await expectAnswers(strangers, inLine);
       expect((await Promise.all(users)).map(({ status }) => status)).toEqual(users.map(() => 200));
     });
+  });
+
+  it('whoever is demoted while they wait is told what they may know after that', async () => {
+    const { server } = organisation;
+    const demoted = await server.addAccount('demoted@example.com', { role: roles.administrator });
+    const hidden = await server.addAccount('hidden@example.com');
+    const setRow = (userId: UserId, set: { role?: number; email_address_visibility?: number }) =>
+      database().updateTable('users').set(set).where('id', '=', userId).execute();
+    await setRow(hidden.userId, { email_address_visibility: addressVisibility.administrators });
+    const register = () => server.ask(demoted, 'POST', 'register', { fetch_event_types: '["realm_user"]' });
+    expect(JSON.stringify((await register()).body)).toContain(hidden.email);
+    const { status, body } = await whileLocked(
+      database(),
+      (transaction) =>
+        transaction
+          .updateTable('users')
+          .set({ role: roles.member })
+          .where('id', '=', demoted.userId)
+          .execute(),
+      register,
+    );
+    expect([status, body.is_admin]).toEqual([200, false]);
+    expect(JSON.stringify(body)).not.toContain(hidden.email);
   });
 });
