@@ -9,7 +9,8 @@ interface ErrorCodeRow {
 
 /**
  * Every error code on the wire, with its HTTP status, its message when nothing more precise is known, and its remedy.
- * Codes and messages of push are compared literally by peers (docs/protocol.md#error-codes); `docs/errors.md` explains each row.
+ * Codes and messages of push are compared literally by peers (docs/protocol.md#error-codes); `docs/errors.md`
+ * explains each row.
  */
 export const errorCodes = Object.freeze({
   BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },

@@ -188,6 +188,3 @@ export const example: Readonly<Record<string, string>> = {
     ],
   }),
 };
-
-/** The bytes that are sealed, with their padding. */
-export const sealedPlaintexts = { registration, notification };

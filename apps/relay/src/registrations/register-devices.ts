@@ -25,7 +25,8 @@ interface Context {
 /**
  * Takes up to a hundred sealed registrations of one realm, as `registerDevice` takes one, and answers for each by itself
  * what that would answer: one that is refused, or that fails, keeps no other from being kept. All that are kept are
- * durable before it answers. A repeat of the whole is harmless. An extension (docs/protocol.md#remotespushe2eeregister_many).
+ * durable before it answers. A repeat of the whole is harmless. An extension
+ * (docs/protocol.md#remotespushe2eeregister_many).
  *
  * Refuses as a whole, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the
  * server's quota; BAD_REQUEST for the body, which costs one of the quota; RATE_LIMIT_HIT when not enough is left for all;

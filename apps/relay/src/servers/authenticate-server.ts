@@ -16,7 +16,8 @@ export const server: ActorKind<{ readonly servers: ServerDirectory }, Authentica
 };
 
 /**
- * The server that sends a request, by HTTP Basic with its id and key (docs/protocol.md#authentication). An unknown id and a wrong key are refused in the same words: ids cannot be probed.
+ * The server that sends a request, by HTTP Basic with its id and key (docs/protocol.md#authentication). An unknown id and
+ * a wrong key are refused in the same words: ids cannot be probed.
  * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
  */
 function authenticateServer(

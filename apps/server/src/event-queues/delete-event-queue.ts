@@ -6,9 +6,9 @@ import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
 
 /**
- * `DELETE /api/v1/events` (docs/chat-api.md, endpoint 10): deletes an event queue of the requester. Refuses with UNAUTHORIZED,
- * INVALID_API_KEY, REQUEST_VARIABLE_MISSING, or BAD_EVENT_QUEUE_ID, which echoes `queue_id`, for a queue that is not
- * there, was deleted already or is another user's.
+ * `DELETE /api/v1/events` (docs/chat-api.md, endpoint 10): deletes an event queue of the requester. Refuses with
+ * UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, or BAD_EVENT_QUEUE_ID, which echoes `queue_id`, for a queue that
+ * does not exist, was deleted already or is another user's.
  */
 export const deleteEventQueue = operation({
   method: 'DELETE',

@@ -54,7 +54,8 @@ const adminCodes: ReadonlySet<string> = new Set([
 const maximumMessageCharacters = 300;
 
 /**
- * Reads the relay's answer (docs/protocol.md#reading-the-relays-answers): 200 is success, a 4xx that the relay explained is final except 401, 403 and 429; all else is tried again.
+ * Reads the relay's answer (docs/protocol.md#reading-the-relays-answers): 200 is success, a 4xx that the relay
+ * explained is final except 401, 403 and 429; all else is tried again.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
