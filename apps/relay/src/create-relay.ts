@@ -23,7 +23,6 @@ import { openRegistrationWriter } from './registration-thread/open-registration-
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { raiseDeviceIds } from './registrations/raise-device-ids.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
-import type { RegistrationWriter } from './registrations/registration-writer.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
@@ -71,40 +70,76 @@ async function assemble(
   overrides: RelayOverrides,
   closers: Closers,
 ): Promise<Omit<Relay, 'close'>> {
+  const machine = await openMachine(configuration, overrides, closers);
+  const keys = await openKeys(configuration, machine, closers);
+  const context = await openContext(configuration, { ...machine, ...keys }, closers);
+  const readiness = createReadiness(context, keys);
+  const app = await openDoors(context, { configuration, readiness, admin: keys.admin }, closers);
+  await startJobs(context, keys);
+  return { app, context, metrics: machine.metrics, readiness };
+}
+
+/** What everything else works with: log, clocks, encryption and the open database. */
+async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;
+  const { timings = productionTimings, registrationThread } = overrides;
   const metrics = new Metrics();
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics });
   closers.push(() => database.close());
   await raiseDeviceIds(database, clock);
-  const ring = await openKeyRing(configuration.keyRing, {
-    ...{ sodium, clock, monotonic, log, database },
-  });
+  return { log, clock, monotonic, random, timings, registrationThread, metrics, sodium, database };
+}
+
+type Machine = Awaited<ReturnType<typeof openMachine>>;
+
+/** The key ring, and what it cannot open of the stored tokens. */
+async function openKeys(configuration: RelayConfiguration, machine: Machine, closers: Closers) {
+  const { sodium, clock, monotonic, log, database, metrics } = machine;
+  const ring = await openKeyRing(configuration.keyRing, { sodium, clock, monotonic, log, database });
   closers.push(() => ring.close());
   const { keyRing, admin } = ring;
   const { tokenVault } = keyRing;
-  const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
-  const unreadableTokens = new UnreadableTokens(foundation);
+  const unreadableTokens = new UnreadableTokens({ database, tokenVault, metrics, log });
   await unreadableTokens.describe();
-  const { timings = productionTimings } = overrides;
-  const deliveries = await createDeliveries({
-    ...foundation,
-    ...{ configuration: configuration.deliveries, unreadableTokens, timings },
-  });
+  return { keyRing, admin, tokenVault, unreadableTokens };
+}
+
+type Keys = Awaited<ReturnType<typeof openKeys>>;
+
+/** What operations work with. */
+async function openContext(
+  { deliveries: configuration, databaseUrl }: RelayConfiguration,
+  opened: Machine & Keys,
+  closers: Closers,
+): Promise<RelayContext> {
+  const { clock, random, log, metrics, sodium, database, tokenVault, keyRing } = opened;
+  const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
+  const { unreadableTokens, timings, monotonic } = opened;
+  const deliveries = await createDeliveries({ ...foundation, configuration, unreadableTokens, timings });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
   const { quotas, exchange } = await openSharedQuotas({
     ...foundation,
-    notificationsPerMinute: configuration.deliveries.notificationsPerMinute,
+    notificationsPerMinute: configuration.notificationsPerMinute,
     intervalMilliseconds: timings.quotaExchangeMilliseconds,
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
-  const { databaseUrl } = configuration;
-  const threadModule = overrides.registrationThread;
+  const threadModule = opened.registrationThread;
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
-  const context = createContext({ ...foundation, keyRing, deliveries, quotas }, { writer, monotonic });
-  const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
-  const readiness = createReadiness(context, keys);
+  const store = new DurableRegistrations({ ...foundation, writer });
+  const registrations = new RegistrationBatches({ ...foundation, keyRing, store, monotonic });
+  const servers = new ServerDirectory(database.db, clock);
+  return { ...foundation, keyRing, deliveries, quotas, servers, registrations };
+}
+
+/** The HTTP app and, unless it is off, the admin socket. */
+async function openDoors(
+  context: RelayContext,
+  { configuration, readiness, admin }: DoorOptions,
+  closers: Closers,
+): Promise<Relay['app']> {
+  const { log, metrics } = context;
   const app = await createApp(context, { configuration, readiness });
   const doors: RunningService[] = [app];
   closers.push(() => stop(context, doors));
@@ -113,33 +148,32 @@ async function assemble(
     operations: bindRelayAdminOperations(admin),
   });
   if (adminSocket !== undefined) doors.push(adminSocket);
-  scheduleRelayJobs({ ...foundation, keyRing, unreadableTokens, receipts: deliveries.receipts });
+  return app;
+}
+
+interface DoorOptions {
+  readonly configuration: RelayConfiguration;
+  readonly readiness: Readiness;
+  readonly admin: Keys['admin'];
+}
+
+async function startJobs(context: RelayContext, { keyRing, unreadableTokens }: Keys): Promise<void> {
+  const { database, metrics, deliveries } = context;
+  scheduleRelayJobs({ ...context, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
   await database.jobs.start();
-  return { app, context, metrics, readiness };
 }
 
 function createReadiness(
   { database, deliveries, log }: RelayContext,
-  keys: () => Promise<string | undefined>,
+  { keyRing, unreadableTokens }: Keys,
 ): Readiness {
+  const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
   return new Readiness(
     { database: () => database.check(), keys, vendors: () => deliveries.readiness() },
     log,
   );
-}
-
-type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
-
-function createContext(
-  foundation: Foundation,
-  { writer, monotonic }: { readonly writer: RegistrationWriter; readonly monotonic: Clock },
-): RelayContext {
-  const servers = new ServerDirectory(foundation.database.db, foundation.clock);
-  const store = new DurableRegistrations({ ...foundation, writer });
-  const registrations = new RegistrationBatches({ ...foundation, store, monotonic });
-  return { ...foundation, servers, registrations };
 }
 
 async function loadSodium(log: Log): Promise<Sodium> {

@@ -12,6 +12,7 @@ import { applyMove } from './apply-move.js';
 import { type EditedChannels, findLosses, updateAudience } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
 import { type ToldEdit, updateEvents } from './edit-events.js';
+import { tellMove } from './move-notices.js';
 import type { EditPlan } from './plan-edit.js';
 import { lockEdited, recordEdits, requireRoomForText } from './store-edit.js';
 
@@ -47,8 +48,8 @@ export async function applyEdit(
   const copies =
     content === undefined ? before : await applyMentions(transaction, message, content.content, before);
   const losers = await tellLosers(transaction, context, edit, ids);
-  const moved = plan.move && channels && { ...edit, move: plan.move, channels, ids, losers };
-  const tellNotices = moved && (await applyMove(transaction, context, moved));
+  const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, losers };
+  const moved = decided && (await applyMove(transaction, context, decided));
   const told: ToldEdit = {
     ...plan,
     before: message,
@@ -69,7 +70,7 @@ export async function applyEdit(
     };
     await notifyOfNewMentions(transaction, context, edited, before);
   }
-  await tellNotices?.();
+  if (moved !== undefined) await tellMove(transaction, context, moved);
   return detached;
 }
 

@@ -7,7 +7,7 @@ import { noteFirstAndLast } from '../removal/note-channel-ends.js';
 import { followMovedMessage } from '../topics/follow-automatically.js';
 import type { EditedChannels } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
-import { type MoveTold, tellMove } from './move-notices.js';
+import type { MoveTold } from './move-notices.js';
 import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
@@ -26,12 +26,12 @@ export interface DecidedMove {
   readonly isTopicNew: boolean;
 }
 
-/** Moves messages that are locked; what it answers tells the topics of it, once everything else is told. */
+/** Moves messages that are locked. Call `tellMove` with the result after all other events of the edit. */
 export async function applyMove(
   transaction: ServerTransaction,
   context: EditContext,
   moved: DecidedMove,
-): Promise<() => Promise<void>> {
+): Promise<MoveTold> {
   const { move, channels, actor, now, ids, losers, isTopicNew } = moved;
   const { db } = transaction;
   const wasThere = await readsAnyIn(db, move.to, actor, ids);
@@ -50,5 +50,5 @@ export async function applyMove(
   } else if (isTopicNew) {
     await followMovedMessage(transaction, context, { senderId: moved.message.senderId, ...move.to });
   }
-  return () => tellMove(transaction, context, { ...moved, isWhole, wasThere });
+  return { ...moved, isWhole, wasThere };
 }
