@@ -20,7 +20,7 @@ interface Candidates {
 export function addCompletion(program: Command, print: (text: string) => void): void {
   program
     .command(completionName)
-    .description('print a script by which a shell completes what is typed')
+    .description('print a shell completion script')
     .addArgument(new Argument('<shell>').choices(completedShells))
     .action((shell: CompletedShell) =>
       print(scripts[shell](program.name(), candidatesOf(program, '')).trimEnd()),
@@ -34,7 +34,7 @@ function candidatesOf(command: Command, path: string): Candidates[] {
       argChoices.map((word) => ({ word, description })),
     ),
     ...command.options.map((one) => ({ word: one.long ?? one.flags, description: one.description })),
-    { word: '--help', description: 'show what can be typed here' },
+    { word: '--help', description: 'show help' },
   ];
   const further = command.commands.flatMap((one) => candidatesOf(one, `${path} ${one.name()}`));
   return [{ path, words }, ...further];
