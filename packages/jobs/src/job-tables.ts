@@ -39,7 +39,7 @@ export interface JobTables {
 
 export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
 
-/** The job tables in a transaction whose type does not include them. */
+/** The job tables in a transaction with a type that lacks them. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db.withTables<Pick<JobTables, keyof JobTables>>();
 }

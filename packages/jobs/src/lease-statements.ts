@@ -17,8 +17,8 @@ export interface LeaseStatements {
   /** Leases the oldest due jobs without a lease. Resolves to them in no particular order. */
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
-   * Deletes finished jobs and puts back those to retry. Resolves to the ids whose claim was still valid. A job that another
-   * process has claimed meanwhile stays unchanged.
+   * Deletes finished jobs and puts back those to retry. Resolves to the ids of claims that were still valid. A job that
+   * another process has claimed meanwhile stays unchanged.
    */
   settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly number[]>;
 }

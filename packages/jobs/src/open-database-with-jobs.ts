@@ -7,7 +7,7 @@ import { type JobTables, jobMigrations } from './job-tables.js';
 export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onError'> {
   readonly now: () => number;
   /**
-   * Called when a job failed unexpectedly, and for failures in the background, whose job has the kind `none`. The work is
+   * Called when a job failed unexpectedly, and for failures in the background, with a job of the kind `none`. The work is
    * retried in both cases.
    */
   onJobError(error: unknown, job: Job): void;

@@ -2,7 +2,7 @@ import { RE2JS, RE2JSException } from 're2js';
 import { parseTemplate, type Template } from 'url-template';
 import { urlTemplateFormProblem, urlTemplateVariables } from './url-template.js';
 
-/** A compiled pattern of the organization whose matches become links. Only `parseLinkifier` creates it. */
+/** A compiled pattern that turns its matches into links. Only `parseLinkifier` creates it. */
 export interface Linkifier {
   /** Matches the pattern as a whole word. Group 1 is the text of the link. */
   readonly matcher: RE2JS;

@@ -26,7 +26,7 @@ const maxSearchCost = 60_000;
 /**
  * Renders chat Markdown as HTML and collects its references. Pure: the result depends on the arguments alone. Names
  * without a fact stay as typed; `findReferences` lists the names to fetch first. Time and size are bounded for every
- * input: a text of more than 10,000 code points, one that nests 50 levels deep, and one whose HTML would exceed 200,000
+ * input: a text of more than 10,000 code points, one that nests 50 levels deep, and one with HTML of more than 200,000
  * UTF-16 code units are shown as typed and have no references.
  */
 export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMarkdown {
