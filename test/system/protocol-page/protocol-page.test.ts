@@ -44,7 +44,7 @@ import {
   requireFreshRegistration,
 } from '#relay/registrations/open-registration.js';
 import { serverPushOperations } from '#server-push/operations.js';
-import { defaultBodyLimitBytes } from '#service/http/operation-route.js';
+import { defaultBodyLimitBytes } from '#service/http/operations/operation-route.js';
 import { root, sourceFiles } from '../../architecture/source-files.js';
 import { at, example, keys, pushAccountId, realm, userId } from './worked-example.js';
 
