@@ -86,9 +86,7 @@ async function openMachine(configuration: RelayConfiguration, overrides: RelayOv
   const { timings = productionTimings, registrationThread } = overrides;
   const metrics = new Metrics();
   const sodium = await loadSodium(log);
-  const database = await openDatabase(configuration, { log, clock, metrics });
-  closers.push(() => database.close());
-  await raiseDeviceIds(database, clock);
+  const database = await openDatabase(configuration, { log, clock, metrics }, closers);
   return { log, clock, monotonic, random, timings, registrationThread, metrics, sodium, database };
 }
 
@@ -183,12 +181,17 @@ async function loadSodium(log: Log): Promise<Sodium> {
   return sodium;
 }
 
-function openDatabase(
+async function openDatabase(
   { databaseUrl: url }: RelayConfiguration,
   { log, clock, metrics }: Pick<RelayContext, 'log' | 'clock' | 'metrics'>,
+  closers: Closers,
 ): Promise<RelayDatabase> {
   const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
-  return openRelayDatabase({ url, role: 'serving', clock, ...createJobLog(log), onDeadJobsRemoved });
+  const options = { url, clock, ...createJobLog(log), onDeadJobsRemoved };
+  const database = await openRelayDatabase({ ...options, role: 'serving' });
+  closers.push(() => database.close());
+  await raiseDeviceIds(database, clock);
+  return database;
 }
 
 function createApp(

@@ -154,7 +154,7 @@ export const relayReceiptsParameters = z.object({
     }),
 });
 
-/** What the relay answers: a receipt for each id, device and account that it remembers; ids it does not know are left out. */
+/** What the relay answers: a receipt for each id, device and account that it remembers. It leaves out unknown ids. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
     relayNotifyResult.extend({

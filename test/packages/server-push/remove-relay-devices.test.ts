@@ -173,17 +173,6 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[12], [11]]);
     });
 
-    it('are those of their own account alone, whoever got the same device of a restored relay', async () => {
-      await register(ada, '1', 11);
-      await register(bob, '2', 11);
-      relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
-      await removeUser(ada);
-      await idle(database.jobs);
-      const { body } = relay.requests.at(-1) ?? {};
-      expect(new URLSearchParams(body).get('device_ids')).toBe('[11]');
-      expect(new URLSearchParams(body).get('push_account_ids')).toBe('[1]');
-    });
-
     it('wait for a registration that may be given the same device, and are left alone if it is', async () => {
       await register(ada, '1', 11);
       relay.otherwise({ status: 503 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -55,6 +56,18 @@ describe('a SQLite file', () => {
     await insert(database, 'a');
     const modes = ['', '-wal', '-shm', '.serving'].map((suffix) => statSync(`${path}${suffix}`).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+  });
+
+  it('has all of it in the file alone once its serving process has stopped, so that a copy of that is a backup', async () => {
+    const path = pathOf(await backend.freshUrl());
+    const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
+    for (const text of ['a', 'b']) await insert(database, text);
+    expect(await count(database)).toBe(2);
+    await database.close();
+    const copy = `${path}.copy`;
+    copyFileSync(path, copy);
+    const restored = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${copy}` });
+    expect(await count(restored)).toBe(2);
   });
 
   it.each(['serving', 'visiting'] as const)(

@@ -1,9 +1,14 @@
+import type { MigrationSet } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { deliveryMigrations } from '#relay/deliveries/delivery-tables.js';
 import { ReceiptStore, saveReceipts } from '#relay/deliveries/queue/receipt-store.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { accountIdText, relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
+const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 const dayMilliseconds = 86_400_000;
 const now = 1_800_000_000_000;
 
@@ -36,5 +41,31 @@ eachBackend((backend) => {
     const left = await store.find('server', ['0 0', '1 0', '2 0', '3 0']);
     expect(left.map(({ notificationId }) => notificationId).sort()).toEqual(['0 0', '2 0']);
     expect(await store.forgetOld(now, new AbortController().signal)).toBe(0);
+  });
+
+  it('receipts of before they named the account take that of their device, and 0 where that is gone', async () => {
+    const url = await backend.freshUrl();
+    const { '0004-receipts-by-account': _newer, ...migrations } = deliveryMigrations.migrations;
+    const older: MigrationSet = { ...deliveryMigrations, migrations };
+    const sets = relayMigrations.map((set) => (set === deliveryMigrations ? older : set));
+    const before = await backend.open<RelayTables>({ url, migrations: sets });
+    const { serverId } = await addServer(before, { name: 'ours', realmUuids: [realmUuid] }, now);
+    await before.write(async ({ db }) => {
+      await sql`insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
+        select id, '9223372036854775807', 'fcm', 'a', 'b', 0 from realms`.execute(db);
+      await sql`insert into delivery_receipts
+          (server_id, notification_id, relay_device_id, status, attempts, updated_at, doubts, not_before)
+        select ${serverId}, 'n', id, 'queued', 2, ${sql.lit(now)}, 1, 7 from relay_devices
+        union all select ${serverId}, 'n', id + 1, 'sent', 1, ${sql.lit(now)}, 0, null from relay_devices`.execute(
+        db,
+      );
+    });
+    await before.close();
+    const after = await backend.open<RelayTables>({ url, migrations: relayMigrations });
+    const receipts = await new ReceiptStore(after).find(serverId, ['n']);
+    expect(receipts.sort((one, other) => one.relayDeviceId - other.relayDeviceId)).toMatchObject([
+      { pushAccountId: '9223372036854775807', status: 'queued', attempts: 2, doubts: 1, notBefore: 7 },
+      { pushAccountId: '0', status: 'sent', attempts: 1, doubts: 0, notBefore: undefined },
+    ]);
   });
 });

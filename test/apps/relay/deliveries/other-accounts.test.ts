@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatPushAccountId, type PushAccountId, type RelayDeviceId } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { applyOutcome } from '#relay/deliveries/queue/apply-outcome.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -8,8 +9,8 @@ import {
   type DeliveriesUnderTest,
   encryptedData,
   fcmRequest,
+  pushAccountId,
   startDeliveriesUnderTest,
-  until,
 } from './deliveries-under-test.js';
 
 const otherAccount = 9_007_199_254_740_992n as PushAccountId;
@@ -128,13 +129,20 @@ eachBackend((backend) => {
       expect((await relay.notify([otherRequest(id)])).body.results).toMatchObject([{ status: 'sent' }]);
     });
 
-    it('outlives a token that died under the other account while it was asked about', async () => {
-      await relay.faults([{ vendor: 'fcm', token, status: 404, reason: 'UNREGISTERED', latency_ms: 300 }]);
-      const asked = relay.notify([fcmRequest(id)]);
-      await until(async () => (await relay.statistics()).faults_fired[0] === 1);
-      await giveToOtherAccount();
-      expect((await asked).body.results).toMatchObject([{ status: 'gone' }]);
+    it('is not expired by a token that died under the other account, which is gone all the same', async () => {
+      const dead = { kind: 'gone', reason: 'UNREGISTERED', ifRegisteredBefore: time.now } as const;
+      const outcomeFor = (account: PushAccountId) => {
+        const name = {
+          realmId: relay.realmId,
+          relayDeviceId: id,
+          pushAccountId: formatPushAccountId(account),
+        };
+        return relay.database.write(({ db }) => applyOutcome(db, name, dead, time.now));
+      };
+      expect(await outcomeFor(otherAccount)).toEqual(dead);
       expect((await relay.device(id)).expired_at).toBeNull();
+      expect(await outcomeFor(pushAccountId)).toEqual(dead);
+      expect((await relay.device(id)).expired_at).toBe(time.now);
     });
   });
 });

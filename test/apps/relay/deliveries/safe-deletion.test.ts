@@ -125,8 +125,10 @@ describe('BadDeviceToken', () => {
 describe('a sudden wave of dead tokens', () => {
   /** The accounts of the devices: of different people, as most of a relay's phones are. */
   const accounts = new Map<number, PushAccountId>();
+  let people = 0;
   async function addPerson(token: string, more: { realm?: RealmId } = {}): Promise<number> {
-    const account = BigInt(accounts.size + 1) as PushAccountId;
+    people += 1;
+    const account = BigInt(people) as PushAccountId;
     const id = await relay.addFcm(token, { ...more, account });
     accounts.set(id, account);
     return id;
