@@ -9,7 +9,8 @@ import { pathIdOf, uploadPath, uploadPathParameters } from './upload-path.js';
 
 /**
  * `GET /api/v1/user_uploads/…`: an address of the file under which anybody reads it for a minute, as long as the
- * requester may, for programs that cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND as the file itself does.
+ * requester may, for programs that cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND
+ * as the file itself does.
  */
 export const getUploadAddress = operation({
   method: 'GET',

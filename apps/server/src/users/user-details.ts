@@ -125,7 +125,10 @@ export async function lockDetails({ db }: ServerTransaction, name: UserName, rea
   return row && fromRow(row);
 }
 
-/** The bots of a user whose role is above `role`, deactivated ones too; nobody else changes them until the transaction ends. */
+/**
+ * The bots of a user whose role is above `role`, deactivated ones too; nobody else changes them until the transaction
+ * ends.
+ */
 export async function lockBotsAbove(
   { db }: ServerTransaction,
   ownerId: UserId,

@@ -1,7 +1,7 @@
 import { scryptSync } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 import { AddressRanges } from '@waxwing/service/http-settings';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { storePassword } from '#server/authentication/password-store.js';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
 import { maximumAddressFailures } from '#server/sign-in/address-failures.js';
@@ -41,6 +41,15 @@ eachBackend((backend) => {
   });
   afterAll(() => test.close());
 
+  const givePassword = ({ email }: Account, text: string) => {
+    const { database } = test.server;
+    return setPassword(
+      database,
+      () => test.now,
+      email,
+      async () => new Secret(text),
+    );
+  };
   const newPerson = () => test.addAccount(`bob${people}@example.com`);
   const newBot = () => test.addAccount(`bot${people}@example.com`, { isBot: true });
 
@@ -83,12 +92,7 @@ eachBackend((backend) => {
     });
 
     it('takes the same password in other bytes', async () => {
-      await setPassword(
-        test.server.database,
-        () => test.now,
-        ada.email,
-        async () => new Secret('caf\u00e9 noir'),
-      );
+      await givePassword(ada, 'caf\u00e9 noir');
       expect((await signIn(ada.email, 'cafe\u0301 noir')).status).toBe(200);
     });
 
@@ -127,14 +131,7 @@ eachBackend((backend) => {
     it('refuses bots and whoever has no password, its API key included', async () => {
       const bob = await newPerson();
       const bot = await newBot();
-      await expect(
-        setPassword(
-          test.server.database,
-          () => test.now,
-          bot.email,
-          async () => new Secret(password),
-        ),
-      ).rejects.toThrow('is a bot');
+      await expect(givePassword(bot, password)).rejects.toThrow('is a bot');
       expect((await signIn(bob.email, bob.apiKey)).body.code).toBe('AUTHENTICATION_FAILED');
       await test.server.database.write(({ db }) => storePassword(db, bot.userId, cheapHash));
       expect((await signIn(bot.email, password)).body.code).toBe('AUTHENTICATION_FAILED');
@@ -174,84 +171,12 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a sign-in during which', () => {
-    const again = 'another horse battery';
-
-    /** Signs in, and does something else once the stored password was read to check the one that was sent. */
-    async function signInBeside(meanwhile: () => Promise<unknown>): Promise<Answer> {
-      const { database } = test.server;
-      let isRead = false;
-      const stop = observeQueries(database.db, ({ sql }) => {
-        if (/^select .*"passwords"\."hash"/.test(sql)) isRead = true;
-      });
-      const write = database.write.bind(database);
-      const spy = vi.spyOn(database, 'write').mockImplementation(async (work) => {
-        if (isRead) {
-          isRead = false;
-          stop();
-          spy.mockRestore();
-          await meanwhile();
-        }
-        return write(work);
-      });
-      try {
-        return await signIn(ada.email, password);
-      } finally {
-        stop();
-        spy.mockRestore();
-      }
-    }
-
-    const keysOf = async () =>
-      (
-        await test.server.database.db
-          .selectFrom('sign_in_keys')
-          .selectAll()
-          .where('user_id', '=', ada.userId)
-          .execute()
-      ).length;
-
-    it.each([
-      [
-        'an operator replaces the password',
-        () =>
-          setPassword(
-            test.server.database,
-            () => test.now,
-            ada.email,
-            async () => new Secret(again),
-          ),
-      ],
-      [
-        'the user replaces the password',
-        async () => {
-          const fields = { old_password: password, new_password: again };
-          expect((await test.ask(ada, 'PATCH', 'settings', fields)).status).toBe(200);
-        },
-      ],
-      ['the user is deactivated', () => deactivateByAddress(test.server.database, () => test.now, ada.email)],
-    ])('%s is refused, and no key is left', async (_case, meanwhile) => {
-      const { status, body } = await signInBeside(meanwhile);
-      expect([status, body.code, await keysOf()]).toEqual([401, 'AUTHENTICATION_FAILED', 0]);
-    });
-
-    it('nothing of it changes is granted', async () => {
-      const { status } = await signInBeside(async () => undefined);
-      expect([status, await keysOf()]).toEqual([200, 1]);
-    });
-  });
-
   describe('keys of sign-ins', () => {
     it('are no more when the password is another, the API key is rotated or the user is removed', async () => {
       const { database } = test.server;
       const again = 'another horse battery';
       const first = await signIn(ada.email, password);
-      await setPassword(
-        database,
-        () => test.now,
-        ada.email,
-        async () => new Secret(again),
-      );
+      await givePassword(ada, again);
       expect(await asks(ada.email, first.body.api_key)).toBe(401);
       expect(await asks(ada.email, ada.apiKey)).toBe(200);
       const second = await signIn(ada.email, again);
@@ -314,12 +239,7 @@ eachBackend((backend) => {
       expect((await signIn(ada.email, password)).status).toBe(200);
       for (let count = 0; count < 5; count++) expect(await fail(ada.email)).toBe('AUTHENTICATION_FAILED');
       expect(await fail(ada.email)).toBe('RATE_LIMIT_HIT');
-      await setPassword(
-        test.server.database,
-        () => test.now,
-        ada.email,
-        async () => new Secret(password),
-      );
+      await givePassword(ada, password);
       expect((await signIn(ada.email, password)).status).toBe(200);
     });
 

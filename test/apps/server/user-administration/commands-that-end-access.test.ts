@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { QueueListener } from '#server/event-queues/queue-listeners.js';
+import { userId } from '../../../support/ids.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { commandsUnderTest } from '../commands-under-test.js';
+import { type Account, ServerUnderTest } from '../server-under-test.js';
+
+eachBackend((backend) => {
+  let test: ServerUnderTest;
+  beforeEach(async () => {
+    test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
+    // Commands go by the machine's clock, by which the queues of this server would have been idle for long.
+    test.now = Date.now();
+  });
+  afterEach(() => test.close());
+
+  const { run, runJson } = commandsUnderTest(() => test);
+
+  function account(added: Record<string, unknown>): Account {
+    const [email, apiKey] = [String(added.email), String(added.api_key)];
+    const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`).toString('base64')}`;
+    return { userId: userId(Number(added.user_id)), email, apiKey, authorization };
+  }
+
+  describe('invitation links of a user', () => {
+    const people = [
+      { command: 'rotate-key', words: 'Rotated the key of' },
+      { command: 'set-password', words: 'Set the password of' },
+      { command: 'deactivate', words: 'Deactivated' },
+    ] as const;
+
+    it.each(people)('are revoked by $command, which says how many', async ({ command, words }) => {
+      await runJson('users add --email owner@example.com --role owner');
+      const administrators = [];
+      for (const name of ['ada', 'bob', 'eve']) {
+        const added = await runJson(`users add --email ${name}@example.com --role administrator`);
+        administrators.push(account(added));
+      }
+      const [ada, bob, eve] = administrators as [Account, Account, Account];
+      const make = async (who: Account) => {
+        const { body } = await test.ask(who, 'POST', 'invites/multiuse');
+        return new URL(String(body.invite_link)).pathname;
+      };
+      const links = [await make(ada), await make(ada)];
+      const other = await make(bob);
+      const events = await test.openQueue(bob, { event_types: '["invites_changed"]' });
+      const yes = command === 'set-password' ? '' : ' --yes';
+      const { code, printed } = await run(
+        `users ${command} ada@example.com${yes}`,
+        undefined,
+        'eight or more',
+      );
+      expect([code, printed]).toEqual([0, expect.stringContaining(words)]);
+      expect(printed.split('\n')[0]).toContain(' Revoked 2 invitation links of theirs.');
+      expect(await events()).toMatchObject([{ type: 'invites_changed' }]);
+      for (const link of links) expect((await test.server.app.inject(link)).statusCode).toBe(404);
+      expect((await test.server.app.inject(other)).statusCode).toBe(200);
+      await make(eve);
+      const { printed: json } = await run(
+        `users ${command} eve@example.com${yes} --json`,
+        undefined,
+        'eight or more',
+      );
+      expect(JSON.parse(json)).toMatchObject({ revoked_invitations: 1 });
+    });
+  });
+
+  describe('event queues of a user', () => {
+    it.each(['rotate-key', 'set-password'])(
+      'end by %s, and a poll that waits is answered',
+      async (command) => {
+        const ada = account(await runJson('users add --email ada@example.com'));
+        const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
+        const waits = vi.spyOn(QueueListener.prototype, 'wait');
+        const waiting = test.ask(ada, 'GET', 'events', {
+          ...{ queue_id: String(body.queue_id), last_event_id: '-1' },
+        });
+        await expect.poll(() => waits.mock.calls).toHaveLength(1);
+        waits.mockRestore();
+        const yes = command === 'set-password' ? '' : ' --yes';
+        await run(`users ${command} ada@example.com${yes}`, undefined, 'eight or more');
+        const { status, body: answer } = await waiting;
+        expect([status, answer.code]).toEqual([400, 'BAD_EVENT_QUEUE_ID']);
+      },
+    );
+  });
+});
