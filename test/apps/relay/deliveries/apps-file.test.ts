@@ -169,7 +169,7 @@ describe('the apps file', () => {
   });
 
   it("must be its owner's alone", async () => {
-    const file = write('apps-open.json', '{}', 0o640);
+    const file = write('apps-open.json', '{}', 0o644);
     await expect(readAppsFile(file)).rejects.toThrow(`chmod 600 ${file}`);
   });
 });
