@@ -3,10 +3,10 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/storage/key-ring-configuration.js';
 import { readTokenVault } from '#relay/keyring/open-key-ring.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/token-vault.js';
+import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../support/ids.js';
 
 /** A world that was just made has one. */

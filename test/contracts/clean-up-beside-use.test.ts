@@ -2,7 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { deleteLongExpired } from '#relay/registrations/relay-device-store.js';
+import { deleteLongExpired } from '#relay/registrations/store/relay-device-store.js';
 import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { deleteIdleQueues, queueLifetimeMilliseconds } from '#server/event-queues/event-queue-store.js';
 import { type ServerTables, serverMigrations } from '#server/tables.js';

@@ -71,7 +71,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the clock counts parts of a millisecond, and nobody looks at it at one certain instant',
   },
   {
-    file: 'apps/relay/src/registrations/registration-sequences.ts',
+    file: 'apps/relay/src/registrations/write/registration-sequences.ts',
     change: 'accounts.length === 0 -> false',
     reason: 'the database is asked about no account and answers none, which costs a statement more',
   },
@@ -86,13 +86,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'JSON.stringify makes undefined of it then, which the database takes for null',
   },
   {
-    file: 'apps/relay/src/keyring/age-file.ts',
+    file: 'apps/relay/src/keyring/storage/age-file.ts',
     change: 'lastLine < 0 -> false',
     reason:
       'without its last line the header is taken to be its first one, which the library refuses as well',
   },
   {
-    file: 'apps/relay/src/keyring/age-file.ts',
+    file: 'apps/relay/src/keyring/storage/age-file.ts',
     change: 'key.fill(0); -> nothing',
     reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
   },
@@ -124,7 +124,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'where no proxy is named none has that address, which is only found out later',
   },
   {
-    file: 'apps/relay/src/registrations/registration-batches.ts',
+    file: 'apps/relay/src/registrations/opening/registration-batches.ts',
     change: 'opened.length === 0 -> false',
     reason: 'nothing is kept then in a commit of its own, which nobody is answered for',
   },

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import pg from 'pg';
-import type { TokenVault } from '#relay/registrations/token-vault.js';
+import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 import { newDeviceRow } from '../bench/many-devices.js';
 
 export interface FillOptions {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { TokenVault } from '#relay/registrations/token-vault.js';
+import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 
 const nonceBytes = 12;
 const tagBytes = 16;

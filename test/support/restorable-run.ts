@@ -6,7 +6,7 @@ import {
   type PushToken,
   type Registrar,
 } from '@waxwing/client';
-import { primaryKey } from '#relay/keyring/key-ring.js';
+import { primaryKey } from '#relay/keyring/ring/key-ring.js';
 import { idle } from './idle.js';
 import {
   type RestorableAccount,

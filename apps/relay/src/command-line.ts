@@ -41,7 +41,8 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     {
       name: 'keys',
       description: 'the keys that registrations are sealed to, and their rotation',
-      add: async (keys) => (await import('./keyring/key-ring-commands.js')).addKeyCommands(keys, terminal),
+      add: async (keys) =>
+        (await import('./keyring/commands/key-ring-commands.js')).addKeyCommands(keys, terminal),
     },
     ...administrationGroups(terminal, administered(terminal)),
   ];

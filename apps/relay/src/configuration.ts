@@ -15,7 +15,10 @@ import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,
 } from './deliveries/deliveries-configuration.js';
-import { type KeyRingConfiguration, readKeyRingEnvironment } from './keyring/key-ring-configuration.js';
+import {
+  type KeyRingConfiguration,
+  readKeyRingEnvironment,
+} from './keyring/storage/key-ring-configuration.js';
 
 const prefix = 'RELAY_';
 // Far more than a server has at once, and far less than all.

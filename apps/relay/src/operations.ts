@@ -9,11 +9,11 @@ import type { RelayContext } from './context.js';
 import { notify } from './deliveries/requests/notify-operation.js';
 import { findReceipts } from './deliveries/requests/receipts-operation.js';
 import { keyOperations } from './keyring/administration/key-operations.js';
-import { getKeyList } from './keyring/key-list-operation.js';
+import { getKeyList } from './keyring/list/key-list-operation.js';
 import type { OpenKeyRing } from './keyring/open-key-ring.js';
-import { registerDevice } from './registrations/register-device.js';
-import { registerDevices } from './registrations/register-devices.js';
-import { removeDevices } from './registrations/remove-devices.js';
+import { registerDevice } from './registrations/operations/register-device.js';
+import { registerDevices } from './registrations/operations/register-devices.js';
+import { removeDevices } from './registrations/operations/remove-devices.js';
 
 type AdminContext = OpenKeyRing['admin'];
 

@@ -1,12 +1,12 @@
 import { removeInBatches } from '@waxwing/storage';
 import type { RelayContext } from './context.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
-import type { LiveKeyRing } from './keyring/live-key-ring.js';
-import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
-import { type ReencryptTokensOptions, reencryptTokens } from './registrations/reencrypt-tokens.js';
-import { forgetRegistrationSequences } from './registrations/registration-sequences.js';
-import { deleteLongExpired } from './registrations/relay-device-store.js';
-import type { UnreadableTokens } from './registrations/unreadable-tokens.js';
+import type { LiveKeyRing } from './keyring/live/live-key-ring.js';
+import { type ReencryptTokensOptions, reencryptTokens } from './registrations/store/reencrypt-tokens.js';
+import { deleteLongExpired } from './registrations/store/relay-device-store.js';
+import type { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
+import { forgetPresentedRegistrations } from './registrations/write/presented-registrations.js';
+import { forgetRegistrationSequences } from './registrations/write/registration-sequences.js';
 import { forgetFullQuotas } from './servers/used-quota-store.js';
 
 export interface RelayJobsOptions extends Pick<RelayContext, 'database' | 'clock' | 'metrics'> {

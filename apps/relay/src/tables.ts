@@ -1,7 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
-import { type KeyRingTables, keyRingMigrations } from './keyring/key-ring-tables.js';
+import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
 import {
   addPresentedAccounts,
   createPresentedRegistrations,
@@ -9,7 +9,7 @@ import {
   createRelayDevices,
   indexExpiredDevices,
   type RegistrationTables,
-} from './registrations/registration-tables.js';
+} from './registrations/store/registration-tables.js';
 import {
   createRealms,
   createServerQuotas,

@@ -5,7 +5,7 @@ import {
   deleteLongExpired,
   deleteRelayDevices,
   markExpired,
-} from '#relay/registrations/relay-device-store.js';
+} from '#relay/registrations/store/relay-device-store.js';
 import { withClient } from '../../simulation/fill-devices.js';
 import { accountIdText, realmId as realm } from '../../support/ids.js';
 import { partitionScript } from '../../support/partition-script.js';

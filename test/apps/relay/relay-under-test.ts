@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { createRelay, readRelayEnvironment } from '@waxwing/relay';
 import { Secret } from '@waxwing/service/config';
-import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
-import { type ImportedKey, importKeys } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
+import { type ImportedKey, importKeys } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { withoutOverload } from '../../support/no-overload.js';

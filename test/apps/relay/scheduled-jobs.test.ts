@@ -1,6 +1,6 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { markExpired } from '#relay/registrations/relay-device-store.js';
+import { markExpired } from '#relay/registrations/store/relay-device-store.js';
 import { expiredRetentionMilliseconds } from '#relay/scheduled-jobs.js';
 import { idle } from '../../support/idle.js';
 import { eachBackend } from '../../support/test-databases.js';

@@ -42,7 +42,7 @@ import {
   isBoundTo,
   openRegistration,
   requireFreshRegistration,
-} from '#relay/registrations/open-registration.js';
+} from '#relay/registrations/opening/open-registration.js';
 import { serverPushOperations } from '#server-push/operations.js';
 import { defaultBodyLimitBytes } from '#service/http/operations/operation-route.js';
 import { root, sourceFiles } from '../../architecture/source-files.js';

@@ -1,9 +1,9 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
-import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
-import type { TokenVault } from '../registrations/token-vault.js';
-import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
+import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
+import type { TokenVault } from '../registrations/store/token-vault.js';
+import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { RelayDevice, RelayDeviceName } from '../registrations/relay-device.js';
+import type { RelayDevice, RelayDeviceName } from '../registrations/store/relay-device.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
 export type VendorUrgency =

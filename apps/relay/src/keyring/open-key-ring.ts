@@ -3,16 +3,16 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import type { KeyAdmin } from './administration/key-admin.js';
-import { auditFile } from './audit-log.js';
-import type { KeyRingConfiguration } from './key-ring-configuration.js';
-import { KeyRingKeeper } from './key-ring-keeper.js';
-import { keyRingStore } from './key-ring-place.js';
-import type { KeyRingDatabase } from './key-ring-tables.js';
-import { KeyRingTokenVault } from './key-ring-token-vault.js';
-import { readKeyUses } from './key-uses.js';
-import { LiveKeyRing } from './live-key-ring.js';
-import { withListToRenew } from './publish-key-list.js';
-import { SteadyClock } from './steady-clock.js';
+import { SteadyClock } from './clock/steady-clock.js';
+import { withListToRenew } from './list/publish-key-list.js';
+import { KeyRingKeeper } from './live/key-ring-keeper.js';
+import { LiveKeyRing } from './live/live-key-ring.js';
+import { auditFile } from './storage/audit-log.js';
+import type { KeyRingConfiguration } from './storage/key-ring-configuration.js';
+import { keyRingStore } from './storage/key-ring-place.js';
+import type { KeyRingDatabase } from './storage/key-ring-tables.js';
+import { KeyRingTokenVault } from './tokens/key-ring-token-vault.js';
+import { readKeyUses } from './uses/key-uses.js';
 
 export interface OpenKeyRingOptions {
   readonly sodium: Sodium;

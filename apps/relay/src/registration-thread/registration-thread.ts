@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { DatabaseUnavailableError, openDatabase } from '@waxwing/storage';
-import { KeyUseCounter } from '../keyring/key-use-counter.js';
-import { TransactionWriter } from '../registrations/transaction-writer.js';
+import { KeyUseCounter } from '../keyring/uses/key-use-counter.js';
+import { TransactionWriter } from '../registrations/write/transaction-writer.js';
 import { type RelayTables, relayMigrations } from '../tables.js';
 import type {
   RegistrationThreadData,

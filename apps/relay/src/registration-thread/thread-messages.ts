@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { RegistrationOutcome } from '../registrations/registration-batches.js';
-import type { RegistrationToWrite } from '../registrations/registration-writer.js';
+import type { RegistrationOutcome } from '../registrations/opening/registration-batches.js';
+import type { RegistrationToWrite } from '../registrations/write/registration-writer.js';
 
 /** What the thread that writes registrations is given when it starts. */
 export interface RegistrationThreadData {

@@ -2,8 +2,8 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } f
 import { onEarlyTickEnd } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
-import type { RegistrationOutcome } from '../registrations/registration-batches.js';
-import type { RegistrationToWrite, RegistrationWriter } from '../registrations/registration-writer.js';
+import type { RegistrationOutcome } from '../registrations/opening/registration-batches.js';
+import type { RegistrationToWrite, RegistrationWriter } from '../registrations/write/registration-writer.js';
 import type { ThreadAnswer, ThreadOrder, WriteAnswer, WriteOrder } from './thread-messages.js';
 
 export interface ThreadedWriterOptions {

@@ -15,7 +15,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
 import { describeDistrust } from '#relay/admin-socket/trusted-socket.js';
 import { replaceSigningKey } from '#relay/keyring/administration/signing-and-token-keys.js';
-import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/storage/key-ring-configuration.js';
 import { freshFolder } from '../keyring/ring-material.js';
 import { adminSocketAt } from './admin-socket-under-test.js';
 

@@ -17,7 +17,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';

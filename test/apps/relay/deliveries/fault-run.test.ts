@@ -1,7 +1,7 @@
 import { formatPushAccountId } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
 import {
   apnsRequest,
   apnsToken,

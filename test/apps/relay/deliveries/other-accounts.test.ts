@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { formatPushAccountId, type PushAccountId, type RelayDeviceId } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applyOutcome } from '#relay/deliveries/queue/apply-outcome.js';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {

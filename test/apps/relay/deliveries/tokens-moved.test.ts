@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/ring/new-key-ring.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ringOnDisk, sodium } from '../keyring/ring-material.js';

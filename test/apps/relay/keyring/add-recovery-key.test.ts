@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type KeyListAnswer, parseKeyListAnswer, verifyKeyList } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
+import { KeyRingKeeper } from '#relay/keyring/live/key-ring-keeper.js';
 import { verifyDetached } from '../../../support/noble-oracle.js';
 import { keyTerminal, ringOf } from './key-terminal.js';
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Secret, writePrivateFile } from '@waxwing/service/config';
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import { exampleKeys } from '#relay/keyring/example-keys.js';
-import { type KeyRing, keyId, primaryKey } from '#relay/keyring/key-ring.js';
-import { openKeyRingCipher } from '#relay/keyring/key-ring-cipher.js';
-import { encodeKeyRing } from '#relay/keyring/key-ring-document.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { exampleKeys } from '#relay/keyring/ring/example-keys.js';
+import { type KeyRing, keyId, primaryKey } from '#relay/keyring/ring/key-ring.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { openKeyRingCipher } from '#relay/keyring/storage/key-ring-cipher.js';
+import { encodeKeyRing } from '#relay/keyring/storage/key-ring-document.js';
 import {
   freshFolder,
   privateTexts,

@@ -2,7 +2,7 @@ import { fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { auditFile } from '#relay/keyring/audit-log.js';
+import { auditFile } from '#relay/keyring/storage/audit-log.js';
 import { freshFolder, startedAt } from './ring-material.js';
 
 const entry = {

@@ -2,10 +2,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { auditFile } from '#relay/keyring/audit-log.js';
-import { checkKeyPair } from '#relay/keyring/check-key-ring.js';
-import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
-import { type KeyRing, primaryKey } from '#relay/keyring/key-ring.js';
+import { checkKeyPair } from '#relay/keyring/ring/check-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
+import { type KeyRing, primaryKey } from '#relay/keyring/ring/key-ring.js';
 import {
   applySchedule,
   concludeTokenMove,
@@ -14,8 +13,9 @@ import {
   retire,
   revoke,
   rotate,
-} from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+} from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { auditFile } from '#relay/keyring/storage/audit-log.js';
 import { keyTerminal } from './key-terminal.js';
 import { freshFolder, policy, ringOnDisk, sodium, startedAt } from './ring-material.js';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { KeyRing } from '#relay/keyring/key-ring.js';
-import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
+import { KeyRingKeeper } from '#relay/keyring/live/key-ring-keeper.js';
+import type { KeyRing } from '#relay/keyring/ring/key-ring.js';
 import {
   type KeyTerminal,
   keysOf,

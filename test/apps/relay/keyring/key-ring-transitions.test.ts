@@ -5,7 +5,7 @@ import {
   type BouncerPublicKey,
   primaryKey,
   type TokenKey,
-} from '#relay/keyring/key-ring.js';
+} from '#relay/keyring/ring/key-ring.js';
 import {
   applySchedule,
   concludeTokenMove,
@@ -16,8 +16,8 @@ import {
   retire,
   revoke,
   rotate,
-} from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
+} from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/ring/new-key-ring.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
 const at = (now: number) => ({ now, policy, makeKeyPair: () => sodium.generateKeyPair() });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
 import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 const kills = 12;

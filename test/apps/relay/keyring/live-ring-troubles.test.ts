@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import { primaryKey } from '#relay/keyring/key-ring.js';
-import { retire } from '#relay/keyring/key-ring-transitions.js';
-import { keysReadiness } from '#relay/keyring/keys-readiness.js';
-import { SteadyClock } from '#relay/keyring/steady-clock.js';
+import { SteadyClock } from '#relay/keyring/clock/steady-clock.js';
+import { keysReadiness } from '#relay/keyring/live/keys-readiness.js';
+import { primaryKey } from '#relay/keyring/ring/key-ring.js';
+import { retire } from '#relay/keyring/ring/key-ring-transitions.js';
 import {
   closedAfterEach,
   keeperOf,

@@ -3,11 +3,11 @@ import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
 import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, vi } from 'vitest';
-import type { KeyRingConfiguration, KeyRingPlace } from '#relay/keyring/key-ring-configuration.js';
-import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/key-ring-tables.js';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import type { KeyRingConfiguration, KeyRingPlace } from '#relay/keyring/storage/key-ring-configuration.js';
+import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/storage/key-ring-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, policy, sodium, startedAt } from './ring-material.js';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import { primaryKey } from '#relay/keyring/key-ring.js';
-import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
-import { readKeyUses, usesSince } from '#relay/keyring/key-uses.js';
+import { primaryKey } from '#relay/keyring/ring/key-ring.js';
+import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
+import { readKeyUses, usesSince } from '#relay/keyring/uses/key-uses.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   closedAfterEach,

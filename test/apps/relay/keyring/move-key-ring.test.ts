@@ -1,11 +1,11 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keyRingFile } from '#relay/keyring/key-ring-file.js';
-import type { KeyRingStore } from '#relay/keyring/key-ring-store.js';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
-import { moveKeyRing, removeMovedKeyRing } from '#relay/keyring/move-key-ring.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { moveKeyRing, removeMovedKeyRing } from '#relay/keyring/live/move-key-ring.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
+import type { KeyRingStore } from '#relay/keyring/storage/key-ring-store.js';
 import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 /** The phases of moves in the audit log. */

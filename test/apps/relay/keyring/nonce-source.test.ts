@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createNonceSource } from '#relay/keyring/nonce-source.js';
+import { createNonceSource } from '#relay/keyring/tokens/nonce-source.js';
 
 it('never hands out a nonce twice, nor changes one that it has handed out', () => {
   const next = createNonceSource(12);

@@ -1,20 +1,20 @@
 import { encodeBase64, keyListSignedBytes, signingKeyEndorsedBytes } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import {
-  currentSigningKey,
-  type KeyRing,
-  primaryKey,
-  type SigningPublicKey,
-} from '#relay/keyring/key-ring.js';
-import { retire, revoke, rotate } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing, newSigningKey } from '#relay/keyring/new-key-ring.js';
-import {
   publishKeyList,
   recoverSigningKey,
   renewalDue,
   rotateSigningKey,
   withListToRenew,
-} from '#relay/keyring/publish-key-list.js';
+} from '#relay/keyring/list/publish-key-list.js';
+import {
+  currentSigningKey,
+  type KeyRing,
+  primaryKey,
+  type SigningPublicKey,
+} from '#relay/keyring/ring/key-ring.js';
+import { retire, revoke, rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing, newSigningKey } from '#relay/keyring/ring/new-key-ring.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
 const at = (now: number) => ({ now, policy, makeKeyPair: () => sodium.generateKeyPair() });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
 import { closedAfterEach, keeperOf, liveRing, worldOnDisk } from './live-ring-under-test.js';
 import { day, sodium, startedAt } from './ring-material.js';
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decryptAgeFile, encryptAgeFile } from '#relay/keyring/age-file.js';
-import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/key-ring-document.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
-import { base64Length, readBase64, writeBase64 } from '#relay/keyring/private-base64.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { decryptAgeFile, encryptAgeFile } from '#relay/keyring/storage/age-file.js';
+import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/storage/key-ring-document.js';
+import { base64Length, readBase64, writeBase64 } from '#relay/keyring/storage/private-base64.js';
 import { privateTexts, sodium, startedAt } from './ring-material.js';
 
 function bytesOf(text: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { type KeyListAnswer, verifyKeyList } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import { longestClockLagMilliseconds } from '#client/time-to-follow.js';
-import { mendDates, requireClockOfRing } from '#relay/keyring/ring-clock.js';
+import { mendDates, requireClockOfRing } from '#relay/keyring/clock/ring-clock.js';
 import { type KeyTerminal, keysOf, ringOf, terminalWithRing } from './key-terminal.js';
 import { day, policy, sodium, startedAt } from './ring-material.js';
 

@@ -14,8 +14,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigurationError, writePrivateFile } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
 import { freshFolder, policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 const change = { actor: 'test', action: 'rotate' };

@@ -5,12 +5,12 @@ import { writePrivateFile } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
-import { auditFile } from '#relay/keyring/audit-log.js';
-import type { KeyRing } from '#relay/keyring/key-ring.js';
-import { keyRingFile } from '#relay/keyring/key-ring-file.js';
-import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
-import { dayMilliseconds, defaultRotationPolicy } from '#relay/keyring/rotation-policy.js';
+import { KeyRingKeeper } from '#relay/keyring/live/key-ring-keeper.js';
+import type { KeyRing } from '#relay/keyring/ring/key-ring.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { dayMilliseconds, defaultRotationPolicy } from '#relay/keyring/ring/rotation-policy.js';
+import { auditFile } from '#relay/keyring/storage/audit-log.js';
+import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
 
 export const { sodium } = await loadFastestSodium();
 export const day = dayMilliseconds;

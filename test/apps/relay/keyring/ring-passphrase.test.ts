@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { ConfigurationError, writePrivateFile } from '@waxwing/service/config';
 import { Decrypter, Encrypter } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import { passphraseIdentity, passphraseRecipient } from '#relay/keyring/age-passphrase.js';
-import { openKeyRingCipher } from '#relay/keyring/key-ring-cipher.js';
+import { passphraseIdentity, passphraseRecipient } from '#relay/keyring/storage/age-passphrase.js';
+import { openKeyRingCipher } from '#relay/keyring/storage/key-ring-cipher.js';
 import { freshFolder } from './ring-material.js';
 import { bytesOf, refusal, textOf } from './ring-texts.js';
 

@@ -1,8 +1,8 @@
-import { auditFile } from '#relay/keyring/audit-log.js';
-import { primaryKey } from '#relay/keyring/key-ring.js';
-import { keyRingFile } from '#relay/keyring/key-ring-file.js';
-import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
-import { revoke } from '#relay/keyring/key-ring-transitions.js';
+import { KeyRingKeeper } from '#relay/keyring/live/key-ring-keeper.js';
+import { primaryKey } from '#relay/keyring/ring/key-ring.js';
+import { revoke } from '#relay/keyring/ring/key-ring-transitions.js';
+import { auditFile } from '#relay/keyring/storage/audit-log.js';
+import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
 /** A process that changes a ring as fast as it can, until somebody kills it. It says `changing` once it is at it. */

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { checkKeyRing } from '#relay/keyring/check-key-ring.js';
-import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
-import { type KeyRing, openingKeys, primaryKey } from '#relay/keyring/key-ring.js';
-import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/key-ring-document.js';
-import { applySchedule, importKeys, retire, revoke, rotate } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
-import { publishKeyList } from '#relay/keyring/publish-key-list.js';
+import { publishKeyList } from '#relay/keyring/list/publish-key-list.js';
+import { checkKeyRing } from '#relay/keyring/ring/check-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
+import { type KeyRing, openingKeys, primaryKey } from '#relay/keyring/ring/key-ring.js';
+import {
+  applySchedule,
+  importKeys,
+  retire,
+  revoke,
+  rotate,
+} from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/storage/key-ring-document.js';
 import fc from '../../../support/fast-check.js';
 import { day, policy, sodium, startedAt } from './ring-material.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentReader } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { readKeyRingEnvironment } from '#relay/keyring/key-ring-configuration.js';
+import { readKeyRingEnvironment } from '#relay/keyring/storage/key-ring-configuration.js';
 import { answersHeld } from '../../../support/program-answers.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 

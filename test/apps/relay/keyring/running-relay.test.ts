@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { keyListPath } from '@waxwing/protocol';
 import { relayAdminOperations } from '@waxwing/relay';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
 import { createKeyRingKeeper } from '#relay/keyring/open-key-ring.js';
+import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/storage/key-ring-configuration.js';
 import { withDatabase } from './key-terminal.js';
 import {
   fetchKeyList,

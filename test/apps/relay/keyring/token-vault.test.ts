@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyRing } from '#relay/keyring/key-ring.js';
-import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
-import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
+import type { KeyRing } from '#relay/keyring/ring/key-ring.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/ring/new-key-ring.js';
+import { KeyRingTokenVault } from '#relay/keyring/tokens/key-ring-token-vault.js';
 import * as noble from '../../../support/noble-oracle.js';
 import { sodium, startedAt } from './ring-material.js';
 

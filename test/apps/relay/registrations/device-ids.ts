@@ -1,5 +1,5 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import type { RegistrationOutcome } from '#relay/registrations/registration-batches.js';
+import type { RegistrationOutcome } from '#relay/registrations/opening/registration-batches.js';
 
 /** The ids of devices that were all kept. */
 export function deviceIds(outcomes: readonly RegistrationOutcome[]): RelayDeviceId[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { raiseDeviceIds } from '#relay/registrations/raise-device-ids.js';
+import { raiseDeviceIds } from '#relay/registrations/store/raise-device-ids.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';

@@ -1,12 +1,12 @@
 import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importKeys } from '#relay/keyring/key-ring-transitions.js';
-import type { RelayDeviceName } from '#relay/registrations/relay-device.js';
+import { importKeys } from '#relay/keyring/ring/key-ring-transitions.js';
+import type { RelayDeviceName } from '#relay/registrations/store/relay-device.js';
 import {
   findRelayDevices,
   markExpired,
   setApnsEnvironment,
-} from '#relay/registrations/relay-device-store.js';
+} from '#relay/registrations/store/relay-device-store.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
 import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';

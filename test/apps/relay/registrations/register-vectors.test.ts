@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasReadableToken, toRelayDevice } from '#relay/registrations/relay-device.js';
+import { hasReadableToken, toRelayDevice } from '#relay/registrations/store/relay-device.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PushAccountId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import { RegistrationBatches } from '#relay/registrations/registration-batches.js';
+import { RegistrationBatches } from '#relay/registrations/opening/registration-batches.js';
 import { realmId } from '../../../support/ids.js';
 import { sodium } from '../keyring/ring-material.js';
 import { realmUuid } from '../relay-under-test.js';

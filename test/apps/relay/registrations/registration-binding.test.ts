@@ -1,7 +1,7 @@
 import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isBoundTo, markSealedRegistration } from '#relay/registrations/open-registration.js';
-import { forgetPresentedRegistrations } from '#relay/registrations/presented-registrations.js';
+import { isBoundTo, markSealedRegistration } from '#relay/registrations/opening/open-registration.js';
+import { forgetPresentedRegistrations } from '#relay/registrations/write/presented-registrations.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';

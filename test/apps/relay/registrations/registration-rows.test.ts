@@ -1,21 +1,24 @@
 import { maximumEncryptedPushRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KeyRing } from '#relay/keyring/key-ring.js';
-import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
-import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
-import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
+import type { KeyRing } from '#relay/keyring/ring/key-ring.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/ring/new-key-ring.js';
+import { KeyRingTokenVault } from '#relay/keyring/tokens/key-ring-token-vault.js';
+import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
-import { decodeSealedRegistration } from '#relay/registrations/open-registration.js';
-import { rememberOpenedTokens } from '#relay/registrations/opened-tokens.js';
-import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
-import type { RegistrationWriter } from '#relay/registrations/registration-writer.js';
-import { setApnsEnvironment } from '#relay/registrations/relay-device-store.js';
-import { StatementWriter } from '#relay/registrations/statement-writer.js';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
-import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
-import { findUnreadableDevices, removeUnreadableDevices } from '#relay/registrations/unreadable-devices.js';
+import { decodeSealedRegistration } from '#relay/registrations/opening/open-registration.js';
+import { rememberOpenedTokens } from '#relay/registrations/store/opened-tokens.js';
+import { reencryptTokens } from '#relay/registrations/store/reencrypt-tokens.js';
+import { setApnsEnvironment } from '#relay/registrations/store/relay-device-store.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import {
+  findUnreadableDevices,
+  removeUnreadableDevices,
+} from '#relay/registrations/store/unreadable-devices.js';
+import { DurableRegistrations } from '#relay/registrations/write/durable-registrations.js';
+import type { RegistrationWriter } from '#relay/registrations/write/registration-writer.js';
+import { StatementWriter } from '#relay/registrations/write/statement-writer.js';
+import { TransactionWriter } from '#relay/registrations/write/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { accountIdText, realmId as realm, relayDeviceId } from '../../../support/ids.js';

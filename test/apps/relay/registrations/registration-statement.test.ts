@@ -2,12 +2,15 @@ import type { PushAccountIdText } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { describe, expect, it, vi } from 'vitest';
-import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
+import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import type { RegistrationOutcome } from '#relay/registrations/registration-batches.js';
-import type { RegistrationToWrite, RegistrationWriter } from '#relay/registrations/registration-writer.js';
-import { StatementWriter } from '#relay/registrations/statement-writer.js';
-import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
+import type { RegistrationOutcome } from '#relay/registrations/opening/registration-batches.js';
+import type {
+  RegistrationToWrite,
+  RegistrationWriter,
+} from '#relay/registrations/write/registration-writer.js';
+import { StatementWriter } from '#relay/registrations/write/statement-writer.js';
+import { TransactionWriter } from '#relay/registrations/write/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import fc from '../../../support/fast-check.js';

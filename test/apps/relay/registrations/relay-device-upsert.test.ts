@@ -1,7 +1,7 @@
 import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { type RelayDeviceRow, RelayDeviceUpsert } from '#relay/registrations/relay-device-upsert.js';
+import { type RelayDeviceRow, RelayDeviceUpsert } from '#relay/registrations/write/relay-device-upsert.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import fc from '../../../support/fast-check.js';
 import { accountIdText, realmId } from '../../../support/ids.js';

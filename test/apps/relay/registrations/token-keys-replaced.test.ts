@@ -1,12 +1,12 @@
 import type { PushAccountId, RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
+import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
-import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
-import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/token-vault.js';
-import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
+import { reencryptTokens } from '#relay/registrations/store/reencrypt-tokens.js';
+import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
+import { DurableRegistrations } from '#relay/registrations/write/durable-registrations.js';
+import { TransactionWriter } from '#relay/registrations/write/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { placeOfToken } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../../../support/ids.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatPushAccountId, type PushAccountId, type PushTarget } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { beforeAllDevices } from '../../registrations/relay-device.js';
+import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, VendorUrgency } from '../delivery.js';

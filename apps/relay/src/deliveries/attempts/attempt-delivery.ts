@@ -1,8 +1,8 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import type { UnreadableRelayDevice } from '../../registrations/relay-device.js';
-import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js';
+import type { UnreadableRelayDevice } from '../../registrations/store/relay-device.js';
+import type { UnreadableTokens } from '../../registrations/store/unreadable-tokens.js';
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
 import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { DeletionBreakers } from '../breakers/deletion-breakers.js';

@@ -1,7 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { LRUCache } from 'lru-cache';
-import type { RelayDevice } from '../../registrations/relay-device.js';
+import type { RelayDevice } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import { smallLruMap } from './small-lru-map.js';
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
-import type { RelayDeviceName } from '../../registrations/relay-device.js';
-import { markExpired, setApnsEnvironment } from '../../registrations/relay-device-store.js';
+import type { RelayDeviceName } from '../../registrations/store/relay-device.js';
+import { markExpired, setApnsEnvironment } from '../../registrations/store/relay-device-store.js';
 import type { RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 

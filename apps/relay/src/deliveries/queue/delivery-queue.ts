@@ -1,9 +1,9 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import { parseJson, stringifyJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
-import { findRelayDevices } from '../../registrations/relay-device-store.js';
-import type { TokenVault } from '../../registrations/token-vault.js';
+import { hasReadableToken, type StoredRelayDevice } from '../../registrations/store/relay-device.js';
+import { findRelayDevices } from '../../registrations/store/relay-device-store.js';
+import type { TokenVault } from '../../registrations/store/token-vault.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { type EncryptedNotification, isOfKind, keptUntil } from '../delivery.js';

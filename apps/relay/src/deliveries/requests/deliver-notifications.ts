@@ -1,9 +1,9 @@
 import type { PushRequest, RelayDeviceId } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { hasReadableToken } from '../../registrations/relay-device.js';
-import { type FoundRelayDevices, findRelayDevices } from '../../registrations/relay-device-store.js';
-import type { TokenVault } from '../../registrations/token-vault.js';
+import { hasReadableToken } from '../../registrations/store/relay-device.js';
+import { type FoundRelayDevices, findRelayDevices } from '../../registrations/store/relay-device-store.js';
+import type { TokenVault } from '../../registrations/store/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { type EncryptedNotification, expiresAt, isOfKind } from '../delivery.js';

@@ -3,7 +3,7 @@ import { CommandError } from '@waxwing/service/command-line';
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { operator } from '../../admin-socket/operator.js';
-import type { KeyRing, SigningPublicKey } from '../key-ring.js';
+import type { KeyRing, SigningPublicKey } from '../ring/key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
 /**

@@ -2,12 +2,12 @@ import { CommandError } from '@waxwing/service/command-line';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { operator } from '../../admin-socket/operator.js';
-import type { KeyRing } from '../key-ring.js';
-import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';
-import { usesSince } from '../key-uses.js';
-import { parsePlainKeys } from '../plain-keys.js';
-import { isConfirmed, mendDates, parseDay } from '../ring-clock.js';
-import { dayMilliseconds } from '../rotation-policy.js';
+import { isConfirmed, mendDates, parseDay } from '../clock/ring-clock.js';
+import type { KeyRing } from '../ring/key-ring.js';
+import { importKeys, namedKey, promote, retire, revoke, rotate } from '../ring/key-ring-transitions.js';
+import { parsePlainKeys } from '../ring/plain-keys.js';
+import { dayMilliseconds } from '../ring/rotation-policy.js';
+import { usesSince } from '../uses/key-uses.js';
 import {
   changeAnswer,
   changeRing,

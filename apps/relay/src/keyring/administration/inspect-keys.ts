@@ -4,8 +4,8 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import { operator } from '../../admin-socket/operator.js';
-import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
-import { followedAheadMilliseconds } from '../ring-clock.js';
+import { followedAheadMilliseconds } from '../clock/ring-clock.js';
+import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../ring/key-ring.js';
 import type { KeyAdmin } from './key-admin.js';
 
 /** What an app is built with, and the key list as it is published. */

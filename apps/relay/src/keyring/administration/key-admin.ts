@@ -4,12 +4,12 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
 import type { Operator } from '../../admin-socket/operator.js';
-import type { KeyRing } from '../key-ring.js';
-import { describeChanges } from '../key-ring-changes.js';
-import type { KeyRingKeeper } from '../key-ring-keeper.js';
-import type { TransitionContext } from '../key-ring-transitions.js';
-import type { KeyUses } from '../key-uses.js';
-import { wipeKeyRing } from '../wipe-key-ring.js';
+import type { KeyRingKeeper } from '../live/key-ring-keeper.js';
+import type { KeyRing } from '../ring/key-ring.js';
+import { describeChanges } from '../ring/key-ring-changes.js';
+import type { TransitionContext } from '../ring/key-ring-transitions.js';
+import { wipeKeyRing } from '../ring/wipe-key-ring.js';
+import type { KeyUses } from '../uses/key-uses.js';
 
 /** What the commands about keys work with, in the relay that runs or, where none does, in the command itself. */
 export interface KeyAdmin {

@@ -1,9 +1,9 @@
 import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { operator } from '../../admin-socket/operator.js';
-import type { AcceptedKey, BouncerKey, KeyRing } from '../key-ring.js';
-import { dayOf, type KeyUse, type KeyUses } from '../key-uses.js';
-import type { RotationPolicy } from '../rotation-policy.js';
+import type { AcceptedKey, BouncerKey, KeyRing } from '../ring/key-ring.js';
+import type { RotationPolicy } from '../ring/rotation-policy.js';
+import { dayOf, type KeyUse, type KeyUses } from '../uses/key-uses.js';
 import type { KeyAdmin } from './key-admin.js';
 
 const daysShown = 30;

@@ -3,10 +3,10 @@ import { operation } from '@waxwing/service/http';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
 import { operator } from '../../admin-socket/operator.js';
-import type { KeyRing, SigningKey } from '../key-ring.js';
-import { newSigningKey, newTokenKey } from '../new-key-ring.js';
-import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
-import { tokenKeyNoticeMilliseconds } from '../ring-clock.js';
+import { tokenKeyNoticeMilliseconds } from '../clock/ring-clock.js';
+import { recoverSigningKey, rotateSigningKey } from '../list/publish-key-list.js';
+import type { KeyRing, SigningKey } from '../ring/key-ring.js';
+import { newSigningKey, newTokenKey } from '../ring/new-key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin, secretParameter } from './key-admin.js';
 
 /** Replaces the key that signs the key list; a recovery key (base64) endorses the new one after a theft. */

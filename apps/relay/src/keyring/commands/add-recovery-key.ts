@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import { addRecoveryKey } from '../administration/add-recovery-key.js';
 import { exportPublic } from '../administration/inspect-keys.js';
-import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 import { runKeyOperation, withKeyAdmin } from './admin-session.js';
 import { makeRecoveryKey } from './key-files.js';
 import type { ChangeFlags } from './output.js';

@@ -5,7 +5,7 @@ import { type AdminQuestion, askAdminSocket } from '../../admin-socket/ask-admin
 import type { RelayDatabase } from '../../tables.js';
 import { withRelayDatabase } from '../../with-database.js';
 import type { KeyAdmin, KeyOperation } from '../administration/key-admin.js';
-import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 
 /** Has an operation done: by the relay that runs, through its admin socket, or right here where none does. */
 export async function runKeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject>(

@@ -1,8 +1,8 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import { createPrivateFile, fileExists } from '@waxwing/service/config';
-import { openingKeys } from '../key-ring.js';
-import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { openingKeys } from '../ring/key-ring.js';
+import { readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import { isThere } from './key-files.js';
 import type { ExportFlags } from './ring-flags.js';

@@ -3,8 +3,8 @@ import { CommandError } from '@waxwing/service/command-line';
 import { createPrivateFile, fileExists, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import type { SigningPublicKey } from '../key-ring.js';
-import type { UnlockFile } from '../key-ring-cipher.js';
+import type { SigningPublicKey } from '../ring/key-ring.js';
+import type { UnlockFile } from '../storage/key-ring-cipher.js';
 
 /**
  * Makes the identity file where it is missing; its path if that was done, otherwise `undefined`.

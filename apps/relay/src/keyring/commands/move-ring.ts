@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
 import {
   type MoveKeyRingOptions,
   moveKeyRing,
   removeMovedKeyRing,
   requireOtherPlace,
-} from '../move-key-ring.js';
+} from '../live/move-key-ring.js';
+import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
+import { keyRingStore, movedKeyRingStore, settingOf } from '../storage/key-ring-place.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import type { MoveFlags } from './ring-flags.js';
 

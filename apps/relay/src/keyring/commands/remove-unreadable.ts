@@ -1,7 +1,10 @@
 import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
-import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { KeyRingTokenVault } from '../key-ring-token-vault.js';
+import {
+  findUnreadableDevices,
+  removeUnreadableDevices,
+} from '../../registrations/store/unreadable-devices.js';
+import { readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
+import { KeyRingTokenVault } from '../tokens/key-ring-token-vault.js';
 import { withKeyAdmin } from './admin-session.js';
 import type { AskedChangeFlags } from './output.js';
 

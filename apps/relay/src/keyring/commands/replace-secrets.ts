@@ -1,7 +1,7 @@
 import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import { replaceSigningKey, rotateTokenKey } from '../administration/signing-and-token-keys.js';
-import type { UnlockFile } from '../key-ring-cipher.js';
-import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import type { UnlockFile } from '../storage/key-ring-cipher.js';
+import { readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, readRecoveryKey } from './key-files.js';
 import { type ChangeFlags, makeChange } from './output.js';

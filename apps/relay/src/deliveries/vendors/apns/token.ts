@@ -1,6 +1,6 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
-import type { TokenVault } from '../../../registrations/token-vault.js';
+import type { TokenVault } from '../../../registrations/store/token-vault.js';
 import type { RelayDatabase } from '../../../tables.js';
 import type { ApnsApp } from './app.js';
 

@@ -1,0 +1,32 @@
+import { keyListFields, keyListPath } from '@waxwing/protocol';
+import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
+import type { PublishedKeyList } from '../ring/key-ring.js';
+
+const maximumAgeSeconds = 60;
+
+export interface KeyListContext {
+  readonly keyRing: { publishedKeyList(): PublishedKeyList };
+}
+
+/**
+ * `GET /remotes/push/e2ee/keys`: the signed key list, for anybody. All relays of a ring answer the same bytes until the
+ * next list is signed; `If-None-Match` with its ETag is answered 304 without a body.
+ */
+export const getKeyList = operation({
+  method: 'GET',
+  path: keyListPath,
+  summary: 'The signed list of the public keys that registrations are sealed to.',
+  actor: anybody,
+  parameters: noParameters,
+  answer: keyListFields,
+  isCacheable: true,
+  codes: [],
+  async handle({ keyRing }: KeyListContext, { head }) {
+    const { sequence, keyList, signature, signingPublicKey } = keyRing.publishedKeyList();
+    return cacheableAnswer(head, {
+      version: String(sequence),
+      maximumAgeSeconds,
+      fields: { key_list: keyList, signature, signing_public_key: signingPublicKey },
+    });
+  },
+});

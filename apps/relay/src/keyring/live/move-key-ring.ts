@@ -1,0 +1,208 @@
+import { CommandError } from '@waxwing/service/command-line';
+import { formatMoveMark, parseMoveMark } from '../storage/key-ring-place.js';
+import type { KeyRingStore } from '../storage/key-ring-store.js';
+import type { KeyRingKeeper } from './key-ring-keeper.js';
+
+/** A place, as a move sees it. */
+interface MovePlace {
+  readonly store: KeyRingStore;
+  /** What RELAY_KEY_RING has to be for it. */
+  readonly setting: string;
+}
+
+export interface MoveKeyRingOptions {
+  /** Of the place where the ring is. */
+  readonly keeper: KeyRingKeeper;
+  readonly from: MovePlace;
+  /** Where the ring that is taken away is kept. */
+  readonly copy: KeyRingStore;
+  readonly to: MovePlace;
+  /** For the audit log. */
+  readonly actor: string;
+}
+
+/**
+ * Moves the ring, as encrypted as it is, so that at no instant two places hold one that could be changed: it is copied
+ * beside its old place, then a mark takes its place there, then it is put into the new one and read again. A relay that
+ * still uses the old place goes on with the ring in its memory, says where it went, and can change nothing. What dies
+ * in between is taken up by the next call. Whether anything was left to do.
+ * @throws CommandError or ConfigurationError when it must not be done; the ring is where it was then.
+ */
+export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
+  requireOtherPlace(options);
+  for (;;) {
+    const state = await findRing(options);
+    if (state.kind === 'moved') return false;
+    const { stored, isTaken } = state;
+    await options.keeper.open(stored);
+    await requireRoom(options, stored);
+    await keepCopy(options, stored);
+    // Another process may have changed the ring since it was read.
+    if (await audited(options, () => transfer(options, stored, isTaken))) return true;
+  }
+}
+
+/**
+ * Destroys what a move has kept. Whether there was anything.
+ * @throws CommandError or ConfigurationError when the new place does not hold that ring; the copy is there then.
+ */
+export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
+  requireOtherPlace(options);
+  const { copy } = options;
+  const kept = await copy.read();
+  if (kept === undefined) return false;
+  await requireArrived(options, kept);
+  if (!(await copy.remove(kept))) return false;
+  try {
+    await requireArrived(options, kept);
+  } catch (error) {
+    await copy.replace(undefined, kept);
+    throw error;
+  }
+  return true;
+}
+
+/** @throws CommandError when the new place is the old one, or the one of the copy, by whatever path it is named. */
+export function requireOtherPlace({ from, copy, to }: MoveKeyRingOptions): void {
+  const target = new Set(to.store.identities());
+  const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
+  if (isTarget(from.store)) {
+    throw new CommandError(
+      `The key ring is in ${to.store.place} already, which is ${from.store.place}: there is nothing to move.`,
+    );
+  }
+  if (isTarget(copy)) {
+    throw new CommandError(
+      `The key ring cannot be moved to ${to.store.place}, where the copy is kept that --remove-old destroys: name another file.`,
+    );
+  }
+}
+
+type RingState =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'here'; readonly stored: string; readonly isTaken: boolean };
+
+async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
+  const { from, copy, to } = options;
+  const stored = await from.store.read();
+  if (stored === undefined) throw new CommandError(`There is no key ring in ${from.store.place} to move.`);
+  const movedTo = parseMoveMark(stored);
+  if (movedTo === undefined) return { kind: 'here', stored, isTaken: false };
+  if (movedTo !== to.setting) {
+    throw new CommandError(
+      `The key ring was moved from ${from.store.place} to ${movedTo}: set RELAY_KEY_RING=${movedTo}, and move it from there.`,
+    );
+  }
+  const there = await to.store.read();
+  const kept = await copy.read();
+  if (there !== undefined && parseMoveMark(there) === undefined) {
+    if (kept !== undefined) await requireSuccessor(options, kept, there);
+    return { kind: 'moved' };
+  }
+  if (kept === undefined) {
+    throw new CommandError(
+      `The key ring was moved from ${from.store.place} to ${to.store.place}, where it is no longer: restore it from a backup.`,
+    );
+  }
+  return { kind: 'here', stored: kept, isTaken: true };
+}
+
+async function requireArrived(options: MoveKeyRingOptions, kept: string): Promise<void> {
+  const { copy, to } = options;
+  const there = await to.store.read();
+  if (there === undefined) {
+    throw new CommandError(
+      `There is no key ring in ${to.store.place}: the copy of it in ${copy.place} was not destroyed.`,
+    );
+  }
+  await requireSuccessor(options, kept, there);
+}
+
+/** What became of a ring since it was moved still knows all of its bouncer keys, also those that were retired. */
+async function requireSuccessor(
+  { keeper, copy, to }: MoveKeyRingOptions,
+  kept: string,
+  there: string,
+): Promise<void> {
+  if (await isSuccessor(keeper, kept, there)) return;
+  throw new CommandError(
+    `The key ring in ${to.store.place} is not the one that was moved there, which is in ${copy.place}: nothing was changed. Put the wrong one away, then repeat this.`,
+  );
+}
+
+async function isSuccessor(keeper: KeyRingKeeper, former: string, later: string): Promise<boolean> {
+  const after = new Set((await keeper.open(later)).bouncerKeys.map(({ publicKey }) => publicKey));
+  const { bouncerKeys } = await keeper.open(former);
+  return bouncerKeys.every(({ publicKey }) => after.has(publicKey));
+}
+
+async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Promise<void> {
+  const there = await to.store.read();
+  if (there === undefined || there === stored || parseMoveMark(there) !== undefined) return;
+  throw new CommandError(
+    `There is another key ring in ${to.store.place} than in ${from.store.place}: nothing was changed. Decide which of them opens your devices' tokens ("keys verify" shows each, with RELAY_KEY_RING set), and put the other one away first.`,
+  );
+}
+
+async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): Promise<void> {
+  const before = await copy.read();
+  if (before !== undefined) await requireFormerCopy({ keeper, copy }, before, stored);
+  if (before !== stored) await copy.replace(before, stored);
+  await requireWritten(copy, stored);
+}
+
+/** What an earlier move of this ring has kept may be replaced; any other ring may be the only one of its kind. */
+async function requireFormerCopy(
+  { keeper, copy }: Pick<MoveKeyRingOptions, 'keeper' | 'copy'>,
+  before: string,
+  stored: string,
+): Promise<void> {
+  const refusal = `There is another key ring in ${copy.place}, where the copy of this one would be kept: nothing was changed. Put that one away first.`;
+  let isFormer: boolean;
+  try {
+    isFormer = await isSuccessor(keeper, before, stored);
+  } catch (cause) {
+    throw new CommandError(refusal, { cause });
+  }
+  if (!isFormer) throw new CommandError(refusal);
+}
+
+/** Whether it was done: not when the ring is no longer what it was. */
+async function transfer(
+  { from, to }: MoveKeyRingOptions,
+  stored: string,
+  isTaken: boolean,
+): Promise<boolean> {
+  const mark = formatMoveMark(to.setting);
+  if (!isTaken && !(await from.store.replace(stored, mark))) return false;
+  try {
+    const there = await to.store.read();
+    if (there !== stored && !(await to.store.replace(there, stored))) {
+      throw new CommandError(`Another process has just written to ${to.store.place}: nothing was moved.`);
+    }
+    await requireWritten(to.store, stored);
+  } catch (error) {
+    await from.store.replace(mark, stored);
+    throw error;
+  }
+  return true;
+}
+
+/** Reads back what was written. */
+async function requireWritten(store: KeyRingStore, expected: string): Promise<void> {
+  if ((await store.read()) !== expected) {
+    throw new CommandError(`What was written to ${store.place} does not read back as it was written.`);
+  }
+}
+
+async function audited(
+  { keeper, from, to, actor }: MoveKeyRingOptions,
+  act: () => Promise<boolean>,
+): Promise<boolean> {
+  const { audit, clock } = keeper.options;
+  const entry = { actor, action: 'move', changes: [`moved from ${from.store.place} to ${to.store.place}`] };
+  await audit.append({ at: clock(), ...entry, phase: 'begun' });
+  const done = await act();
+  if (done) await audit.append({ at: clock(), ...entry, phase: 'done' });
+  return done;
+}

@@ -1,0 +1,44 @@
+import { encodeBase64 } from '@waxwing/protocol';
+import type { KeyPair, Sodium } from '@waxwing/sodium';
+import { type KeyRing, type OpeningKey, openingKeys } from '../ring/key-ring.js';
+
+/** A key pair that opens registrations, and until when. Its private half is the ring's own, and goes with the ring. */
+export interface Opener {
+  readonly pair: KeyPair;
+  /** Unix milliseconds, not included; infinity for the primary. */
+  readonly until: number;
+}
+
+/** What opens registrations with a ring, by public key; whether its time has passed is for the caller to ask. */
+export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
+  return new Map(
+    openingKeys(ring, 0).map((key) => [
+      key.publicKey,
+      {
+        pair: {
+          publicKey: new Uint8Array(Buffer.from(key.publicKey, 'base64')),
+          privateKey: key.privateKey.reveal(),
+        },
+        until: key.state === 'primary' ? Number.POSITIVE_INFINITY : key.acceptedUntil,
+      },
+    ]),
+  );
+}
+
+/**
+ * Which of the keys open nothing, since `find` has no private half for them that is theirs; a sentence, `undefined` when
+ * each of them opens what is sealed to it.
+ */
+export function describeShutKeys(
+  keys: readonly OpeningKey[],
+  find: (publicKey: string) => KeyPair | undefined,
+  sodium: Pick<Sodium, 'publicKeyOf'>,
+): string | undefined {
+  const shut = keys.filter(({ publicKey }) => {
+    const pair = find(publicKey);
+    return pair === undefined || encodeBase64(sodium.publicKeyOf(pair.privateKey)) !== publicKey;
+  });
+  if (shut.length === 0) return undefined;
+  const names = shut.map(({ id, state }) => `${id} (${state})`).join(', ');
+  return `the key ring in use cannot open registrations, for it has no private half of its key ${names}: restart the relay, and restore the ring from a backup if it does not start.`;
+}

@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import { type Environment, EnvironmentReader } from '@waxwing/service/config';
+import { parseDay } from '../clock/ring-clock.js';
+import {
+  dayMilliseconds,
+  defaultRotationPolicy as defaults,
+  type RotationPolicy,
+} from '../ring/rotation-policy.js';
+import type { UnlockFile } from './key-ring-cipher.js';
+
+/** Where the key ring rests: one file, or one row of the relay's database for relays on several machines. */
+export type KeyRingPlace = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'database' };
+
+export interface KeyRingConfiguration {
+  readonly place: KeyRingPlace;
+  readonly unlock: UnlockFile;
+  readonly policy: RotationPolicy;
+  /** The day that the operator says it is, its first instant in UTC; needed only when no relay ran for months. */
+  readonly confirmedDay?: number | undefined;
+  /** File that records who did what to the ring. */
+  readonly auditLog: string;
+  /** Unix socket through which commands reach the running relay. */
+  readonly adminSocket: string;
+}
+
+const defaultKeyRingFile = 'key-ring.age';
+const databasePlace = 'database';
+
+const days = { minimum: 1, maximum: 3650 } as const;
+
+/**
+ * The configuration for a command, which needs nothing else of the relay's.
+ * @throws ConfigurationError naming every problem.
+ */
+export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingConfiguration {
+  const concerned = Object.entries(environment).filter(([name]) => name.startsWith('RELAY_KEY_'));
+  const reader = new EnvironmentReader(Object.fromEntries(concerned), 'RELAY_');
+  const configuration = readKeyRingEnvironment(reader);
+  reader.finish();
+  return configuration;
+}
+
+/** Reads the variables that concern the key ring; what is wrong is reported through `reader`. */
+export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
+  const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
+  const inDays = (name: string, fallback: number) =>
+    reader.integer(name, fallback / dayMilliseconds, days) * dayMilliseconds;
+  const unlock = readUnlockFile(reader);
+  const auditLog = pathBesideRing(reader, place, { name: 'KEY_AUDIT_LOG', ending: 'audit.jsonl' });
+  const adminSocket = pathBesideRing(reader, place, { name: 'KEY_ADMIN_SOCKET', ending: 'sock' });
+  const paths = [place, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
+  if (new Set(paths).size < paths.length) {
+    reader.problem(
+      'RELAY_KEY_RING, its identity or passphrase file, RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET name one file twice: give each its own, or one would overwrite the other.',
+    );
+  }
+  return {
+    place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
+    unlock,
+    auditLog,
+    adminSocket,
+    confirmedDay: readConfirmedDay(reader),
+    policy: {
+      rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaults.rotateAfterMilliseconds),
+      acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaults.acceptForMilliseconds),
+      unusedForMilliseconds: inDays('KEY_UNUSED_DAYS', defaults.unusedForMilliseconds),
+      listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaults.listValidMilliseconds),
+    },
+  };
+}
+
+/** A ring in the database lies in no folder, and the one that a command happens to be typed in is not the relay's. */
+function pathBesideRing(
+  reader: EnvironmentReader,
+  place: string,
+  { name, ending }: { readonly name: string; readonly ending: string },
+): string {
+  const path = reader.optional(name);
+  if (path !== undefined) return path;
+  if (place === databasePlace) {
+    reader.problem(
+      `${reader.fullName(name)} is not set: a ring in the database needs it, such as /var/lib/waxwing/key-ring.${ending}, the same for the relay and its commands.`,
+    );
+  }
+  return `${place}.${ending}`;
+}
+
+function readConfirmedDay(reader: EnvironmentReader): number | undefined {
+  const text = reader.optional('KEY_TODAY');
+  if (text === undefined) return undefined;
+  const day = parseDay(text);
+  if (day === undefined)
+    reader.problem(`RELAY_KEY_TODAY must be a day such as 2026-11-22, but is "${text}".`);
+  return day;
+}
+
+function readUnlockFile(reader: EnvironmentReader): UnlockFile {
+  const identity = reader.optional('KEY_RING_IDENTITY_FILE');
+  const passphrase = reader.optional('KEY_RING_PASSPHRASE_FILE');
+  if ((identity === undefined) === (passphrase === undefined)) {
+    reader.problem(
+      'Set exactly one of RELAY_KEY_RING_IDENTITY_FILE (a file with an age identity, which keys init can make) and RELAY_KEY_RING_PASSPHRASE_FILE: the key ring is always encrypted.',
+    );
+  }
+  if (identity !== undefined) return { kind: 'identity', path: identity };
+  return { kind: 'passphrase', path: passphrase ?? '' };
+}

@@ -1,0 +1,244 @@
+import { decodeBase64 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { z } from 'zod';
+import {
+  type BouncerKey,
+  type BouncerPublicKey,
+  type KeyRing,
+  keyId,
+  type SigningKey,
+  type SigningPublicKey,
+  type TokenKey,
+  tokenFormat,
+} from '../ring/key-ring.js';
+import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
+
+/*
+ * The JSON text that is encrypted: one object, snake_case like everything that leaves the process, instants in Unix
+ * milliseconds, keys in canonical base64.
+ */
+
+const instant = z.number().int().nonnegative();
+const bytes = (length: number) =>
+  z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
+const bouncerPublicKey = bytes(32).transform((text) => text as BouncerPublicKey);
+const signingPublicKey = bytes(32).transform((text) => text as SigningPublicKey);
+// What stands for a private key while the document is text.
+const secret = (length: number) =>
+  z.string().regex(placeholderPattern(length), `must be ${length} bytes in base64`);
+const facts = { public_key: bouncerPublicKey, created_at: instant };
+
+const bouncerKey = z.discriminatedUnion('state', [
+  z.strictObject({ ...facts, state: z.literal('primary'), private_key: secret(32), primary_since: instant }),
+  z.strictObject({
+    ...facts,
+    state: z.literal('accepted'),
+    private_key: secret(32),
+    accepted_since: instant,
+    accepted_until: instant,
+  }),
+  z.strictObject({ ...facts, state: z.literal('retired'), retired_at: instant }),
+  z.strictObject({ ...facts, state: z.literal('compromised'), revoked_at: instant }),
+]);
+
+const document = z.strictObject({
+  version: z.literal(1),
+  bouncer_keys: z.array(bouncerKey),
+  signing_keys: z.array(
+    z.strictObject({
+      public_key: signingPublicKey,
+      private_key: secret(64).nullable(),
+      created_at: instant,
+      endorsement: bytes(64).nullable(),
+    }),
+  ),
+  revoked_signing_keys: z.array(signingPublicKey),
+  recovery_public_key: signingPublicKey.nullable(),
+  token_keys: z.array(
+    z.strictObject({
+      id: z.string().regex(/^[0-9a-f]{8}$/, 'must be 8 hexadecimal digits'),
+      encryption_key: secret(32),
+      lookup_key: secret(32),
+      current_from: instant,
+      oldest_form: z.literal(tokenFormat),
+    }),
+  ),
+  published: z
+    .strictObject({
+      sequence: instant,
+      issued_at: instant,
+      expires_at: instant,
+      key_list: z.string(),
+      signature: bytes(64),
+      signing_public_key: signingPublicKey,
+    })
+    .nullable(),
+});
+
+type Document = z.infer<typeof document>;
+type BouncerKeyDocument = Document['bouncer_keys'][number];
+
+/** The document of a ring in UTF-8. It holds private keys: only for encryption, and then to be wiped. */
+export function encodeKeyRing(ring: KeyRing): Uint8Array {
+  const { published } = ring;
+  const secrets = new SecretWriter();
+  const reveal = (key: Secret<Uint8Array>) => secrets.placeholder(key.reveal());
+  const shape: Document = {
+    version: 1,
+    bouncer_keys: ring.bouncerKeys.map((key) => encodeBouncerKey(key, reveal)),
+    signing_keys: ring.signingKeys.map((key) => ({
+      public_key: key.publicKey,
+      private_key: key.privateKey === undefined ? null : reveal(key.privateKey),
+      created_at: key.createdAt,
+      endorsement: key.endorsement ?? null,
+    })),
+    revoked_signing_keys: [...ring.revokedSigningKeys],
+    recovery_public_key: ring.recoveryPublicKey ?? null,
+    token_keys: ring.tokenKeys.map((key) => ({
+      id: key.id,
+      encryption_key: reveal(key.encryptionKey),
+      lookup_key: reveal(key.lookupKey),
+      current_from: key.currentFrom,
+      oldest_form: tokenFormat,
+    })),
+    published:
+      published === undefined
+        ? null
+        : {
+            sequence: published.sequence,
+            issued_at: published.issuedAt,
+            expires_at: published.expiresAt,
+            key_list: published.keyList,
+            signature: published.signature,
+            signing_public_key: published.signingPublicKey,
+          },
+  };
+  return secrets.write(`${JSON.stringify(shape)}\n`);
+}
+
+/**
+ * The ring in a document, by form only; what a ring must hold is for {@link checkKeyRing} to say. The private keys in
+ * `bytes` are overwritten.
+ * Throws an `Error` with a phrase that names the wrong place and quotes nothing of the text.
+ */
+export function decodeKeyRing(bytes: Uint8Array): KeyRing {
+  const secrets = takeSecrets(bytes);
+  try {
+    return decodeDocument(new TextDecoder().decode(bytes), (placeholder) => {
+      const taken = secrets.get(placeholder);
+      if (!secrets.delete(placeholder) || taken === undefined)
+        throw new Error('a private key: not in its place');
+      return new Secret(taken);
+    });
+  } finally {
+    // Of a document in a wrong form; a ring has taken them all.
+    for (const left of secrets.values()) left.fill(0);
+  }
+}
+
+type Conceal = (placeholder: string) => Secret<Uint8Array>;
+
+function decodeDocument(text: string, conceal: Conceal): KeyRing {
+  const parsed = document.safeParse(parseJsonObject(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'wrong form'}`);
+  }
+  const { published, ...shape } = parsed.data;
+  return {
+    bouncerKeys: shape.bouncer_keys.map((key) => decodeBouncerKey(key, conceal)),
+    signingKeys: shape.signing_keys.map(
+      (key): SigningKey => ({
+        publicKey: key.public_key,
+        privateKey: key.private_key === null ? undefined : conceal(key.private_key),
+        createdAt: key.created_at,
+        endorsement: key.endorsement ?? undefined,
+      }),
+    ),
+    revokedSigningKeys: shape.revoked_signing_keys,
+    recoveryPublicKey: shape.recovery_public_key ?? undefined,
+    tokenKeys: shape.token_keys.map(
+      (key): TokenKey => ({
+        id: key.id,
+        encryptionKey: conceal(key.encryption_key),
+        lookupKey: conceal(key.lookup_key),
+        currentFrom: key.current_from,
+      }),
+    ),
+    published:
+      published === null
+        ? undefined
+        : {
+            sequence: published.sequence,
+            issuedAt: published.issued_at,
+            expiresAt: published.expires_at,
+            keyList: published.key_list,
+            signature: published.signature,
+            signingPublicKey: published.signing_public_key,
+          },
+  };
+}
+
+function encodeBouncerKey(key: BouncerKey, reveal: (key: Secret<Uint8Array>) => string): BouncerKeyDocument {
+  const facts = { public_key: key.publicKey, created_at: key.createdAt };
+  switch (key.state) {
+    case 'primary':
+      return {
+        ...facts,
+        state: key.state,
+        private_key: reveal(key.privateKey),
+        primary_since: key.primarySince,
+      };
+    case 'accepted':
+      return {
+        ...facts,
+        state: key.state,
+        private_key: reveal(key.privateKey),
+        accepted_since: key.acceptedSince,
+        accepted_until: key.acceptedUntil,
+      };
+    case 'retired':
+      return { ...facts, state: key.state, retired_at: key.retiredAt };
+    case 'compromised':
+      return { ...facts, state: key.state, revoked_at: key.revokedAt };
+  }
+}
+
+function decodeBouncerKey(key: BouncerKeyDocument, conceal: Conceal): BouncerKey {
+  const publicKey = key.public_key;
+  const facts = { id: keyId(fromBase64(publicKey)), publicKey, createdAt: key.created_at };
+  switch (key.state) {
+    case 'primary':
+      return {
+        ...facts,
+        state: key.state,
+        privateKey: conceal(key.private_key),
+        primarySince: key.primary_since,
+      };
+    case 'accepted':
+      return {
+        ...facts,
+        state: key.state,
+        privateKey: conceal(key.private_key),
+        acceptedSince: key.accepted_since,
+        acceptedUntil: key.accepted_until,
+      };
+    case 'retired':
+      return { ...facts, state: key.state, retiredAt: key.retired_at };
+    case 'compromised':
+      return { ...facts, state: key.state, revokedAt: key.revoked_at };
+  }
+}
+
+function parseJsonObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The platform's message quotes the text, which may hold a private key.
+    throw new Error('the document: not JSON');
+  }
+}
+
+function fromBase64(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'));
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import { aeadNonceBytes } from '@waxwing/sodium/byte-sizes';
+import type { UnreadableToken } from '../../registrations/store/token-vault.js';
+import { type KeyRing, type TokenKey, tokenFormat } from '../ring/key-ring.js';
+import { createNonceSource } from './nonce-source.js';
+
+/** What of libsodium tokens at rest need. */
+export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
+
+const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
+
+// No relay takes longer between sealing a token and committing its row.
+const settlingMilliseconds = 60_000;
+
+/**
+ * Encrypts push tokens for the database with XChaCha20-Poly1305, bound to their place by its additional data, and finds
+ * them again by a keyed BLAKE2b hash under another key. While token keys are being replaced, several are in force: new
+ * rows get the current one, rows of older ones still open.
+ */
+export class KeyRingTokenVault {
+  readonly #ring: () => KeyRing;
+  readonly #clock: Clock;
+  readonly #sodium: TokenSodium;
+  readonly #nextNonce = createNonceSource(aeadNonceBytes);
+
+  constructor(ring: () => KeyRing, clock: Clock, sodium: TokenSodium) {
+    this.#ring = ring;
+    this.#clock = clock;
+    this.#sodium = sodium;
+  }
+
+  /** Everything that a row with this token may be found by: the hash under the current key first, then the others. */
+  lookups(token: string): readonly [string, ...string[]] {
+    const current = this.#current();
+    const { tokenKeys } = this.#ring();
+    const bytes = Buffer.from(token, 'utf8');
+    const lookup = this.#hash(bytes, current);
+    if (tokenKeys.length === 1) return [lookup];
+    const others = tokenKeys.filter((key) => key !== current);
+    return [lookup, ...others.map((key) => this.#hash(bytes, key))];
+  }
+
+  /** The token encrypted under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
+  seal(token: string, place: string): string {
+    const key = this.#current();
+    const nonce = this.#nextNonce();
+    const bytes = Buffer.from(token, 'utf8');
+    const sealed = this.#sodium.sealAead(bytes, boundData(key, place), nonce, key.encryptionKey.reveal());
+    // The nonce's 24 bytes fill their base64, so that nothing has to be put together before.
+    return `${prefixOf(key)}${nonce.toString('base64')}${Buffer.from(sealed.buffer).toString('base64')}`;
+  }
+
+  /** The token again, or why it cannot be read: its key is not in the ring, it was changed, or it stands elsewhere. */
+  open(sealed: string, place: string): string | UnreadableToken {
+    const [start = '', keyId] = prefix.exec(sealed) ?? [];
+    if (keyId === undefined) return unreadable;
+    const key = this.#ring().tokenKeys.find(({ id }) => id === keyId);
+    if (key === undefined) return { reason: 'UNKNOWN_TOKEN_KEY', keyId };
+    return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, place) ?? unreadable;
+  }
+
+  /** The current key, with which rows of older keys should be encrypted again; `undefined` when there can be none. */
+  keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
+    if (this.#ring().tokenKeys.length === 1) return undefined;
+    const current = this.#current();
+    const isSettled = current.currentFrom + settlingMilliseconds <= this.#clock();
+    return { id: current.id, prefix: prefixOf(current), isSettled };
+  }
+
+  #open(bytes: Buffer, key: TokenKey, place: string): string | undefined {
+    if (bytes.length < aeadNonceBytes) return undefined;
+    const [nonce, sealed] = [bytes.subarray(0, aeadNonceBytes), bytes.subarray(aeadNonceBytes)];
+    const token = this.#sodium.openAead(sealed, boundData(key, place), nonce, key.encryptionKey.reveal());
+    return token && Buffer.from(token.buffer).toString('utf8');
+  }
+
+  #hash(token: Buffer, { lookupKey }: TokenKey): string {
+    return Buffer.from(this.#sodium.keyedHash(token, lookupKey.reveal()).buffer).toString('base64');
+  }
+
+  #current(): TokenKey {
+    const { tokenKeys } = this.#ring();
+    const [only] = tokenKeys;
+    if (only === undefined) throw new Error('a key ring without a token key was let through');
+    if (tokenKeys.length === 1) return only;
+    const now = this.#clock();
+    return tokenKeys.findLast(({ currentFrom }) => currentFrom <= now) ?? only;
+  }
+}
+
+const unreadable: UnreadableToken = { reason: 'UNREADABLE_TOKEN' };
+
+function prefixOf({ id }: TokenKey): string {
+  return `${id}:${tokenFormat}:`;
+}
+
+function boundData(key: TokenKey, place: string): Buffer {
+  return Buffer.from(`${prefixOf(key)}${place}`);
+}

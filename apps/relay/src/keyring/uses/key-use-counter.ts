@@ -1,0 +1,52 @@
+import type { WriteTransaction } from '@waxwing/storage';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
+import type { KeyUseCounts, KeyUsePlace } from '../../registrations/opening/registration-keys.js';
+import type { KeyRingTables } from '../storage/key-ring-tables.js';
+import { countKeyUses, dayOf, keyUseInsertion, type NewUse } from './key-uses.js';
+
+const useSlots = 8;
+
+/** {@link KeyUseCounts} in the database. */
+export class KeyUseCounter implements KeyUseCounts {
+  /** What each transaction under way has counted so far. */
+  readonly #uses = new WeakMap<object, Map<string, NewUse>>();
+  readonly #random: () => number;
+
+  /** @param random a number from 0 up to, not including, 1. */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** What one transaction counts is written at its end, into one slot and in one order: no two wait for each other. */
+  used(
+    transaction: WriteTransaction<KeyRingTables>,
+    bouncerPublicKey: string,
+    count: number,
+    now: number,
+  ): void {
+    let uses = this.#uses.get(transaction);
+    if (uses === undefined) {
+      const own = new Map<string, NewUse>();
+      this.#uses.set(transaction, own);
+      const slot = this.#slot();
+      transaction.beforeCommit(() => countKeyUses(transaction.db, [...own.values()], slot));
+      uses = own;
+    }
+    const name = `${bouncerPublicKey} ${dayOf(now)}`;
+    const before = uses.get(name) ?? { publicKey: bouncerPublicKey, registrations: 0, now };
+    const registrations = before.registrations + count;
+    uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
+  }
+
+  placeAt(now: number): KeyUsePlace {
+    return { day: dayOf(now), slot: this.#slot() };
+  }
+
+  insertion(db: Kysely<KeyRingTables>, uses: RawBuilder<unknown>): Compilable<unknown> {
+    return keyUseInsertion(db, uses);
+  }
+
+  #slot(): number {
+    return Math.floor(this.#random() * useSlots);
+  }
+}

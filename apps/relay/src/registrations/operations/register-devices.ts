@@ -1,0 +1,90 @@
+import {
+  ProtocolError,
+  type RelayDeviceId,
+  type RelayRegisterResult,
+  registerManyBodyLimitBytes,
+  relayRegisterManyAnswer,
+  relayRegisterManyParameters,
+  relayRegisterManyPath,
+} from '@waxwing/protocol';
+import { operation, toProtocolError } from '@waxwing/service/http';
+import type { Log } from '@waxwing/service/logging';
+import { server } from '../../servers/authenticate-server.js';
+import { findRealm } from '../../servers/find-realm.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
+import type { RegistrationBatches } from '../opening/registration-batches.js';
+
+interface Context {
+  readonly servers: ServerDirectory;
+  readonly registrations: RegistrationBatches;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+  readonly log: Log;
+}
+
+/**
+ * Takes up to a hundred sealed registrations of one realm, as `registerDevice` takes one, and answers for each by itself
+ * what that would answer: one that is refused, or that fails, keeps no other from being kept. All that are kept are
+ * durable before it answers. A repeat of the whole is harmless. An extension
+ * (docs/protocol.md#remotespushe2eeregister_many).
+ *
+ * Refuses as a whole, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the
+ * server's quota; BAD_REQUEST for the body, which costs one of the quota; RATE_LIMIT_HIT when not enough is left for all;
+ * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ */
+export const registerDevices = operation({
+  method: 'POST',
+  path: relayRegisterManyPath,
+  summary: 'Takes sealed push registrations of one realm and answers for each of them.',
+  actor: server,
+  body: 'json',
+  parameters: relayRegisterManyParameters,
+  bodyLimitBytes: registerManyBodyLimitBytes,
+  answer: relayRegisterManyAnswer,
+  codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
+  async handle({ log, quotas, registrations, servers }: Context, { actor: { serverId }, parameters }) {
+    const { realm_uuid: realmUuid, registrations: items } = parameters;
+    quotas.takeAll(serverId, items.length);
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const outcomes = await Promise.allSettled(
+      items.map((item) =>
+        registrations.register({
+          realmId,
+          realmUuid,
+          pushAccountId: item.push_account_id,
+          encryptedPushRegistration: item.encrypted_push_registration,
+          bouncerPublicKey: item.bouncer_public_key,
+        }),
+      ),
+    );
+    return { results: formatResults(outcomes, log) };
+  },
+});
+
+/**
+ * What came of each. The whole request failed, and is to be repeated, where every one failed for no fault of its own, and
+ * where none was kept and the database cannot be used: only the whole can say when to come again.
+ */
+function formatResults(
+  outcomes: readonly PromiseSettledResult<RelayDeviceId>[],
+  log: Log,
+): RelayRegisterResult[] {
+  const failures = reasonsOf(outcomes).filter((reason) => !(reason instanceof ProtocolError));
+  const isNoneKept = outcomes.every(({ status }) => status === 'rejected');
+  const outage = failures.find((reason) => toProtocolError(reason).code === 'SERVICE_UNAVAILABLE');
+  if (isNoneKept && outage !== undefined) throw outage;
+  if (failures.length === outcomes.length) throw failures[0];
+  if (failures.length > 0) {
+    log.error({ err: failures[0], count: failures.length }, 'registrations could not be kept');
+  }
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'fulfilled') return { result: 'success', device_id: outcome.value };
+    const { code, message } = toProtocolError(outcome.reason);
+    return { result: 'error', code, msg: message };
+  });
+}
+
+function reasonsOf(outcomes: readonly PromiseSettledResult<RelayDeviceId>[]): unknown[] {
+  return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+}

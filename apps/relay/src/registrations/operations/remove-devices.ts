@@ -1,0 +1,57 @@
+import {
+  formatPushAccountId,
+  ProtocolError,
+  relayRemoveAnswer,
+  relayRemoveParameters,
+  relayRemovePath,
+} from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { server } from '../../servers/authenticate-server.js';
+import { findRealm } from '../../servers/find-realm.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
+import type { RelayDatabase } from '../../tables.js';
+import { deleteRelayDevices } from '../store/relay-device-store.js';
+
+interface Context {
+  readonly servers: ServerDirectory;
+  readonly database: RelayDatabase;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+}
+
+/**
+ * Deletes devices of one realm and their tokens, because their users are gone or have registered again. With
+ * `push_account_ids`, deletes only devices that belong to these accounts: after a restore an id may be another account's.
+ * Idempotent: ids that are unknown, deleted already, another realm's or another account's are answered alike, with success.
+ * Each id costs as much of the server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
+ *
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
+ * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when not enough is
+ * left for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ */
+export const removeDevices = operation({
+  method: 'POST',
+  path: relayRemovePath,
+  summary: 'Forgets devices of one realm, and their tokens with them.',
+  actor: server,
+  parameters: relayRemoveParameters,
+  answer: relayRemoveAnswer,
+  codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
+  async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
+    const { realm_uuid: realmUuid, device_ids: ids, push_account_ids: accounts } = parameters;
+    if (accounts !== undefined && accounts.length !== ids.length) {
+      throw new ProtocolError('BAD_REQUEST', {
+        message: `push_account_ids has ${accounts.length} elements and device_ids ${ids.length}: name one account for each device`,
+      });
+    }
+    quotas.takeAll(serverId, ids.length);
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const devices = ids.map((id, index) => {
+      const account = accounts?.[index];
+      return { id, pushAccountId: account === undefined ? undefined : formatPushAccountId(account) };
+    });
+    if (devices.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, devices));
+    return {};
+  },
+});

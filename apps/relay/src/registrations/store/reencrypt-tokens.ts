@@ -1,0 +1,120 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
+import type { Kysely, Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import { beforeAllDevices } from './relay-device.js';
+import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
+
+/** The key that tokens are written with now. */
+interface CurrentTokenKey {
+  readonly id: string;
+  /** What every text begins with that was sealed with it for its row. */
+  readonly prefix: string;
+  /** Whether every relay has been writing with it long enough for no row of an older key to be on its way. */
+  readonly isSettled: boolean;
+}
+
+/** What encrypting tokens again needs of the key ring. */
+interface ReplaceableTokenKeys {
+  readonly tokenVault: TokenVault & {
+    /** `undefined` when no row can be of another key, so that there is nothing to do. */
+    keyToMoveTo(): CurrentTokenKey | undefined;
+  };
+  /** Destroys the keys that are older than this one: no row needs them. */
+  concludeTokenMove(keyId: string): Promise<void>;
+}
+
+export interface ReencryptTokensOptions {
+  readonly database: RelayDatabase;
+  readonly keyRing: ReplaceableTokenKeys;
+  readonly signal: AbortSignal;
+  /** Told of each row that cannot be read and stays as it is; more than once when its transaction is run again. */
+  onUnreadable(deviceId: RelayDeviceId, token: UnreadableToken): void;
+}
+
+const rowsPerPage = 2000;
+const rowsPerTransaction = 200;
+
+/**
+ * Encrypts every token of an older key with the current key, and then has the older keys destroyed. A token that no key
+ * of the ring opens holds up none of this.
+ */
+export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {
+  const { database, keyRing, signal } = options;
+  const { tokenVault } = keyRing;
+  const key = tokenVault.keyToMoveTo();
+  if (key === undefined) return;
+  for (let after = beforeAllDevices; ; ) {
+    if (signal.aborted) return;
+    const last = await lastOfPage(database.db, after);
+    if (last === undefined) break;
+    const rows = await database.db
+      .selectFrom('relay_devices')
+      .select(['id', 'realm_id', 'push_account_id', 'token_lookup', 'token'])
+      .where('id', '>', after)
+      .where('id', '<=', last)
+      .where('token', 'not like', `${key.prefix}%`)
+      .execute();
+    for (let start = 0; start < rows.length; start += rowsPerTransaction) {
+      const some = rows.slice(start, start + rowsPerTransaction);
+      await database.write(async ({ db }) => {
+        for (const row of some) await reencryptRow(db, row, options);
+      });
+    }
+    after = last;
+  }
+  // Rows that other relays wrote while this went on are all of this key only if it was settled at the start.
+  if (key.isSettled) await keyRing.concludeTokenMove(key.id);
+}
+
+/** How far one look reaches: rows that need nothing are many, and reading all of them at once would hold up the others. */
+async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
+  const { last } = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('relay_devices')
+        .select('id')
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(rowsPerPage)
+        .as('page'),
+    )
+    .select((is) => is.fn.max<RelayDeviceId | null>('id').as('last'))
+    .executeTakeFirstOrThrow();
+  return last ?? undefined;
+}
+
+interface StaleRow extends TokenRow {
+  readonly id: RelayDeviceId;
+  readonly token: string;
+}
+
+async function reencryptRow(
+  db: Transaction<RelayTables>,
+  row: StaleRow,
+  { keyRing: { tokenVault: vault }, onUnreadable }: ReencryptTokensOptions,
+): Promise<void> {
+  const token = vault.open(row.token, placeOfToken(row));
+  if (typeof token !== 'string') return onUnreadable(row.id, token);
+  const [lookup] = vault.lookups(token);
+  // The device may have registered again meanwhile, in a row of its own: that one counts, and this one goes.
+  await db
+    .deleteFrom('relay_devices')
+    .where('id', '=', row.id)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('relay_devices as newer')
+          .select('newer.id')
+          .where('newer.realm_id', '=', row.realm_id)
+          .where('newer.push_account_id', '=', row.push_account_id)
+          .where('newer.token_lookup', '=', lookup)
+          .where('newer.id', '!=', row.id),
+      ),
+    )
+    .execute();
+  await db
+    .updateTable('relay_devices')
+    .set({ token: vault.seal(token, placeOfToken({ ...row, token_lookup: lookup })), token_lookup: lookup })
+    .where('id', '=', row.id)
+    .where('token', '=', row.token)
+    .execute();
+}

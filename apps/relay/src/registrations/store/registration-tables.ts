@@ -1,0 +1,100 @@
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+
+/** The devices that registered, and what is remembered of registrations. Instants in Unix milliseconds. */
+export interface RegistrationTables {
+  relay_devices: {
+    id: Generated<RelayDeviceId>;
+    realm_id: RealmId;
+    /** Decimal text. Null is room for registrations that are known by their token alone. */
+    push_account_id: PushAccountIdText | null;
+    token_kind: string;
+    /** The first of what TokenVault.lookups gives for the token. */
+    token_lookup: string;
+    /** What TokenVault.seal gives for the token: the token itself is in no column. */
+    token: string;
+    ios_app_id: string | null;
+    apns_environment: string | null;
+    registered_at: number;
+    expired_at: number | null;
+  };
+  /** For which realm a sealed registration was presented first, and for which accounts, while it could be presented. */
+  presented_registrations: {
+    /** Follows from the sealed timestamp, so that it is the same whenever the same is presented. */
+    forget_at: number;
+    /** SHA-256 of the sealed bytes, in base64. */
+    hash: string;
+    realm_id: RealmId;
+    /** Decimal texts, each between two commas. */
+    push_account_ids: string;
+  };
+  /**
+   * Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. One of 0
+   * says nothing.
+   */
+  registration_sequences: {
+    realm_id: RealmId;
+    /** Decimal text. */
+    push_account_id: PushAccountIdText;
+    sequence: number;
+    /** When a registration of the account was presented last. */
+    presented_at: number;
+  };
+}
+
+export async function createRelayDevices(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('relay_devices'))
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull().references('realms.id'))
+    .addColumn('push_account_id', columnTypes.text)
+    .addColumn('token_kind', columnTypes.text, (column) => column.notNull())
+    .addColumn('token_lookup', columnTypes.text, (column) => column.notNull())
+    .addColumn('token', columnTypes.text, (column) => column.notNull())
+    .addColumn('ios_app_id', columnTypes.text)
+    .addColumn('apns_environment', columnTypes.text)
+    .addColumn('registered_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('expired_at', columnTypes.integer)
+    .addUniqueConstraint('relay_devices_once', ['realm_id', 'push_account_id', 'token_lookup'])
+    .execute();
+}
+
+export async function indexExpiredDevices(db: Kysely<unknown>): Promise<void> {
+  await sql`create index relay_devices_expired on relay_devices (expired_at) where expired_at is not null`.execute(
+    db,
+  );
+}
+
+export async function createPresentedRegistrations(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('presented_registrations')
+    .addColumn('forget_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('hash', columnTypes.text, (column) => column.notNull())
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
+    // Time first: the rows of one moment lie side by side, where hashes alone would touch a page of the index each.
+    .addPrimaryKeyConstraint('presented_registrations_key', ['forget_at', 'hash'])
+    .execute();
+}
+
+export async function addPresentedAccounts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('presented_registrations')
+    .addColumn('push_account_ids', columnTypes.text, (column) => column.notNull().defaultTo(''))
+    .execute();
+}
+
+export async function createRegistrationSequences(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('registration_sequences')
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('push_account_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('sequence', columnTypes.integer, (column) => column.notNull())
+    .addColumn('presented_at', columnTypes.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('registration_sequences_key', ['realm_id', 'push_account_id'])
+    .execute();
+  await db.schema
+    .createIndex('registration_sequences_presented')
+    .on('registration_sequences')
+    .column('presented_at')
+    .execute();
+}

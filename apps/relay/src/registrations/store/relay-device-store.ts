@@ -1,0 +1,143 @@
+import type { ApnsEnvironment, PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayTables } from '../../tables.js';
+import {
+  type DeviceRow,
+  deviceColumns,
+  type RelayDeviceName,
+  type StoredRelayDevice,
+  toRelayDevice,
+} from './relay-device.js';
+import type { TokenVault } from './token-vault.js';
+
+const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceRow>((db, parameter) =>
+  db
+    .selectFrom('relay_devices')
+    .select(deviceColumns)
+    .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
+);
+
+/** Devices that were looked up by their ids, of all realms. A token is decrypted only for the device's full name. */
+export class FoundRelayDevices {
+  readonly #rows = new Map<RelayDeviceId, DeviceRow>();
+  readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
+  readonly #vault: TokenVault;
+
+  constructor(rows: readonly DeviceRow[], vault: TokenVault) {
+    for (const row of rows) this.#rows.set(row.id, row);
+    this.#vault = vault;
+  }
+
+  /** The device, also an expired one. `undefined` where the id belongs to another realm or account, or to none. */
+  find({ realmId, relayDeviceId: id, pushAccountId }: RelayDeviceName): StoredRelayDevice | undefined {
+    const row = this.#rows.get(id);
+    if (row === undefined || row.realm_id !== realmId || row.push_account_id !== pushAccountId)
+      return undefined;
+    const known = this.#opened.get(id);
+    if (known !== undefined) return known;
+    const device = toRelayDevice(row, this.#vault);
+    this.#opened.set(id, device);
+    return device;
+  }
+}
+
+/** Looks up devices by one query, however many ids there are. */
+export async function findRelayDevices(
+  db: Kysely<RelayTables>,
+  ids: readonly RelayDeviceId[],
+  vault: TokenVault,
+): Promise<FoundRelayDevices> {
+  const rows = await devicesWithIds(db, { ids: JSON.stringify([...new Set(ids)]) });
+  return new FoundRelayDevices(rows, vault);
+}
+
+export interface Expiry {
+  /** When the token was found dead, in Unix milliseconds. */
+  readonly at: number;
+  /** Only a device that last registered before this instant expires: a later registration proves that the token lives. */
+  readonly ifRegisteredBefore: number;
+}
+
+/** Marks a device whose token the vendor calls dead. Whether that happened: not for one expired or registered since. */
+export async function markExpired(
+  db: Transaction<RelayTables>,
+  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
+  { at, ifRegisteredBefore }: Expiry,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('relay_devices')
+    .set({ expired_at: at })
+    .where('id', '=', relayDeviceId)
+    .where('realm_id', '=', realmId)
+    .where('push_account_id', '=', pushAccountId)
+    .where('expired_at', 'is', null)
+    .where('registered_at', '<', ifRegisteredBefore)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** A device to delete. Without an account the id alone names it. */
+export interface NamedForDeletion {
+  readonly id: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText | undefined;
+}
+
+/** Deletes devices of a realm with their tokens. Skips ids of other realms, and of other accounts where one is given. */
+export async function deleteRelayDevices(
+  db: Transaction<RelayTables>,
+  realmId: RealmId,
+  devices: readonly NamedForDeletion[],
+): Promise<void> {
+  await db
+    .deleteFrom('relay_devices')
+    .where('realm_id', '=', realmId)
+    .where((is) =>
+      is.or(
+        devices.map(({ id, pushAccountId }) =>
+          is.and(pushAccountId === undefined ? { id } : { id, push_account_id: pushAccountId }),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first; how many they were. */
+export async function deleteLongExpired(
+  db: Transaction<RelayTables>,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const expired = db
+    .selectFrom('relay_devices')
+    .select('id')
+    .where('expired_at', '<', before)
+    .orderBy('expired_at')
+    .limit(limit);
+  const deleted = await db
+    .deleteFrom('relay_devices')
+    .where('id', 'in', expired)
+    // Said again because a registration may revive a row between the two.
+    .where('expired_at', '<', before)
+    .returning('id')
+    .execute();
+  return deleted.length;
+}
+
+/** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
+export async function setApnsEnvironment(
+  db: Transaction<RelayTables>,
+  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
+  environment: ApnsEnvironment,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('relay_devices')
+    .set({ apns_environment: environment })
+    .where('id', '=', relayDeviceId)
+    .where('realm_id', '=', realmId)
+    .where('push_account_id', '=', pushAccountId)
+    .where('token_kind', '=', 'apns')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,85 @@
+import type {
+  ApnsEnvironment,
+  PushAccountId,
+  PushAccountIdText,
+  PushTarget,
+  RelayDeviceId,
+} from '@waxwing/protocol';
+import type { Selectable } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayTables } from '../../tables.js';
+import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
+
+/** Less than every id. */
+export const beforeAllDevices = 0 as RelayDeviceId;
+
+/**
+ * Names a device. The id alone is not enough: after a restore the same id may belong to another account, and its user's
+ * notifications would go to the other account's phone.
+ */
+export interface RelayDeviceName {
+  readonly realmId: RealmId;
+  readonly relayDeviceId: RelayDeviceId;
+  readonly pushAccountId: PushAccountIdText;
+}
+
+/** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */
+export interface RelayDevice {
+  readonly id: RelayDeviceId;
+  readonly realmId: RealmId;
+  readonly target: PushTarget;
+  readonly registeredAt: number;
+  /** When the vendor said that the token is dead; `undefined` while it lives. */
+  readonly expiredAt: number | undefined;
+}
+
+/** A device of which only the row is known, since its token cannot be read. It is not dead for that. */
+export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
+  readonly unreadable: UnreadableToken;
+}
+
+export type StoredRelayDevice = RelayDevice | UnreadableRelayDevice;
+
+export function hasReadableToken(device: StoredRelayDevice): device is RelayDevice {
+  return 'target' in device;
+}
+
+/** A registration that was opened and found good. */
+export interface NewRelayDevice {
+  readonly realmId: RealmId;
+  readonly pushAccountId: PushAccountId;
+  readonly target: PushTarget;
+  readonly registeredAt: number;
+}
+
+/** All of a row: what makes the device, and what its token is bound to. */
+export const deviceColumns = [
+  'id',
+  'realm_id',
+  'push_account_id',
+  'token_lookup',
+  'token_kind',
+  'token',
+  'ios_app_id',
+  'apns_environment',
+  'registered_at',
+  'expired_at',
+] as const;
+
+/** The columns of {@link deviceColumns} as they are stored. */
+export type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
+
+/** The device in a row. */
+export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDevice {
+  const { id, realm_id: realmId, registered_at: registeredAt } = row;
+  const expiredAt = row.expired_at ?? undefined;
+  const token = vault.open(row.token, placeOfToken(row));
+  if (typeof token !== 'string') return { id, realmId, registeredAt, expiredAt, unreadable: token };
+  return { id, realmId, registeredAt, expiredAt, target: toTarget(row, token) };
+}
+
+function toTarget(row: DeviceRow, token: string): PushTarget {
+  if (row.token_kind === 'fcm') return { tokenKind: 'fcm', token };
+  const apnsEnvironment: ApnsEnvironment = row.apns_environment === 'sandbox' ? 'sandbox' : 'production';
+  return { tokenKind: 'apns', token, iosAppId: row.ios_app_id ?? '', apnsEnvironment };
+}

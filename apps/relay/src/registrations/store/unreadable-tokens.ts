@@ -1,0 +1,102 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import { LRUCache } from 'lru-cache';
+import type { RelayDatabase } from '../../tables.js';
+import { deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
+import type { TokenVault, UnreadableToken } from './token-vault.js';
+
+export interface UnreadableTokensOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+const maximumKnown = 1000;
+const sampledAtEachEnd = 100;
+const missingKeysNamed = 3;
+
+/**
+ * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up found, and what a look
+ * at the oldest and the newest devices finds, which tells a ring that is not this database's.
+ */
+export class UnreadableTokens {
+  readonly #options: UnreadableTokensOptions;
+  readonly #gauge;
+  readonly #known = new LRUCache<RelayDeviceId, UnreadableToken>({ max: maximumKnown });
+  readonly #troubleLog = new TroubleLog();
+
+  constructor(options: UnreadableTokensOptions) {
+    this.#options = options;
+    this.#gauge = options.metrics.gauge(
+      'waxwing_unreadable_tokens',
+      'Stored tokens that the key ring cannot open, among those that were looked at; at most 1000 are counted',
+    );
+    this.#gauge.set(0);
+  }
+
+  /** Says it in the log when it is the first since all could be read. */
+  note(deviceId: RelayDeviceId, token: UnreadableToken): void {
+    this.#known.set(deviceId, token);
+    this.#gauge.set(this.#known.size);
+    this.#troubleLog.begin('unreadable', () => {
+      this.#options.log.error(
+        { device: deviceId, reason: token.reason, tokenKey: token.keyId },
+        'the key ring cannot open a stored token: its device gets no notifications until the right ring is back',
+      );
+    });
+  }
+
+  /**
+   * `undefined` when every token that is looked at can be read; otherwise a sentence. Looks at a few hundred rows by
+   * their ids, so that it costs the same however many there are. While the database cannot be used, what is known holds.
+   */
+  async describe(): Promise<string | undefined> {
+    try {
+      await this.#lookAgain();
+    } catch (err) {
+      // Readiness has a check of its own for the database.
+      this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+    }
+    if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
+    this.#troubleLog.end(() => this.#options.log.info('the key ring opens the stored tokens again'));
+    return undefined;
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { tokenVault } = this.#options;
+    const before = [...this.#known.keys()];
+    const unread = new Set(before);
+    for (const row of await this.#look(before)) {
+      const device = toRelayDevice(row, tokenVault);
+      if (hasReadableToken(device)) continue;
+      unread.delete(row.id);
+      this.note(row.id, device.unreadable);
+    }
+    // What can be read again, or is gone.
+    for (const id of unread) this.#known.delete(id);
+    this.#gauge.set(this.#known.size);
+  }
+
+  async #look(known: readonly RelayDeviceId[]) {
+    const devices = this.#options.database.db.selectFrom('relay_devices').select(deviceColumns);
+    const oldest = await devices.orderBy('id').limit(sampledAtEachEnd).execute();
+    const newest = await devices.orderBy('id', 'desc').limit(sampledAtEachEnd).execute();
+    if (known.length === 0) return [...oldest, ...newest];
+    return [...oldest, ...newest, ...(await devices.where('id', 'in', known).execute())];
+  }
+}
+
+function describeKnown(known: readonly UnreadableToken[]): string {
+  const missing = new Set(known.flatMap(({ keyId }) => (keyId === undefined ? [] : [keyId])));
+  const changed = known.filter(({ reason }) => reason === 'UNREADABLE_TOKEN').length;
+  const causes = [
+    ...(missing.size === 0
+      ? []
+      : [`the ring does not have their token keys ${[...missing].slice(0, missingKeysNamed).join(', ')}`]),
+    ...(changed === 0 ? [] : [`${changed} were changed in the database or moved to another row`]),
+  ];
+  const count = known.length === maximumKnown ? `${maximumKnown} or more` : known.length;
+  return `the key ring cannot open ${count} of the stored tokens that were looked at (${causes.join('; ')}): put the ring back that RELAY_KEY_RING named when they were stored, or have their devices removed with waxwing-relay keys remove-unreadable, so that the phones register again`;
+}

@@ -1,0 +1,141 @@
+import type { PushAccountIdText } from '@waxwing/protocol';
+import { BulkInsert, namesOf } from '@waxwing/storage';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { SealedRegistrationMark } from '../opening/open-registration.js';
+
+/** For whom a sealed registration was presented. */
+interface PresentedFor {
+  readonly realmId: RealmId;
+  /** Decimal text. */
+  readonly pushAccountId: PushAccountIdText;
+}
+
+export type PresentedRegistration = SealedRegistrationMark & PresentedFor;
+
+interface PresentedRow {
+  readonly hash: string;
+  readonly realm_id: RealmId;
+  /** Each between two commas. */
+  readonly push_account_ids: string;
+}
+
+/** A phone may have several accounts in one realm, and clients there may be that send one registration for all. */
+const maximumAccountsPerRegistration = 10;
+
+const columns = {
+  forget_at: 'integer',
+  hash: 'text',
+  realm_id: 'integer',
+  push_account_ids: 'text',
+} as const;
+
+const forgottenPerTransaction = 1000;
+
+/**
+ * Remembers for which realm each sealed registration was presented first, so that no server can present what it was
+ * sent for another realm, and for which push accounts, so that one registration cannot fill the relay with devices.
+ * The statements are built once for a database.
+ */
+export class PresentedRegistrations {
+  readonly #claim: BulkInsert<PresentedRow>;
+
+  constructor(db: Kysely<RelayTables>) {
+    this.#claim = new BulkInsert(db, columns, (rows) => presentedInsertion(db, rows));
+  }
+
+  /**
+   * Which of them may be kept, in their order: those for the realm that presented their sealed bytes first, and for the
+   * first {@link maximumAccountsPerRegistration} push accounts.
+   */
+  async claim(
+    db: Transaction<RelayTables>,
+    presented: readonly PresentedRegistration[],
+  ): Promise<readonly boolean[]> {
+    const rows = new Map<string, PresentedRow>();
+    let waiting = presented;
+    while (waiting.length > 0) {
+      const round = new Map<string, PresentedRegistration>();
+      for (const each of waiting) if (!round.has(each.hash)) round.set(each.hash, each);
+      // In one order everywhere, so that two transactions never wait for each other.
+      const sorted = [...round.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
+      const values = sorted.map((each) => [each.forgetAt, each.hash, each.realmId, listed(each)]);
+      for (const row of await this.#claim.run(db, values)) rows.set(row.hash, row);
+      waiting = waiting.filter((each) => {
+        const row = rows.get(each.hash);
+        return row !== undefined && !isKept(row, each) && hasRoomFor(row, each);
+      });
+    }
+    return presented.map((each) => {
+      const row = rows.get(each.hash);
+      return row !== undefined && isKept(row, each);
+    });
+  }
+}
+
+function listed({ pushAccountId }: PresentedFor): string {
+  return `,${pushAccountId},`;
+}
+
+function isKept(row: PresentedRow, each: PresentedFor): boolean {
+  return row.realm_id === each.realmId && row.push_account_ids.includes(listed(each));
+}
+
+function hasRoomFor({ realm_id, push_account_ids: ids }: PresentedRow, { realmId }: PresentedFor): boolean {
+  return realm_id === realmId && ids.split(',').length <= 2 * maximumAccountsPerRegistration;
+}
+
+/** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time; how many they were. */
+export async function forgetPresentedRegistrations(
+  database: RelayDatabase,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let forgotten = 0;
+  let through: number | undefined;
+  do {
+    const last = await database.db
+      .selectFrom('presented_registrations')
+      .select('forget_at')
+      .where('forget_at', '<=', now)
+      .orderBy('forget_at')
+      .offset(forgottenPerTransaction)
+      .limit(1)
+      .executeTakeFirst();
+    through = last?.forget_at;
+    const until = through ?? now;
+    const { numDeletedRows } = await database.write(({ db }) =>
+      db.deleteFrom('presented_registrations').where('forget_at', '<=', until).executeTakeFirstOrThrow(),
+    );
+    forgotten += Number(numDeletedRows);
+  } while (through !== undefined && !signal.aborted);
+  return forgotten;
+}
+
+/**
+ * Inserts rows of `forget_at`, `hash`, `realm_id` and `push_account_ids`, the hash once in all of them; returns what then
+ * stands for each.
+ */
+export function presentedInsertion(
+  db: Kysely<RelayTables>,
+  rows: RawBuilder<unknown>,
+): Compilable<PresentedRow> {
+  const known = sql<string>`presented_registrations.push_account_ids`;
+  return db
+    .insertInto('presented_registrations')
+    .columns(namesOf(columns))
+    .expression(rows)
+    .onConflict((conflict) =>
+      // The first realm stays; the update also makes the statement return what stands there.
+      conflict.columns(['forget_at', 'hash']).doUpdateSet({
+        push_account_ids: sql<string>`case
+          when presented_registrations.realm_id <> excluded.realm_id then ${known}
+          when ${known} like '%' || excluded.push_account_ids || '%' then ${known}
+          when length(${known}) - length(replace(${known}, ',', ''))
+            >= ${sql.lit(2 * maximumAccountsPerRegistration)} then ${known}
+          else ${known} || excluded.push_account_ids end`,
+      }),
+    )
+    .returning(['hash', 'realm_id', 'push_account_ids']);
+}

@@ -1,0 +1,90 @@
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import { BulkInsert, namesOf } from '@waxwing/storage';
+import type { Compilable, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
+import type { RelayTables } from '../../tables.js';
+
+export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & {
+  readonly push_account_id: PushAccountIdText;
+};
+
+export const deviceColumnTypes = {
+  realm_id: 'integer',
+  push_account_id: 'text',
+  token_kind: 'text',
+  token_lookup: 'text',
+  token: 'text',
+  ios_app_id: 'text',
+  apns_environment: 'text',
+  registered_at: 'integer',
+  expired_at: 'integer',
+} as const;
+const columns = namesOf(deviceColumnTypes);
+
+/** A row and its place among those to be saved. */
+type NumberedRow = readonly [number, RelayDeviceRow];
+
+interface SavedRow {
+  readonly id: RelayDeviceId;
+  readonly push_account_id: PushAccountIdText;
+}
+
+/** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */
+export class RelayDeviceUpsert {
+  readonly #statement: BulkInsert<SavedRow>;
+
+  constructor(db: Kysely<RelayTables>) {
+    this.#statement = new BulkInsert(db, deviceColumnTypes, (rows) => deviceInsertion(db, rows));
+  }
+
+  /** The ids of the rows, in their order; of several rows for one device the last one stays. */
+  async run(
+    db: Transaction<RelayTables>,
+    rows: readonly RelayDeviceRow[],
+  ): Promise<readonly RelayDeviceId[]> {
+    const ids = new Array<RelayDeviceId>(rows.length);
+    let waiting: readonly NumberedRow[] = [...rows.entries()];
+    while (waiting.length > 0) {
+      // What a statement answers is told apart by the push account alone, so each of them comes once in a round.
+      const round = new Map<string, NumberedRow>();
+      const later: NumberedRow[] = [];
+      for (const each of waiting) {
+        const account = each[1].push_account_id;
+        if (round.has(account)) later.push(each);
+        else round.set(account, each);
+      }
+      const rows = [...round.values()]
+        .sort(byAccount)
+        .map(([, row]) => columns.map((column) => row[column] ?? null));
+      for (const { id, push_account_id } of await this.#statement.run(db, rows)) {
+        const saved = round.get(push_account_id);
+        if (saved !== undefined) ids[saved[0]] = id;
+      }
+      waiting = later;
+    }
+    return ids;
+  }
+}
+
+// One order everywhere, so that two transactions for the same devices never wait for each other.
+function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
+  return left.push_account_id < right.push_account_id ? -1 : 1;
+}
+
+/** Inserts rows of {@link deviceColumnTypes}, each device once in all of them, or renews those that exist. */
+export function deviceInsertion(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<SavedRow> {
+  return db
+    .insertInto('relay_devices')
+    .columns(columns)
+    .expression(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['realm_id', 'push_account_id', 'token_lookup']).doUpdateSet(({ ref }) => ({
+        token_kind: ref('excluded.token_kind'),
+        token: ref('excluded.token'),
+        ios_app_id: ref('excluded.ios_app_id'),
+        apns_environment: ref('excluded.apns_environment'),
+        registered_at: ref('excluded.registered_at'),
+        expired_at: ref('excluded.expired_at'),
+      })),
+    )
+    .returning(['id', 'push_account_id']);
+}
