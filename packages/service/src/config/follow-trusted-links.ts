@@ -16,7 +16,7 @@ const maximumLinks = 40;
 
 /**
  * Follows the symbolic links of a path. A link counts only if it and the folder that it stands in belong to the user `own`
- * or root, and nobody else can replace it there.
+ * or root, and no other user can replace it there.
  * @throws the operating system's error, such as ENOENT or ELOOP.
  */
 export function followTrustedLinks(path: string, own: number): FollowedPath {

@@ -16,7 +16,7 @@ export function addressesBehind(...proxies: string[]) {
   const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const request = new IncomingMessage(socket);
-    // Node joins what comes several times, but its types allow for a list.
+    // Node joins repeated headers, but its types allow for a list.
     if (forwarded !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwarded });
     return {
       of: addresses.of(request),
