@@ -10,16 +10,16 @@ import {
 import type { ServerTables } from '../tables.js';
 import type { Channel } from './channel-store.js';
 
-/** Somebody before a channel: what rules about channels ask for. */
+/** A user's access to a channel: the input of the rules about channels. */
 export interface ChannelAccess {
   readonly actor: PermissionHolder;
   readonly channel: Channel;
   readonly isSubscribed: boolean;
-  /** Which permissions of the channel the actor has. */
+  /** Channel permissions that the actor holds. */
   readonly held: ReadonlySet<PermissionName<'channel'>>;
 }
 
-/** How somebody stands to each of the channels, in two statements however many these are. */
+/** Reads a user's access to each of the channels, in two statements for any number of channels. */
 export async function readChannelAccess(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

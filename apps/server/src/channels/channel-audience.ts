@@ -9,17 +9,17 @@ import type { ServerTables } from '../tables.js';
 import { sightPermissions } from './channel-sight.js';
 import type { Channel } from './channel-store.js';
 
-/** Who may be told of channels: what {@link readersOfChannel} asks for. */
+/** The users who may get events about channels: the input of {@link readersOfChannel}. */
 export interface ChannelAudience {
-  /** Everybody who is active. */
+  /** All active users. */
   readonly people: readonly { readonly id: UserId; readonly role: Role }[];
-  /** Active users who are in the channel now, in ascending order. */
+  /** Active subscribers, in ascending order. */
   subscribersOf(channelId: ChannelId): readonly UserId[];
-  /** Members of the groups that let somebody know of a private channel. */
+  /** Members of the groups that can see a private channel. */
   holdersOf(channelId: ChannelId): ReadonlySet<UserId>;
 }
 
-/** Reads it for these channels, in four statements. */
+/** Reads the audience for these channels, in four statements. */
 export async function readAudience(
   db: Kysely<ServerTables>,
   channelIds: readonly ChannelId[],
@@ -34,7 +34,7 @@ export async function readAudience(
   };
 }
 
-/** The ids of all active users who may know of the channel: `seesChannel` for all of them at once. */
+/** The ids of all active users who can see the channel: `seesChannel` for all users at once. */
 export function readersOfChannel(audience: ChannelAudience, channel: Channel): UserId[] {
   const subscribers = new Set(audience.subscribersOf(channel.id));
   const holders = audience.holdersOf(channel.id);
@@ -47,7 +47,7 @@ export function readersOfChannel(audience: ChannelAudience, channel: Channel): U
     .map(({ id }) => id);
 }
 
-/** The active users who are in each of the channels, in ascending order; channels without any are left out. */
+/** The active subscribers of each channel, in ascending order. Channels without any are left out. */
 export async function readSubscribers(
   db: Kysely<ServerTables>,
   channelIds: readonly ChannelId[],
@@ -80,7 +80,7 @@ async function readHolders(
     .selectFrom('permissions')
     .where('level', '=', 'channel')
     .where('owner_id', 'in', amongNumbers(db, channelIds))
-    // Where none of these is stored it is its default: whoever made the channel, or nobody.
+    // A permission without a row has its default: the channel's creator, or no user.
     .where('name', 'in', sightPermissions)
     .select(['owner_id', 'group_id'])
     .execute();

@@ -5,7 +5,7 @@ export type Privacy = Pick<Channel, 'isPrivate' | 'isWebPublic' | 'isHistoryPubl
 
 export type PrivacyWish = { readonly [Name in keyof Privacy]: Privacy[Name] | undefined };
 
-/** What a channel is before anybody has said what it is to be. */
+/** The default privacy of a new channel. */
 export const usualPrivacy: Privacy = { isPrivate: false, isWebPublic: false, isHistoryPublic: true };
 
 export function isPrivacyAsked(wish: PrivacyWish): boolean {
@@ -13,10 +13,10 @@ export function isPrivacyAsked(wish: PrivacyWish): boolean {
 }
 
 /**
- * What somebody's wish makes of a channel: one that becomes private hides what was sent before from whoever joins, one
- * that becomes public shows it, unless the wish says it.
- * @throws ProtocolError BAD_REQUEST where the three do not go together: web-public ones are public, and public ones show
- * their history.
+ * Applies a requested privacy change. Unless the request sets the history, making a channel private protects its history,
+ * and making it public shows it.
+ * @throws ProtocolError BAD_REQUEST if the result is inconsistent: web-public channels must be public, and public
+ * channels must show their history.
  */
 export function plannedPrivacy(current: Privacy, wish: PrivacyWish): Privacy {
   const isPrivate = wish.isPrivate ?? current.isPrivate;
@@ -27,7 +27,7 @@ export function plannedPrivacy(current: Privacy, wish: PrivacyWish): Privacy {
   return { isPrivate, isWebPublic, isHistoryPublic };
 }
 
-/** The type of a channel as people read it. */
+/** The name of a channel's type, for people. */
 export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy): string {
   if (isWebPublic) return 'Web-public';
   if (!isPrivate) return 'Public';

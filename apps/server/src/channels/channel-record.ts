@@ -25,7 +25,7 @@ export const channelRecord = z
     description: z.string(),
     /** HTML. */
     rendered_description: z.string(),
-    /** Seconds. */
+    /** Unix seconds. */
     date_created: z.number().int(),
     creator_id: z.number().int().nullable(),
     invite_only: z.boolean(),
@@ -33,15 +33,15 @@ export const channelRecord = z
     history_public_to_subscribers: z.boolean(),
     is_archived: z.boolean(),
     first_message_id: z.number().int().nullable(),
-    /** Null for the organisation's, -1 without end. */
+    /** Null for the organization's setting, -1 for unlimited. */
     message_retention_days: z.number().int().nullable(),
     folder_id: z.number().int().nullable(),
     topics_policy: z.string(),
-    /** Messages of the last week; null for channels that are younger. */
+    /** Messages per week. Null for channels younger than a week. */
     stream_weekly_traffic: z.number().int().nullable(),
     subscriber_count: z.number().int(),
     is_recently_active: z.boolean(),
-    /** Former forms of `can_send_message_group`. */
+    /** Legacy forms of `can_send_message_group`. */
     stream_post_policy: z.number().int(),
     is_announcement_only: z.boolean(),
     ...permissionFields,
@@ -50,19 +50,19 @@ export const channelRecord = z
 
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
-/** What is told of a channel beside what its row says. */
+/** Related records for writing a channel. */
 export interface ChannelSurroundings {
   readonly permissions: PermissionValues<'channel'>;
-  /** Active users. */
+  /** Active users only. */
   readonly subscriberCount: number;
-  /** Messages of the last week; null for channels that are younger. */
+  /** Messages per week. Null for channels younger than a week. */
   readonly weeklyTraffic: number | null;
   readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-/** The channel as answers and events have it. */
+/** Writes a channel for answers and events. */
 export function writeChannel(channel: Channel, surroundings: ChannelSurroundings): ChannelRecord {
   const { permissions, subscriberCount, weeklyTraffic, roleGroups, now } = surroundings;
   const policy = postPolicy(permissions.can_send_message_group, roleGroups);

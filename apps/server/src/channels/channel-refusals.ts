@@ -1,6 +1,6 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 
-/** For channels that do not exist, and for those that the requester may not know of. */
+/** For channels that do not exist or that the client may not see. */
 export function noSuchChannel(): ProtocolError {
   return refused('Invalid channel ID');
 }

@@ -3,15 +3,15 @@ import type { PermissionName } from '../permissions/permission-settings.js';
 import { roles } from '../permissions/roles.js';
 import type { ChannelAccess } from './channel-access.js';
 
-/** Whether somebody may know of the channel, its name and its settings. */
+/** Whether a user can see that the channel exists, its name and its settings. */
 export function seesChannel(access: ChannelAccess): boolean {
   const { actor, held } = access;
   return readsChannel(access) || isAdministrator(actor.role) || held.has('can_administer_channel_group');
 }
 
 /**
- * Whether somebody may read what is sent in the channel, and what was sent before as far as history goes; to administer
- * it is not enough.
+ * Whether a user may read messages in the channel; earlier ones only as far as its history is public. The right to
+ * administer the channel is not enough.
  */
 export function readsChannel(access: ChannelAccess): boolean {
   const { actor, channel, isSubscribed } = access;
@@ -19,12 +19,12 @@ export function readsChannel(access: ChannelAccess): boolean {
   return channel.isPrivate ? mayJoinPrivate(access) : actor.role !== roles.guest;
 }
 
-/** Whether somebody may administer the channel; in a private one without reading it. */
+/** Whether a user may administer the channel. In a private channel this does not include reading it. */
 export function administersChannel({ actor, held }: ChannelAccess): boolean {
   return isAdministrator(actor.role) || held.has('can_administer_channel_group');
 }
 
-/** Whether somebody may post in the channel; an archived one takes no messages from anybody. */
+/** Whether a user may post in the channel. Archived channels accept no messages. */
 export function maySendTo(access: ChannelAccess): boolean {
   const { actor, channel, held, isSubscribed } = access;
   if (channel.isArchived || !held.has('can_send_message_group')) return false;
@@ -33,7 +33,7 @@ export function maySendTo(access: ChannelAccess): boolean {
   return channel.isHistoryPublic && mayJoinPrivate(access);
 }
 
-/** Whether somebody may put others into the channel; for that it takes to read it. */
+/** Whether a user may subscribe others to the channel. Requires read access. */
 export function mayAddSubscribers(
   access: ChannelAccess,
   inRealm: ReadonlySet<PermissionName<'realm'>>,
@@ -47,13 +47,13 @@ export function mayAddSubscribers(
   );
 }
 
-/** Whether somebody may take others out of the channel; for that it is enough to know of it. */
+/** Whether a user may unsubscribe others from the channel. Requires only that the user can see it. */
 export function mayRemoveSubscribers(access: ChannelAccess): boolean {
   if (!seesChannel(access)) return false;
   return access.held.has('can_remove_subscribers_group') || administersChannel(access);
 }
 
-/** Whoever may subscribe themselves or others to a private channel reads it. */
+/** Users who may subscribe themselves or others to a private channel may read it. */
 function mayJoinPrivate({ held }: ChannelAccess): boolean {
   return held.has('can_subscribe_group') || held.has('can_add_subscribers_group');
 }

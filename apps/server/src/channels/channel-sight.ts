@@ -7,7 +7,7 @@ import type { ServerTables } from '../tables.js';
 import type { ChannelAccess } from './channel-access.js';
 import type { Channel } from './channel-store.js';
 
-/** The permissions that let somebody know of a private channel. Nobody has them where they are not stored. */
+/** The permissions that make a private channel visible. Without a stored row, no user holds them. */
 export const sightPermissions = [
   'can_add_subscribers_group',
   'can_administer_channel_group',
@@ -16,14 +16,14 @@ export const sightPermissions = [
 
 type SightPermission = (typeof sightPermissions)[number];
 
-/** Somebody before a channel, as far as it takes to know what they may know of and read. */
+/** The part of {@link ChannelAccess} that decides about visibility and read access. */
 export type ChannelSight = Omit<ChannelAccess, 'held'> & {
   readonly held: ReadonlySet<SightPermission>;
-  /** Whether they were in it once and have left. */
+  /** Whether the user was subscribed and has left. */
   readonly hasLeft: boolean;
 };
 
-/** How somebody stands to the channels, all of the organisation's for example, in two statements. */
+/** Reads a user's visibility and read access for channels, such as all of the organization, in two statements. */
 export async function readChannelSight(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -35,7 +35,7 @@ export async function readChannelSight(
     .where('user_id', '=', actor.id)
     .execute();
   const active = new Map(subscriptions.map(({ channel_id, is_active }) => [channel_id, is_active === 1]));
-  // Guests have none of them, whichever groups they are in.
+  // Guests hold none of these permissions, whichever groups they are in.
   const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id);
   return channels.map((channel) => ({
     actor,
@@ -46,7 +46,7 @@ export async function readChannelSight(
   }));
 }
 
-/** Goes up from the groups that somebody is in to all that have these in them. */
+/** Walks up from the user's groups to all groups that contain them. */
 async function readHeld(
   db: Kysely<ServerTables>,
   userId: UserId,

@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { isPublicOnWeb } from '../realm/public-access.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** What a channel says of topics without a name. */
+/** A channel's policy for topics without a name. */
 export const topicsPolicies = [
   'inherit',
   'allow_empty_topic',
@@ -22,38 +22,38 @@ export interface Channel {
   readonly renderedDescription: string;
   readonly isPrivate: boolean;
   readonly isWebPublic: boolean;
-  /** Whether somebody who joins reads what was sent before. */
+  /** Whether new subscribers can read earlier messages. */
   readonly isHistoryPublic: boolean;
   readonly isDefault: boolean;
   readonly isArchived: boolean;
-  /** `undefined` where nobody in particular made it. */
+  /** `undefined` if no user created it. */
   readonly creatorId: UserId | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** `undefined` for the organisation's, -1 without end. */
+  /** `undefined` for the organization's setting, -1 for unlimited. */
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
   readonly firstMessageId: MessageId | undefined;
-  /** Unix milliseconds; `undefined` before the first message. */
+  /** Unix milliseconds. `undefined` before the first message. */
   readonly lastMessageAt: number | undefined;
 }
 
 type Db = Kysely<ServerTables>;
 
-/** The channels with these ids, by their ids; all channels where nothing is said. */
+/** The channels with these ids, or all channels if omitted, in ascending order of ids. */
 export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).execute();
   return rows.map(toChannel);
 }
 
-/** The channels that unauthenticated clients may know of, by their ids. */
+/** The channels that unauthenticated clients can see, in ascending order of ids. */
 export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();
   return rows.map(toChannel);
 }
 
-/** As {@link findChannels}, of the last state: nobody else changes them until the transaction ends. */
+/** {@link findChannels} of the latest state, locked until the transaction ends. */
 export async function lockChannels({ db }: ServerTransaction, ids: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();
   return rows.map(toChannel);

@@ -2,35 +2,35 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Tables of channels. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface ChannelTables {
   channels: {
     id: Generated<ChannelId>;
     name: string;
-    /** Tells names apart, archived channels' too. */
+    /** The unique key of a name, including archived channels: lower case. */
     name_lower: string;
     description: string;
     /** HTML. */
     rendered_description: string;
     is_private: number;
-    /** Only where the channel is public and so is its history. */
+    /** Only if the channel and its history are public. */
     is_web_public: number;
-    /** Whether somebody who joins reads what was sent before; always so where the channel is public. */
+    /** Whether new subscribers can read earlier messages. Always 1 if the channel is public. */
     is_history_public: number;
-    /** Whether new users are subscribed to it; never where the channel is private. */
+    /** Whether new users are subscribed to it. Never 1 if the channel is private. */
     is_default: number;
     is_archived: number;
-    /** Null where nobody in particular made it. */
+    /** Null if no user created it. */
     creator_id: UserId | null;
     created_at: number;
-    /** Null for the organisation's, -1 without end. */
+    /** Null for the organization's setting, -1 for unlimited. */
     message_retention_days: number | null;
     folder_id: number | null;
     /** One of `topicsPolicies`. */
     topics_policy: string;
-    /** The oldest message that it has; null where it has none. */
+    /** The channel's oldest message. Null if it has none. */
     first_message_id: MessageId | null;
-    /** When the newest message came; null before the first. */
+    /** When the newest message was sent. Null before the first. */
     last_message_at: number | null;
   };
   channel_folders: {
@@ -40,23 +40,23 @@ export interface ChannelTables {
     description: string;
     /** HTML. */
     rendered_description: string;
-    /** Where it stands among the folders, the lowest first. */
+    /** The folder's sort position, lowest first. */
     position: number;
     creator_id: UserId | null;
     created_at: number;
     is_archived: number;
   };
-  /** Who is in a channel, or was. */
+  /** Current and former subscribers of channels. */
   subscriptions: {
     channel_id: ChannelId;
     user_id: UserId;
-    /** 0 for somebody who has left. */
+    /** 0 for a former subscriber. */
     is_active: number;
     /** `#` and six lower-case hexadecimal digits. */
     color: string;
     is_muted: number;
     pin_to_top: number;
-    /** Null, here and below, for what the user's own settings say. */
+    /** Null, here and below, if the user's own settings apply. */
     desktop_notifications: number | null;
     audible_notifications: number | null;
     push_notifications: number | null;

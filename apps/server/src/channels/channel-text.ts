@@ -5,12 +5,12 @@ import { textOfAtMost } from '../realm/setting-shapes.js';
 
 const { max_stream_name_length: maximumNameCharacters } = realmLimits;
 
-/** What is nothing to read: control characters, line ends, and code points that nobody has given a meaning. */
+/** Unprintable characters: control characters, line and paragraph separators, surrogates and unassigned code points. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]/u;
 
 /**
- * A channel's name without the blanks around it.
- * @throws ProtocolError BAD_REQUEST where nothing is left, where it is too long, and where a character is not printable.
+ * Trims a channel's name and checks it.
+ * @throws ProtocolError BAD_REQUEST if it is empty, too long or has an unprintable character.
  */
 export function checkedChannelName(name: string): string {
   const trimmed = name.trim();
@@ -24,12 +24,12 @@ export function checkedChannelName(name: string): string {
   return trimmed;
 }
 
-/** A channel's description as it comes: on one line. */
+/** A channel's description as a parameter. Line breaks become spaces. */
 export const channelDescription = textOfAtMost(realmLimits.max_stream_description_length).transform((text) =>
   text.replace(/\r\n|[\r\n]/g, ' '),
 );
 
-/** The same within JSON. */
+/** {@link channelDescription} as a JSON value. */
 export const channelDescriptionInJson: z.ZodType<string> = z
   .string('must be a text')
   .pipe(channelDescription);

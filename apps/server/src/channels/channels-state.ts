@@ -9,7 +9,7 @@ import { folderRecord, listFolders, writeFolder } from './folders/folder-store.j
 import { readKnownChannels } from './known-channels.js';
 import { readChannelRecords } from './read-channel-records.js';
 
-/** Every channel that the user may know of. */
+/** All channels that the user can see. */
 export const channelsState = initialState({
   eventType: 'stream',
   shape: z.object({ streams: z.array(channelRecord) }),
@@ -27,7 +27,7 @@ export const channelsState = initialState({
   },
 });
 
-/** All folders; without an account, those of the channels that are known without one. */
+/** All folders. For unauthenticated clients, only folders of channels that they can see. */
 export const foldersState = initialState({
   eventType: 'channel_folders',
   shape: z.object({ channel_folders: z.array(folderRecord) }),
@@ -39,7 +39,7 @@ export const foldersState = initialState({
   },
 });
 
-/** The channels that new users are put into; guests are not told. */
+/** The channels that new users are subscribed to. Empty for guests. */
 export const defaultChannelsState = initialState({
   eventType: 'default_streams',
   shape: z.object({ realm_default_streams: z.array(z.number().int()) }),

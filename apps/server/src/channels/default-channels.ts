@@ -7,7 +7,7 @@ import { lockChannels } from './channel-store.js';
 import { eventsOfJoining } from './subscription-events.js';
 import { insertSubscriptions } from './subscription-store.js';
 
-/** The ids of the channels that new users are put into, in ascending order. */
+/** The ids of the channels that new users are subscribed to, in ascending order. */
 export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<ChannelId[]> {
   const rows = await db
     .selectFrom('channels')
@@ -19,7 +19,7 @@ export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<Chann
   return rows.map(({ id }) => id);
 }
 
-/** Puts a new user into the default channels; what is to be told of it. */
+/** Subscribes a new user to the default channels. Returns the events to publish. */
 export async function subscribeToDefaults(
   transaction: ServerTransaction,
   userId: UserId,
@@ -35,7 +35,7 @@ export async function subscribeToDefaults(
   return eventsOfJoining(db, { channels, rows, created: new Set(), now });
 }
 
-/** Which channels are default ones now, for everybody but guests. */
+/** The current default channels, for all active users except guests. */
 export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<PublishedEvent> {
   const people = await db
     .selectFrom('users')

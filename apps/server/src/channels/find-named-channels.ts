@@ -5,8 +5,8 @@ import type { ServerTransaction } from '../tables.js';
 import { type Channel, lockChannels } from './channel-store.js';
 
 /**
- * The channels with these names, whatever the letter case, by the name in lower case, and, where a name has none, those with
- * the ids of `ifMissing`; nobody else changes them meanwhile.
+ * Finds channels by name, case-insensitively, and locks them until the transaction ends. The result is keyed by
+ * lower-case name. If a name is not found, also locks and returns the channels `ifMissing`.
  */
 export async function lockNamedChannels(
   transaction: ServerTransaction,

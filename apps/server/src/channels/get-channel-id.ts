@@ -6,8 +6,8 @@ import type { ServerContext } from '../context.js';
 import { readKnownChannels } from './known-channels.js';
 
 /**
- * `GET /api/v1/get_stream_id`: the id of the channel with this name, whatever the letter case. Refuses with BAD_REQUEST one
- * that does not exist or that the requester may not know of.
+ * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Refuses with BAD_REQUEST if the
+ * channel does not exist or the user cannot see it.
  */
 export const getChannelId = operation({
   method: 'GET',

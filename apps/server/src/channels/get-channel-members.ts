@@ -7,8 +7,8 @@ import { channelIdParameter } from './channel-id-parameter.js';
 import { requireKnownChannel } from './known-channels.js';
 
 /**
- * `GET /api/v1/streams/{stream_id}/members`: the ids of the active users who are in a channel. Refuses with BAD_REQUEST one
- * that does not exist or that the requester may not know of.
+ * `GET /api/v1/streams/{stream_id}/members`: the ids of the channel's active subscribers. Refuses with BAD_REQUEST if the
+ * channel does not exist or the user cannot see it.
  */
 export const getChannelMembers = operation({
   method: 'GET',

@@ -6,7 +6,7 @@ import { readStored } from '../user-settings/user-setting-store.js';
 import type { UserSettingName } from '../user-settings/user-settings.js';
 import type { SubscriptionRecord } from './subscription-record.js';
 
-/** The user's own settings that hold where a subscription says nothing. */
+/** The user settings that apply where a subscription has no value of its own. */
 const inherited = {
   desktop_notifications: 'enable_stream_desktop_notifications',
   audible_notifications: 'enable_stream_audible_notifications',
@@ -18,10 +18,10 @@ const inherited = {
 export type InheritedName = keyof typeof inherited;
 const names = Object.keys(inherited) as InheritedName[];
 
-/** What holds for a user where a subscription says nothing. */
+/** A user's effective settings where a subscription has no value of its own. */
 export type InheritedNotifications = Readonly<Record<InheritedName, boolean>>;
 
-/** What holds for each of these users: one statement. */
+/** Reads the effective settings of these users. One statement. */
 export async function readInherited(
   db: Kysely<ServerTables>,
   userIds: readonly UserId[],
@@ -43,7 +43,7 @@ export async function readInherited(
     ) as InheritedNotifications;
 }
 
-/** A subscription for a client that does not know of null: with what holds in its place. */
+/** A subscription for clients that do not support null: inherited settings are filled in. */
 export function withInherited(
   record: SubscriptionRecord,
   settings: InheritedNotifications,

@@ -5,9 +5,9 @@ import { type Channel, findChannels } from './channel-store.js';
 import type { PlannedChannel } from './plan-channel-creation.js';
 
 /**
- * Makes the channels, in the order in which they come.
+ * Inserts channels with their permissions, in the given order.
  * @param rendered the descriptions as HTML, in the same order.
- * @throws ProtocolError CHANNEL_ALREADY_EXISTS where another has made one of that name in the meantime.
+ * @throws ProtocolError CHANNEL_ALREADY_EXISTS if another request created a channel of that name concurrently.
  */
 export async function insertChannels(
   { db }: ServerTransaction,

@@ -8,7 +8,7 @@ import { seesChannel } from './channel-rules.js';
 import { type ChannelSight, readChannelSight } from './channel-sight.js';
 import { type Channel, findChannels } from './channel-store.js';
 
-/** All channels that somebody may know of, archived ones too, with how they stand to them. */
+/** All channels that the user can see, archived or not, with the user's access to each. */
 export async function readKnownChannels(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -17,7 +17,10 @@ export async function readKnownChannels(
   return sights.filter(seesChannel);
 }
 
-/** The channel. @throws ProtocolError BAD_REQUEST where there is none that somebody may know of. */
+/**
+ * Finds a channel that the user can see.
+ * @throws ProtocolError BAD_REQUEST if there is none.
+ */
 export async function requireKnownChannel(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

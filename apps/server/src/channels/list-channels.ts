@@ -24,9 +24,9 @@ const parameters = z.object({
 });
 
 /**
- * `GET /api/v1/streams`: the channels that the requester may know of and has asked for, by name: public ones and those
- * that it is in where nothing is said; of a bot, those that its owner is in where that is asked. `include_default` adds
- * to each whether new users are put into it.
+ * `GET /api/v1/streams`: the channels that the user can see and requests, by name. By default, public and subscribed
+ * channels. A bot may also request its owner's subscriptions. `include_default` adds `is_default` to each channel:
+ * whether new users are subscribed to it.
  */
 export const listChannels = operation({
   method: 'GET',
@@ -55,7 +55,7 @@ export const listChannels = operation({
   },
 });
 
-/** Empty for whoever has no owner. */
+/** Empty for users without an owner. */
 async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('users')

@@ -10,7 +10,7 @@ import { type Channel, findChannels } from './channel-store.js';
 
 type PeerChange = 'peer_add' | 'peer_remove';
 
-/** Who joined or left a channel, for everybody else who may know of it. */
+/** Subscribers joining or leaving a channel, for all other users who can see it. */
 export function peersOf(
   op: PeerChange,
   channel: Channel,
@@ -32,8 +32,9 @@ export function peersOf(
 }
 
 /**
- * That users are no longer, or again, among the subscribers of the channels that they are in, for everybody else who may
- * know of each channel; of archived ones, for clients that know of those. Channels with the same audience are in one event.
+ * `peer_add` or `peer_remove` for users who are activated or deactivated, in each of their channels, for all other users
+ * who can see the channel. Events of archived channels go only to clients that support those. Channels with the same
+ * audience share one event.
  */
 export async function eventsOfPeerActivity(
   db: Kysely<ServerTables>,

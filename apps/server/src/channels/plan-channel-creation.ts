@@ -21,11 +21,11 @@ import {
   requireMaySetTopicsPolicy,
 } from './realm-rights.js';
 
-/** What channels are to be that somebody makes in one request. */
+/** The requested properties of new channels in one request. */
 export interface NewChannelsWish {
   readonly privacy: PrivacyWish;
   readonly isDefault: boolean;
-  /** `null` for the organisation's, -1 without end. */
+  /** `null` for the organization's setting, -1 for unlimited. */
   readonly retentionDays: number | null;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
@@ -37,11 +37,11 @@ export interface NewChannelFacts {
   readonly nobodyId: GroupId;
   readonly everyoneId: GroupId;
   readonly known: KnownReferences;
-  /** Whether there is the folder that is asked for. */
+  /** Whether the requested folder exists. */
   readonly isFolderKnown: boolean;
 }
 
-/** A channel that will be made. */
+/** A channel to create. */
 export interface PlannedChannel extends Privacy {
   readonly name: string;
   readonly description: string;
@@ -50,13 +50,13 @@ export interface PlannedChannel extends Privacy {
   readonly retentionDays: number | null;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  /** Those that are not as they are by default. */
+  /** Only permissions that differ from the default. */
   readonly permissions: readonly { name: PermissionName<'channel'>; value: GroupSettingValue }[];
 }
 
 /**
- * The channels that will be made, which differ in name and description. @throws ProtocolError with the reason for a
- * refusal.
+ * Plans new channels, which differ in name and description.
+ * @throws ProtocolError with the reason for a refusal.
  */
 export function planChannelCreation(
   facts: NewChannelFacts,
@@ -102,7 +102,7 @@ function planPermissions(
   });
 }
 
-/** Where history is hidden nobody can know which topics there were, so that everybody may begin one. */
+/** If history is protected, users cannot know which topics exist. Therefore every user may create topics there. */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],

@@ -3,10 +3,10 @@ import type { RoleGroupName } from '../permissions/role-groups.js';
 
 const everyone = 1;
 
-/** The integer by which older clients know that administrators alone may post. */
+/** `stream_post_policy` for legacy clients: only administrators may post. */
 export const adminsOnly = 2;
 
-/** The integers by which older clients know who may post. */
+/** The values of `stream_post_policy` for legacy clients. */
 const policies: Partial<Record<RoleGroupName, number>> = {
   'role:everyone': everyone,
   'role:administrators': adminsOnly,
@@ -14,7 +14,7 @@ const policies: Partial<Record<RoleGroupName, number>> = {
   'role:moderators': 4,
 };
 
-/** Who may post, as older clients read it; everyone where they have no integer for it. */
+/** Who may post, as a value for legacy clients. Everyone if no value matches. */
 export function postPolicy(value: GroupSettingValue, roleGroups: ReadonlyMap<RoleGroupName, number>): number {
   const [name] = [...roleGroups].find(([, id]) => id === value) ?? [];
   return (name && policies[name]) ?? everyone;

@@ -7,7 +7,7 @@ import { type ChannelRecord, writeChannel } from './channel-record.js';
 import type { Channel } from './channel-store.js';
 import { readWeeklyTraffic } from './weekly-traffic.js';
 
-/** The channels as answers and events have them, by id; in a number of statements that does not grow with them. */
+/** Writes channels for answers and events, by id. A constant number of statements for any number of channels. */
 export async function readChannelRecords(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],

@@ -16,15 +16,15 @@ interface Wanted {
   readonly now: number;
 }
 
-/** Everything that a user may know of the channels, each list by name. */
+/** All channels that a user can see, by the user's subscription. Each list is sorted by name. */
 export interface OwnSubscriptions {
   readonly subscriptions: SubscriptionRecord[];
-  /** What the user has left. */
+  /** Channels that the user has left. */
   readonly unsubscribed: SubscriptionRecord[];
   readonly neverSubscribed: (ChannelRecord & { subscribers?: number[] })[];
 }
 
-/** Reads it in a number of statements that does not grow with channels or users. */
+/** Reads a user's channels, in a constant number of statements for any number of channels and users. */
 export async function readOwnSubscriptions(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

@@ -21,11 +21,11 @@ const asked = [
   'can_set_topics_policy_group',
 ] as const satisfies PermissionName<'realm'>[];
 
-/** What somebody may do with the channels of the organisation. */
+/** A user's realm permissions concerning channels. */
 export interface RealmRights {
   readonly actor: PermissionHolder;
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  /** Whether there may be web-public channels: the server and the organisation have to agree. */
+  /** Whether web-public channels are enabled, by both the server and the organization. */
   readonly offersWebPublic: boolean;
 }
 
@@ -44,45 +44,45 @@ export async function readRealmRights(
   };
 }
 
-/** @throws ProtocolError BAD_REQUEST for whoever may not make private, or public, channels. */
+/** @throws ProtocolError BAD_REQUEST if the actor may not create private, or public, channels. */
 export function requireMayMake({ held }: RealmRights, { isPrivate }: Pick<Privacy, 'isPrivate'>): void {
   if (!held.has(isPrivate ? 'can_create_private_channel_group' : 'can_create_public_channel_group')) {
     throw insufficientPermission();
   }
 }
 
-/** @throws ProtocolError BAD_REQUEST where there are no web-public channels, and for whoever may not make them. */
+/** @throws ProtocolError BAD_REQUEST if web-public channels are disabled or the actor may not create them. */
 export function requireMayMakeWebPublic({ held, offersWebPublic }: RealmRights): void {
   if (!offersWebPublic) throw refused('Web-public channels are not enabled.');
   if (!held.has('can_create_web_public_channel_group')) throw insufficientPermission();
 }
 
-/** @throws ProtocolError BAD_REQUEST for whoever may not say anything of topics without a name. */
+/** @throws ProtocolError BAD_REQUEST if the actor may not set a policy for topics without a name. */
 export function requireMaySetTopicsPolicy({ actor, held }: RealmRights, policy: TopicsPolicy): void {
   if (policy === 'inherit' || isAdministrator(actor.role) || held.has('can_set_topics_policy_group')) return;
   throw insufficientPermission();
 }
 
-/** @throws ProtocolError BAD_REQUEST for whoever is no administrator. */
+/** @throws ProtocolError BAD_REQUEST if the actor is not an administrator. */
 export function requireMaySetDefault({ actor }: Pick<RealmRights, 'actor'>): void {
   if (!isAdministrator(actor.role)) {
     throw refused("You don't have permission to change default channels.");
   }
 }
 
-/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no owner. */
+/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL if the actor is not an owner. */
 export function requireMaySetRetention({ actor }: Pick<RealmRights, 'actor'>): void {
   if (actor.role === roles.owner) return;
   throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
 }
 
-/** Permissions of a channel that only some may change, as they let others delete what was written. */
+/** Channel permissions that need an extra right to change, because they let others delete messages. */
 const deletePermissions: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',
 ];
 
-/** @throws ProtocolError BAD_REQUEST for whoever may not say who deletes messages, where it is such a permission. */
+/** @throws ProtocolError BAD_REQUEST if the permission controls deletion and the actor may not change it. */
 export function requireMaySetPermission({ actor, held }: RealmRights, name: PermissionName<'channel'>): void {
   if (!deletePermissions.includes(name)) return;
   if (isAdministrator(actor.role) || held.has('can_set_delete_message_policy_group')) return;

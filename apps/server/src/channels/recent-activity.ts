@@ -7,7 +7,7 @@ import { type Channel, findChannels } from './channel-store.js';
 
 const recentMilliseconds = 180 * 24 * 60 * 60_000;
 
-/** Whether somebody has written in the channel, or made it, not long before an instant. */
+/** Whether the channel was created or got a message in the 180 days before `now`. */
 export function isRecentlyActive(
   { lastMessageAt, createdAt }: Pick<Channel, 'lastMessageAt' | 'createdAt'>,
   now: number,
@@ -15,13 +15,13 @@ export function isRecentlyActive(
   return Math.max(lastMessageAt ?? 0, createdAt) > now - recentMilliseconds;
 }
 
-/** Of a row of channels: 1 where it is not {@link isRecentlyActive}. */
+/** An SQL expression on a row of `channels`: 1 if it is not {@link isRecentlyActive}, otherwise 0. */
 export function isDormant(now: number): RawBuilder<number> {
   const since = now - recentMilliseconds;
   return sql<number>`case when coalesce(last_message_at, 0) <= ${since} and created_at <= ${since} then 1 else 0 end`;
 }
 
-/** What those who may know of channels are told where nothing had happened in them for long, and something has now. */
+/** Events for users who can see dormant channels that are now active again. */
 export async function awakeningEvents(
   db: Kysely<ServerTables>,
   dormantIds: readonly ChannelId[],

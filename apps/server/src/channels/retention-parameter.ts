@@ -1,4 +1,4 @@
 import { retentionParameter } from '../realm/retention-days.js';
 
-/** How long a channel's messages are kept: days, or a word, bare or as JSON. */
+/** A channel's message retention: days, or a word, plain or as JSON. */
 export const channelRetention = retentionParameter({ realm_default: null, unlimited: -1, forever: -1 });

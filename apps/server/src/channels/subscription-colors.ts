@@ -1,4 +1,4 @@
-/** What new subscriptions are shown in, in the order in which they are given out. */
+/** The colors of new subscriptions, in the order of assignment. */
 const palette = [
   '#76ce90',
   '#fae589',
@@ -26,7 +26,7 @@ const palette = [
   '#a47462',
 ] as const;
 
-/** Colours for so many more subscriptions: first those that are not used yet, then all again. */
+/** Colors for `count` new subscriptions: unused ones first, then the palette repeatedly. */
 export function nextColors(used: Iterable<string>, count: number): string[] {
   const taken = new Set(used);
   const order = [...palette.filter((color) => !taken.has(color)), ...palette];

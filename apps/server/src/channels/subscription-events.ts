@@ -14,17 +14,17 @@ import type { Membership } from './subscription-store.js';
 
 interface Joined {
   readonly channels: readonly Channel[];
-  /** The subscriptions that are new. */
+  /** The new subscriptions. */
   readonly rows: readonly SubscriptionRow[];
-  /** Those among the channels that are new themselves. */
+  /** Channels that were just created. */
   readonly created: ReadonlySet<ChannelId>;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * What is told when users have joined channels: a channel to those who could not know of it, their subscriptions to those
- * who joined, and who joined to everybody else who may know of the channel.
+ * The events after users subscribe to channels. Users who can now see a channel get the channel, new subscribers their
+ * subscription, and all other users who can see the channel the new subscribers.
  */
 export async function eventsOfJoining(
   db: Kysely<ServerTables>,
@@ -63,7 +63,7 @@ function channelMadeKnown(
   return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: told }];
 }
 
-/** The same audience before these users joined. */
+/** The audience before these users subscribed. */
 function withoutSubscribers(audience: ChannelAudience, userIds: readonly UserId[]): ChannelAudience {
   const gone = new Set(userIds);
   return { ...audience, subscribersOf: (id) => audience.subscribersOf(id).filter((each) => !gone.has(each)) };
@@ -77,7 +77,7 @@ async function additions(
   const inheritedBy = await readInherited(db, [...byUser.keys()]);
   return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
-    // Written for queues that there are: thousands may join at once, and in each event are all of them.
+    // Written lazily, only for existing queues: thousands of users may join at once, and each event lists them all.
     variantFor: (queue) => {
       const knowsNull = queue.can('notification_settings_null');
       const written = (record: SubscriptionRecord) =>
@@ -101,8 +101,8 @@ async function additions(
 }
 
 /**
- * What is told when users have left channels: to themselves what they have left, and a channel's end to those who may no
- * longer know of it; to everybody else who may know of the channel who has left.
+ * The events after users leave channels. Leaving users get the channels they left, users losing visibility the channel's
+ * removal, and all other users who can see the channel who has left.
  */
 export async function eventsOfLeaving(
   db: Kysely<ServerTables>,
@@ -140,7 +140,7 @@ export async function eventsOfLeaving(
   return [...removals, ...ends, ...peers];
 }
 
-/** What those are told who may no longer know of a channel. */
+/** The event for users who can no longer see a channel. */
 export function channelGone(channelId: ChannelId) {
   return { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] };
 }

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { ServerTables } from '../tables.js';
 import { type ChannelRecord, channelRecord } from './channel-record.js';
 
-/** What of a subscription is sent where nothing is said otherwise; null stands for what the user's own settings say. */
+/** A subscription's notification setting. Null if the user's own settings apply. */
 const notification = z.boolean().nullable();
 
-/** What a user has made of its subscription. */
+/** A user's own settings for a subscription. */
 const personalFields = {
   color: z.string(),
   is_muted: z.boolean(),
@@ -22,19 +22,19 @@ const personalFields = {
 
 const subscribers = z.array(z.number().int()).optional();
 
-/** A channel that somebody is in, or was. */
+/** A channel that a user is or was subscribed to. */
 export const subscriptionRecord = channelRecord
   .extend({ ...personalFields, subscribers })
   .meta({ schemaName: 'Subscription' });
 
-/** A channel that somebody knows of and was never in. */
+/** A channel that a user can see and was never subscribed to. */
 export const unjoinedRecord = channelRecord.extend({ subscribers });
 
 export type SubscriptionRow = Selectable<ServerTables['subscriptions']>;
 
 export type SubscriptionRecord = z.input<typeof subscriptionRecord> & JsonObject;
 
-/** The subscription as answers and events have it; with the subscribers only where they are given. */
+/** Writes a subscription for answers and events. Includes `subscribers` only if given. */
 export function writeSubscription(
   channel: ChannelRecord,
   row: SubscriptionRow,

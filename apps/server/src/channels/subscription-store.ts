@@ -7,19 +7,19 @@ import type { ServerTables } from '../tables.js';
 import { nextColors } from './subscription-colors.js';
 import type { SubscriptionRow } from './subscription-record.js';
 
-/** A user in a channel. */
+/** A user's subscription to a channel. */
 export interface Membership {
   readonly channelId: ChannelId;
   readonly userId: UserId;
-  /** The palette's next where nothing is said. */
+  /** Defaults to the next color of the palette. */
   readonly color?: string | undefined;
 }
 
 const pairColumns = { channel_id: 'integer', user_id: 'integer' } as const;
 
 /**
- * Puts users into channels, in two statements; the subscriptions of those who were not in. Whoever comes back has
- * everything as it was. The caller holds the channels.
+ * Subscribes users to channels, in two statements. Returns the subscriptions of users who were not subscribed. A
+ * returning user keeps the former settings. The caller has locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,
@@ -38,7 +38,7 @@ export async function insertSubscriptions(
   return inserted.rows;
 }
 
-/** Takes users out of channels, in one statement; those who were in. */
+/** Unsubscribes users from channels, in one statement. Returns the memberships that were active. */
 export async function removeSubscriptions(
   db: Transaction<ServerTables>,
   memberships: readonly Membership[],
@@ -61,7 +61,7 @@ export async function removeSubscriptions(
   return removed.rows.map(({ channel_id, user_id }) => ({ channelId: channel_id, userId: user_id }));
 }
 
-/** What a user is in, or was. */
+/** All current and former subscriptions of a user. */
 export function subscriptionsOf(db: Kysely<ServerTables>, userId: UserId): Promise<SubscriptionRow[]> {
   return db
     .selectFrom('subscriptions')

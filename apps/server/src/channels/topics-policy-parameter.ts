@@ -1,5 +1,5 @@
 import { oneOf } from '../realm/setting-shapes.js';
 import { topicsPolicies } from './channel-store.js';
 
-/** What a channel says of topics without a name, bare or as JSON. */
+/** A channel's policy for topics without a name, plain or as JSON. */
 export const topicsPolicyParameter = oneOf(topicsPolicies);

@@ -5,12 +5,15 @@ import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { ServerTables } from '../tables.js';
 import { readUserIds } from './message-surroundings.js';
 
-/** How a conversation's row names those who take part. */
+/** The unique key of a conversation: its participants' ids, ascending, separated by commas. */
 export function participantsKey(userIds: readonly UserId[]): string {
   return ascendingIds(userIds).join(',');
 }
 
-/** The ids of conversations by {@link participantsKey}; those that nobody has begun are made. Three statements. */
+/**
+ * Upserts conversations: returns their ids by {@link participantsKey} and creates the missing ones. At most three
+ * statements.
+ */
 export async function ensureConversations(
   db: Transaction<ServerTables>,
   keys: readonly string[],
@@ -36,7 +39,7 @@ export async function ensureConversations(
   );
 }
 
-/** The ids of the conversations that there are, by {@link participantsKey}. */
+/** The ids of existing conversations by {@link participantsKey}. Keys without a conversation are left out. */
 export async function findConversations(
   db: Kysely<ServerTables>,
   keys: readonly string[],

@@ -8,7 +8,7 @@ import { type MessageForm, writeTopic } from './message-form.js';
 export type MessageEdit = Selectable<ServerTables['message_edits']>;
 export type HistoryPolicy = RealmSettingValues['message_edit_history_visibility_policy'];
 
-/** One time that a message was edited or moved, as message records tell of it. */
+/** One edit or move in a message record's `edit_history`. */
 export const editEntry = z.object({
   user_id: z.number().int(),
   timestamp: z.number().int(),
@@ -20,7 +20,10 @@ export const editEntry = z.object({
   topic: z.string().optional(),
 });
 
-/** What the organisation lets readers know of the edits of a message, newest first as they are given. */
+/**
+ * The `edit_history` of a message, as far as the organization's policy shows it. Keeps the order of `edits`: newest
+ * first.
+ */
 export function writeEdits(
   edits: readonly MessageEdit[],
   policy: HistoryPolicy,

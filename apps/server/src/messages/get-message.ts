@@ -14,9 +14,9 @@ import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
 
 /**
- * `GET /api/v1/messages/{message_id}` (chat API, common conventions): one message, as it was written too. Refuses with
- * BAD_REQUEST an id of none that the user may read. Where the organisation has public access, anybody reads those of
- * web-public channels; whoever has no account is refused any other with UNAUTHORIZED.
+ * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): one message, with its Markdown source.
+ * Refuses with BAD_REQUEST if it does not exist or the user may not read it. If the organization has public access,
+ * unauthenticated clients may read messages in web-public channels; for other messages they get UNAUTHORIZED.
  */
 export const getMessage = operation({
   method: 'GET',

@@ -27,7 +27,7 @@ import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
 
-/** The form in which a reader wants messages, as parameters. */
+/** Parameters that select a {@link MessageForm}. */
 const formParameters = {
   apply_markdown: booleanParameter.default(true),
   client_gravatar: booleanParameter.default(true),
@@ -35,12 +35,14 @@ const formParameters = {
 };
 
 /**
- * `GET /api/v1/messages` (chat API, common conventions): messages of a narrow that the user may read, around an anchor or
- * by their ids, oldest first; many are read two hundred at a time, each as it is when its turn comes, of what the user may
- * read then. Those read together are of one instant, however many pieces their text is sent in. Where the organisation has
- * public access, anybody may ask for those of the narrow `channels:web-public`. Refuses with BAD_NARROW a narrow that means
- * nothing to the reader; with UNAUTHORIZED any other narrow of those who have no account; with BAD_REQUEST parameters that
- * contradict each other, and more than 5000 messages.
+ * `GET /api/v1/messages` (docs/chat-api.md#common-conventions): the messages of a narrow that the user may read, around
+ * an anchor or by their ids, oldest first. More than 200 are read in batches, each with its current state and the user's
+ * current access. One batch is a snapshot, even if its text is sent in several pieces. If the organization has public
+ * access, unauthenticated clients may read the narrow `channels:web-public`. Refuses with:
+ *
+ * - BAD_NARROW, if the narrow is invalid for the reader
+ * - UNAUTHORIZED, for any other narrow of an unauthenticated client
+ * - BAD_REQUEST, if parameters contradict each other or ask for more than 5000 messages
  */
 export const getMessages = operation({
   method: 'GET',
@@ -54,7 +56,7 @@ export const getMessages = operation({
   }),
   answer: z.object({
     messages: z.array(readMessageRecord),
-    /** Not where messages are asked for by their ids. */
+    /** Absent if messages are requested by id. */
     anchor: z.number().optional(),
     found_anchor: z.boolean(),
     found_oldest: z.boolean(),
@@ -108,11 +110,11 @@ export const getMessages = operation({
   },
 });
 
-/** So many are read in one statement: in much less time than other requests can be kept waiting. */
+/** Messages read in one statement: small enough not to delay other requests. */
 const messagesPerPiece = 200;
 /**
- * So much text is written at a time, in UTF-16 code units; one message is never divided. Who may read what was decided when
- * the messages were read: a client that takes the pieces slowly gets what it would have got at once.
+ * UTF-16 code units written at a time; one message is never split. Access was checked when the messages were read: a slow
+ * client gets what a fast one gets.
  */
 const textPerPiece = 1024 * 1024;
 
@@ -138,7 +140,7 @@ function* piecesOfText(found: readonly FoundMessage[]): Generator<FoundMessage[]
   yield piece;
 }
 
-/** How far the messages reach; nothing is said of those that were asked for by their ids. */
+/** The anchor and the `found_*` fields. Requests by id have no anchor, and all fields are `false`. */
 function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
   return {
     ...(bounds.anchor === undefined ? {} : { anchor: bounds.anchor }),
@@ -149,7 +151,7 @@ function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
   };
 }
 
-/** What {@link formParameters} ask for; pictures are named to those without an account. */
+/** Reads {@link formParameters}. Unauthenticated clients always get avatar URLs. */
 function readForm(
   parameters: {
     readonly apply_markdown: boolean;
@@ -169,7 +171,7 @@ interface Writing {
   readonly surroundings: MessageSurroundings;
   readonly form: MessageForm;
   readonly words: readonly string[];
-  /** Whether the reader has copies of messages; all is read for whoever has none. */
+  /** Whether the reader has copies. Without copies, all messages count as read. */
   readonly hasCopies: boolean;
 }
 

@@ -8,8 +8,8 @@ import type { SentMessage } from './message-events.js';
 import type { MessageSurroundings } from './message-surroundings.js';
 
 /**
- * The guests who get messages and may not know of their senders, by sender. Nothing is read where each sender has a copy
- * of its own, as mostly: whoever is in the channel or the conversation is known to everybody there.
+ * The guests who receive messages and may not see their senders, by sender. Reads nothing if every sender has a copy of
+ * the message, as usual: members of a channel or conversation can see each other.
  */
 export async function guestsWithoutSight(
   db: Kysely<ServerTables>,

@@ -5,15 +5,17 @@ import type { ServerTransaction } from '../tables.js';
 import { isReadable } from './message-access.js';
 import { lockMessages, type Message } from './message-store.js';
 
-/** A message that stays as it is until the transaction ends, and so do the channels; `undefined` where it cannot be read. */
+/**
+ * A message and its channels, locked until the transaction ends. `message` is `undefined` if the actor may not read it.
+ */
 export interface HeldMessage {
   readonly message: Message | undefined;
   readonly channels: readonly Channel[];
 }
 
 /**
- * Locks the message's channel and these others, in ascending order, and then the message. `moved` where it went to another
- * channel meanwhile: then its locks have to be taken again, in another transaction.
+ * Locks the message's channel and the given ones, in ascending order, then the message. Returns `moved` if the message
+ * moved to another channel meanwhile: retry in a new transaction.
  */
 export async function holdMessage(
   transaction: ServerTransaction,
@@ -40,8 +42,8 @@ export async function holdMessage(
 const maximumTries = 10;
 
 /**
- * Does something with a message until it stays in one channel meanwhile.
- * @throws ProtocolError SERVICE_UNAVAILABLE when it never does.
+ * Retries `attempt` while the message moves between channels concurrently, at most 10 times.
+ * @throws ProtocolError SERVICE_UNAVAILABLE when every attempt failed.
  */
 export async function inOneChannel<Result>(attempt: () => Promise<Result | 'moved'>): Promise<Result> {
   for (let tries = 0; tries < maximumTries; tries++) {

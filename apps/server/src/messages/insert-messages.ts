@@ -18,32 +18,32 @@ import { copiesOf, readRecipientFacts, usersByFlags } from './recipients.js';
 /** Where a message goes. */
 export type Destination =
   | { readonly kind: 'channel'; readonly channelId: ChannelId; readonly topic: string }
-  /** Everybody who takes part, the sender too. */
+  /** All participants, including the sender. */
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[] };
 
-/** A message that is about to be sent; whether it may be was decided before. */
+/** A message to send, after all permission checks. */
 export interface NewMessage {
   readonly senderId: UserId;
   readonly destination: Destination;
-  /** As it was written. */
+  /** Markdown source. */
   readonly content: string;
-  /** What `renderContents` made of the content. */
+  /** The result of `renderContents` for the content. */
   readonly rendered: RenderedMarkdown;
-  /** The name of the program that it is sent with. */
+  /** The client program's name. */
   readonly client: string;
-  /** Whose copy is read from the start. */
+  /** Users who get their copy as read. */
   readonly readBy?: readonly UserId[];
-  /** The queue that it was sent with, and what that client calls it. */
+  /** The event queue that the message was sent with, and the client's own id for the message. */
   readonly echo?: { readonly queueId: string; readonly localId: string };
 }
 
-/** What sending works with. */
+/** The parts of the server context that sending uses. */
 export type SendingContext = Pick<ServerContext, 'clock' | 'publish' | 'realm'>;
 
 /**
- * Sends messages in that order: with copies for everybody in the conversation or the channel, and an event for each of
- * them, in a number of statements that grows neither with messages nor with readers. The caller has locked the channels,
- * in ascending order.
+ * Sends messages in the given order: stores them, creates a copy for each subscriber or participant, and publishes the
+ * events. The number of statements is constant for any number of messages and readers. The caller has locked the
+ * channels, in ascending order.
  */
 export async function sendMessages(
   transaction: ServerTransaction,
@@ -101,7 +101,7 @@ async function insertRows(
     client,
     has_link: rendered.hasLink ? 1 : 0,
     has_image: rendered.uploads.some(isImage) ? 1 : 0,
-    // Known once it is clear which of these files the sender may refer to.
+    // Set by `claimUploads`, which knows which files the sender may refer to.
     has_attachment: 0,
   }));
   const table = rowsAsTable(db, 'v', rowColumns, rows);
@@ -135,13 +135,14 @@ const rowColumns = {
   has_attachment: 'integer',
 } as const;
 
-/** Whether an upload's name is that of a picture. */
+/** Whether an upload's file name has an image extension. */
 export function isImage(pathId: string): boolean {
   return /\.(avif|bmp|gif|jpe?g|png|tiff?|webp)$/i.test(pathId);
 }
 
 async function insertCopies({ db }: ServerTransaction, sent: readonly SentMessage[]): Promise<void> {
-  // Most copies of a message are alike: to write each of them as a row of JSON would take longer than to store it.
+  // Groups copies by flags: most copies of a message are equal, and encoding each as a JSON row would take longer than
+  // storing it.
   const alike = sent.flatMap(({ message, copies }) =>
     [...usersByFlags(copies)].map(([flags, userIds]) => ({
       message_id: message.id,
@@ -158,7 +159,7 @@ async function insertCopies({ db }: ServerTransaction, sent: readonly SentMessag
     from alike cross join ${numbersIn(db, 'alike.user_ids', 'reader')}`.execute(db);
 }
 
-/** Tells channels of their newest message, and of their first. */
+/** Updates the channels' `last_message_at` and, for their first message, `first_message_id`. */
 async function noteNewest({ db }: ServerTransaction, messages: readonly Message[]): Promise<void> {
   const rows = messages.flatMap(({ id, channelId, sentAt }) =>
     channelId === undefined ? [] : [{ id, channel_id: channelId, sent_at: sentAt }],
@@ -175,7 +176,7 @@ async function noteNewest({ db }: ServerTransaction, messages: readonly Message[
     where channels.id = v.channel_id`.execute(db);
 }
 
-/** Notes which files the messages refer to, for each sender: mostly one. */
+/** Records the files that messages refer to, per sender. Usually there is one sender. */
 async function claimFiles(
   transaction: ServerTransaction,
   context: SendingContext,

@@ -10,25 +10,26 @@ import {
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerTables } from '../tables.js';
 
-/** In larger channels and topics not everybody may mention all. */
+/** In channels and topics with more users than this, wildcard mentions need a permission. */
 const mostMentionedByAnybody = 15;
 
-/** What the rules about mentions ask for. */
+/** The input of the rules about mentions. */
 export interface MentionFacts {
   readonly mentions: Pick<References['mentions'], 'channelWildcard' | 'topicWildcard'>;
-  /** Whether the sender may mention all in large channels and topics; in direct messages everybody may. */
+  /** Whether the sender may use wildcard mentions in large channels and topics. In direct messages every sender may. */
   readonly mayMentionMany: boolean;
-  /** Active subscribers of the channel; read only where all of them are mentioned. */
+  /** Number of active subscribers of the channel. Read only if the text has a channel wildcard. */
   readonly subscribers: number;
-  /** Those who have sent something to the topic; read only where all of them are mentioned. */
+  /** Number of users who have sent to the topic. Read only if the text has a topic wildcard. */
   readonly participants: number;
-  /** The names of the groups that are mentioned and that the sender may not mention. */
+  /** Names of mentioned groups that the sender may not mention. */
   readonly forbiddenGroups: readonly string[];
 }
 
 /**
- * Whether the sender may mention whom a text mentions.
- * @throws ProtocolError STREAM_WILDCARD_MENTION_NOT_ALLOWED, TOPIC_WILDCARD_MENTION_NOT_ALLOWED, or BAD_REQUEST for a group.
+ * Checks whether the sender may make the mentions of a text.
+ * @throws ProtocolError STREAM_WILDCARD_MENTION_NOT_ALLOWED, TOPIC_WILDCARD_MENTION_NOT_ALLOWED, or BAD_REQUEST for a
+ * group.
  */
 export function checkMentions(facts: MentionFacts): void {
   const { forbiddenGroups, mayMentionMany, mentions, participants, subscribers } = facts;
@@ -42,7 +43,10 @@ export function checkMentions(facts: MentionFacts): void {
   throw refused(message);
 }
 
-/** Whether somebody may mention all, and which of the groups they may not mention: two statements at most. */
+/**
+ * Reads whether the actor may use wildcard mentions, and which of the groups the actor may not mention. At most two
+ * statements.
+ */
 export async function readMentionRights(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

@@ -8,14 +8,14 @@ import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type Message, toMessage } from './message-store.js';
 
-/** How somebody stands to a message: what the rule about reading it asks for. */
+/** A user's access to a message: the input of {@link readsMessage}. */
 export type MessageAccess =
   | { readonly kind: 'direct'; readonly takesPart: boolean }
   | { readonly kind: 'channel'; readonly access: ChannelAccess; readonly hasCopy: boolean };
 
 /**
- * Whether somebody may read a message: who takes part in a conversation reads all of it, and who reads a channel reads
- * all of it where its history is public, and elsewhere what they have a copy of.
+ * Whether a user may read a message. Participants read the whole conversation. Readers of a channel read all of it if its
+ * history is public, otherwise the messages that they have a copy of.
  */
 export function readsMessage(message: MessageAccess): boolean {
   if (message.kind === 'direct') return message.takesPart;
@@ -23,9 +23,9 @@ export function readsMessage(message: MessageAccess): boolean {
   return readsChannel(access) && (access.channel.isHistoryPublic || hasCopy);
 }
 
-/** {@link readsMessage} as a condition of a statement, on the row of `messages` that is called so there. */
+/** {@link readsMessage} as an SQL condition on a row of `messages`, under the alias `messages`. */
 export function isReadable(reader: PermissionHolder, messages = 'messages'): RawBuilder<boolean> {
-  // With a plus, as a filter: by an index of its own each of these would gather everything that somebody may ever read.
+  // The unary plus keeps the planner from using an index here: it would collect everything that the user may ever read.
   const row = sql.raw(`+ "${messages}"`);
   return sql<boolean>`(
     ${row}.conversation_id in (
@@ -41,7 +41,7 @@ export function isReadable(reader: PermissionHolder, messages = 'messages'): Raw
   )`;
 }
 
-/** The ids of the channels that somebody reads, of those that the condition is true of: `readsChannel` in a statement. */
+/** `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user reads. */
 export function readableChannels(
   { id, role }: PermissionHolder,
   condition = sql`1 = 1`,
@@ -58,7 +58,10 @@ export function readableChannels(
     )`;
 }
 
-/** The channels whose own permissions let a user who is no guest join them, or others; by default nobody may. */
+/**
+ * Channels that a user may join, or add others to, by the channels' own permissions. Not for guests, who have none of
+ * them. By default there are no such channels.
+ */
 function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
   return sql<ChannelId>`
     select owner_id from (
@@ -74,7 +77,7 @@ function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
     ) as joinable`;
 }
 
-/** The messages with these ids that somebody may read, in ascending order: one statement. */
+/** The messages with these ids that the reader may read, in ascending order. One statement. */
 export async function findReadableMessages(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
@@ -91,8 +94,8 @@ export async function findReadableMessages(
 }
 
 /**
- * Has nobody change or delete those of the messages that somebody may read until the transaction ends, and says which they
- * are; others are not waited for. What is read of them after that, in a statement of its own, is so until then.
+ * Takes a shared lock on the messages that the reader may read, until the transaction ends. Returns their ids
+ * and does not wait for other messages. Later statements of the transaction read a stable state.
  */
 export async function keepReadableMessages(
   { db }: ServerTransaction,

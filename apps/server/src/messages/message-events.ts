@@ -10,7 +10,7 @@ import { readStoredNarrow } from './narrow/narrow-terms.js';
 import { meetsNarrow } from './narrow/queue-filter.js';
 import { type MessageCopy, usersByFlags } from './recipients.js';
 
-/** A message that was sent, and who has a copy of it. */
+/** A sent message and its copies. */
 export interface SentMessage {
   readonly message: Message;
   readonly rendered: RenderedMarkdown;
@@ -18,22 +18,22 @@ export interface SentMessage {
 }
 
 interface Telling {
-  /** The queue that it was sent with, and what that client calls it. */
+  /** The event queue that the message was sent with, and the client's own id for the message. */
   readonly echo: { readonly queueId: string; readonly localId: string } | undefined;
-  /** Guests who get it and may not know of its sender. */
+  /** Guests who receive the message and may not see its sender. */
   readonly hiddenFrom: ReadonlySet<UserId>;
-  /** Whether its channel is public. */
+  /** Whether the channel is public. */
   readonly isPublic: boolean;
 }
 
-/** How one client is told. */
+/** The form of the message for one client. */
 interface TellingForm extends MessageForm {
   readonly isHidden: boolean;
 }
 
 /**
- * What clients are told of a new message: an event for each kind of copy, since its flags are in it, and one for the queues
- * that follow all public channels, whose users have none.
+ * The events for a new message: one per distinct set of flags, and one for event queues that follow all public channels,
+ * whose users have no copy.
  */
 export function messageEvents(
   { message, copies }: SentMessage,
@@ -47,7 +47,7 @@ export function messageEvents(
     message: writeMessage(message, form.isHidden ? unknown : surroundings, form) as JsonObject,
     ...(localId === undefined ? {} : { local_message_id: localId }),
   });
-  // By what the owner of the queue is told of the sender: the narrow would find out an address that is hidden.
+  // Uses the sender's address as the queue's owner sees it: matching by the real address would leak a hidden one.
   const isInNarrow = (narrow: string, flags: number | undefined, isHidden: boolean): boolean => {
     const { channelId, senderId, topic } = message;
     const channel =
@@ -79,7 +79,7 @@ export function messageEvents(
   return [...events, { ...event(undefined), audience: [], publicBut: audience }];
 }
 
-/** A number for each way to tell clients: thousands of queues are asked, and a text would take longer than all the rest. */
+/** A number per form: thousands of queues are asked per message, and building a string would dominate the cost. */
 function kindOf({ appliesMarkdown, makesAvatars, knowsEmptyTopic }: MessageForm, isHidden: boolean): number {
   return (appliesMarkdown ? 1 : 0) + (makesAvatars ? 2 : 0) + (knowsEmptyTopic ? 4 : 0) + (isHidden ? 8 : 0);
 }

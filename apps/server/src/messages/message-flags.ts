@@ -1,4 +1,4 @@
-/** What a user's copy of a message says: the word of the chat API -> its bit. Bits are in databases and never change. */
+/** The flags of a user's copy of a message: chat API name -> bit. Bits are stored in databases and never change. */
 export const messageFlags = {
   read: 1,
   starred: 2,
@@ -13,7 +13,7 @@ export const messageFlags = {
 
 const namedBits = Object.entries(messageFlags);
 
-/** The words for the bits, in the order of the table; `wildcard_mentioned` goes with either mention of everybody. */
+/** The names of the set bits, in the order of the table. Either wildcard mention also adds `wildcard_mentioned`. */
 export function flagNames(flags: number): string[] {
   const words: string[] = [];
   for (const [name, bit] of namedBits) if ((flags & bit) !== 0) words.push(name);
@@ -21,5 +21,5 @@ export function flagNames(flags: number): string[] {
   return (flags & wildcards) === 0 ? words : [...words, 'wildcard_mentioned'];
 }
 
-/** The bit of a copy whose reader's phones were told of the message. Clients do not know of it. */
+/** Internal bit of a copy: push notifications for the message were sent to the user. Not visible to clients. */
 export const notifiedBit = 512;

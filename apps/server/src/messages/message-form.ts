@@ -2,22 +2,22 @@ import type { JsonObject } from '@waxwing/protocol';
 import type { AskingQueue, PublishedEvent } from '../event-queues/publish-events.js';
 import { realmLimits } from '../realm/realm-limits.js';
 
-/** In which form a client wants messages. */
+/** The form in which a client wants messages. */
 export interface MessageForm {
-  /** HTML, not source. */
+  /** HTML instead of Markdown source. */
   readonly appliesMarkdown: boolean;
-  /** The client makes the URLs of the provider's pictures itself. */
+  /** The client computes the avatar provider's URLs itself. */
   readonly makesAvatars: boolean;
-  /** The client knows that a topic can have no name. */
+  /** The client supports topics without a name. */
   readonly knowsEmptyTopic: boolean;
 }
 
-/** A topic as a client wants it. */
+/** A topic in the form that the client supports. */
 export function writeTopic(topic: string, { knowsEmptyTopic }: Pick<MessageForm, 'knowsEmptyTopic'>): string {
   return topic === '' && !knowsEmptyTopic ? realmLimits.realm_empty_topic_display_name : topic;
 }
 
-/** In which form the client of a queue wants messages. */
+/** The message form of an event queue's client. */
 export function formOf(queue: AskingQueue): MessageForm {
   return {
     appliesMarkdown: queue.appliesMarkdown,
@@ -26,7 +26,7 @@ export function formOf(queue: AskingQueue): MessageForm {
   };
 }
 
-/** An event that names topics, each as the client wants it. */
+/** An event with topics, written in each client's form. */
 export function eventWithTopics(
   type: string,
   write: (named: (topic: string) => string) => JsonObject,

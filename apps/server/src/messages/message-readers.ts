@@ -8,7 +8,7 @@ import type { ServerTables } from '../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** The active users who read what is sent in a channel: `readsChannel` for all of them at once, in one statement. */
+/** The active users who read a channel: `readsChannel` for all users at once, in one statement. */
 export async function readersIn(db: Db, channel: Channel): Promise<PermissionHolder[]> {
   const { id, isPrivate, isWebPublic } = channel;
   const members = sql<boolean>`users.role <> ${roles.guest}`;
@@ -27,7 +27,7 @@ export async function readersIn(db: Db, channel: Channel): Promise<PermissionHol
   return rows.map(({ id, role }) => ({ id, role: role as Role }));
 }
 
-/** Those whom the channel's own permissions let in; nobody where these are not stored. */
+/** A subquery for the users that the channel's stored permissions let in. Empty if none are stored. */
 function whoMayJoin(channelId: ChannelId) {
   return sql`
     select user_id from (
@@ -43,7 +43,7 @@ function whoMayJoin(channelId: ChannelId) {
     ) as joiners`;
 }
 
-/** The active users who are in a channel now, in ascending order. */
+/** The active users subscribed to a channel, in ascending order. */
 export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserId[]> {
   const rows = await db
     .selectFrom('subscriptions')
@@ -57,7 +57,7 @@ export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserI
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Who is in a channel now, as a part of a statement; whoever is deactivated is too. */
+/** A subquery for the subscribers of a channel, including deactivated users. */
 export function usersInChannel(db: Db, channelId: ChannelId) {
   return db
     .selectFrom('subscriptions')
@@ -66,7 +66,7 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
     .where('is_active', '=', 1);
 }
 
-/** Everybody's copy of a message: the flags by the ids of users. */
+/** All copies of a message: flags by user id. */
 export async function copiesOfMessage(db: Db, messageId: MessageId): Promise<ReadonlyMap<UserId, number>> {
   const rows = await db
     .selectFrom('user_messages')
@@ -76,7 +76,7 @@ export async function copiesOfMessage(db: Db, messageId: MessageId): Promise<Rea
   return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));
 }
 
-/** Those of the users who have a copy of any of the messages. */
+/** Filters users by whether they have a copy of any of the messages. */
 export async function holdersAmong(
   db: Db,
   userIds: readonly UserId[],

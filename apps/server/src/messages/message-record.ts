@@ -16,23 +16,23 @@ const participant = z.object({
   is_mirror_dummy: z.boolean(),
 });
 
-/** A message on the wire, without what a reader's own copy says of it; instants in Unix seconds. */
+/** A message on the wire, without the reader's own flags. Times are Unix seconds. */
 export const messageRecord = z.object({
   id: z.number().int(),
   sender_id: z.number().int(),
   sender_email: z.string(),
   sender_full_name: z.string(),
   sender_realm_str: z.string(),
-  /** Null where clients make it from the address. */
+  /** `null` if the client computes it from the address. */
   avatar_url: z.string().nullable(),
   timestamp: z.number().int(),
   client: z.string(),
   type: z.enum(['stream', 'private']),
-  /** Only of messages in channels. */
+  /** Only for messages in channels. */
   stream_id: z.number().int().optional(),
-  /** The same for all messages in one channel, or of one conversation. */
+  /** Equal for all messages of one channel, or of one conversation. */
   recipient_id: z.number().int(),
-  /** The channel's name, or everybody in the conversation. */
+  /** The channel's name, or all participants of the conversation. */
   display_recipient: z.union([z.string(), z.array(participant)]),
   /** The topic. */
   subject: z.string(),
@@ -44,7 +44,7 @@ export const messageRecord = z.object({
   topic_links: z.array(z.never()),
   last_edit_timestamp: z.number().int().optional(),
   last_moved_timestamp: z.number().int().optional(),
-  /** Newest first; never empty. */
+  /** Newest first. Absent instead of empty. */
   edit_history: z.array(editEntry).optional(),
 });
 
@@ -57,7 +57,7 @@ export const readMessageRecord = messageRecord
   })
   .meta({ schemaName: 'Message' });
 
-/** A message in that form; what surrounds it was read for it. */
+/** Writes a message in the client's form. `surroundings` must have been read for it. */
 export function writeMessage(
   message: ShownMessage,
   surroundings: MessageSurroundings,
@@ -68,7 +68,7 @@ export function writeMessage(
   const edits = writeEdits(surroundings.editsOf(message.id), surroundings.historyPolicy, form);
   const { channelId } = message;
   const isInChannel = channelId !== undefined;
-  // Fields that are not always there are set after: spread into the literal they would take many times as long.
+  // Optional fields are set below: spreading them into the literal is many times slower.
   const record: z.input<typeof messageRecord> = {
     id: message.id,
     sender_id: sender.id,
@@ -98,7 +98,10 @@ export function writeMessage(
   return record;
 }
 
-/** A message in that form, with what the reader's copy says; whoever has none never was told of it. */
+/**
+ * Writes a message with the flags of the reader's copy. Flags are `undefined` for a reader who never received the
+ * message.
+ */
 export function writeReadMessage(
   message: ShownMessage,
   flags: number | undefined,
@@ -108,12 +111,12 @@ export function writeReadMessage(
   return Object.assign(writeMessage(message, surroundings, form), { flags: writeFlags(flags) });
 }
 
-/** The words for the bits of a copy; `undefined` for no copy. */
+/** The names of a copy's flags. `undefined` (no copy) gives `read` and `historical`. */
 export function writeFlags(flags: number | undefined): string[] {
   return flags === undefined ? ['read', 'historical'] : flagNames(flags);
 }
 
-/** Everybody in a conversation. */
+/** The participants of a conversation. */
 function writeParticipants(conversationId: number, surroundings: MessageSurroundings) {
   return surroundings.participantsOf(conversationId).map((id: UserId): z.input<typeof participant> => {
     const user = surroundings.user(id);

@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** What readers are shown of a message; instants in Unix milliseconds. */
+/** The fields of a message that readers are shown. Times are Unix milliseconds. */
 export interface ShownMessage {
   readonly id: MessageId;
   readonly senderId: UserId;
@@ -12,12 +12,12 @@ export interface ShownMessage {
   readonly conversationId: number | undefined;
   /** Empty for direct messages. */
   readonly topic: string;
-  /** As it was written. */
+  /** Markdown source. */
   readonly content: string;
   /** HTML. */
   readonly renderedContent: string;
   readonly sentAt: number;
-  /** The name of the program that it was sent with. */
+  /** The client program's name. */
   readonly client: string;
   readonly lastEditedAt: number | undefined;
   readonly lastMovedAt: number | undefined;
@@ -32,20 +32,20 @@ export interface Message extends ShownMessage {
 
 type Db = Kysely<ServerTables>;
 
-/** How what somebody says of themselves begins, as it is written. */
+/** The prefix of a message in which users describe what they do. */
 export const meBeginning = '/me ';
 
-/** The messages with these ids, whoever may read them, in ascending order. */
+/** The messages with these ids, in ascending order. Does not check access. */
 export async function findMessages(db: Db, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).execute()).map(toMessage);
 }
 
-/** As {@link findMessages}, of the last state: nobody else changes them until the transaction ends. */
+/** {@link findMessages} of the latest state, locked until the transaction ends. */
 export async function lockMessages({ db }: ServerTransaction, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
 }
 
-/** What tells topics of a channel apart. */
+/** The key of a topic within its channel: topics differ case-insensitively. */
 export function topicKey(topic: string): string {
   return topic.toLowerCase();
 }
@@ -56,7 +56,7 @@ function messageRows(db: Db, ids: readonly MessageId[]) {
 
 type Row = Selectable<ServerTables['messages']>;
 
-/** What a row of `messages` says. */
+/** Converts a row of `messages`. */
 export function toMessage(row: Row): Message {
   return Object.assign(toShown(row), {
     hasLink: row.has_link === 1,
@@ -65,7 +65,7 @@ export function toMessage(row: Row): Message {
   });
 }
 
-/** What makes a {@link ShownMessage}. */
+/** The columns of a {@link ShownMessage}. */
 export const shownColumns = [
   'id',
   'sender_id',
@@ -80,7 +80,7 @@ export const shownColumns = [
   'last_moved_at',
 ] as const;
 
-/** What some columns of a row of `messages` say. */
+/** Converts the {@link shownColumns} of a row of `messages`. */
 export function toShown(row: Pick<Row, (typeof shownColumns)[number]>): ShownMessage {
   return {
     id: row.id,

@@ -14,7 +14,7 @@ import type { ShownMessage } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
-/** What records of messages need beside the messages. Each lookup fails for what no message of theirs refers to. */
+/** Related records for writing messages. A lookup throws for ids that none of the messages refers to. */
 export interface MessageSurroundings {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
@@ -27,8 +27,8 @@ export interface MessageSurroundings {
 }
 
 /**
- * Reads what records of these messages need, in six statements at most, however many they are; in two less where they tell
- * of no edits, as of new messages.
+ * Reads the related records of messages, in at most six statements for any number of messages. Two fewer without edits,
+ * as for new messages.
  */
 export async function readSurroundings(
   db: Db,
@@ -58,7 +58,7 @@ export async function readSurroundings(
   };
 }
 
-/** As whoever reads may see it: users of whom it may not know have no name, address or picture. */
+/** The related records as one reader sees them: users hidden from the reader have no name, address or avatar. */
 export function hidingUsers(
   surroundings: MessageSurroundings,
   sees: (user: UserDetails) => boolean,
@@ -72,10 +72,7 @@ export function hidingUsers(
   };
 }
 
-/**
- * {@link readSurroundings} for one reader; whoever has no account is told neither what messages were before nor anybody's
- * address.
- */
+/** {@link readSurroundings} for one reader. Unauthenticated clients get no edit history and no addresses. */
 export async function readSurroundingsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
@@ -109,7 +106,7 @@ async function readChannelNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Which rows are meant: a JSON array. */
+/** A JSON array of row ids. */
 interface Ids {
   readonly ids: string;
 }
@@ -135,7 +132,7 @@ async function readConversations(
   return new Map(rows.map(({ id, participants }) => [id, readUserIds(participants)]));
 }
 
-/** The ids in a text, as a conversation's row names those who take part in it: with commas between them. */
+/** Parses comma-separated user ids, the format of a conversation's `participants` column. */
 export function readUserIds(text: string): UserId[] {
   return text.split(',').map((id) => Number(id) as UserId);
 }

@@ -3,12 +3,12 @@ import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/stora
 import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
 import { messageFlags, notifiedBit } from './message-flags.js';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Tables of messages. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface MessageTables {
-  /** Direct messages of the same people. */
+  /** One row per set of users who exchange direct messages. */
   conversations: {
     id: Generated<number>;
-    /** The ids of all who take part, ascending, with commas between them. */
+    /** All participants' ids, ascending, separated by commas. */
     participants: string;
   };
   conversation_participants: {
@@ -23,27 +23,27 @@ export interface MessageTables {
     conversation_id: number | null;
     /** Empty for direct messages. */
     topic: string;
-    /** Tells topics apart. */
+    /** The topic's key within its channel: lower case. */
     topic_lower: string;
-    /** As it was written. */
+    /** Markdown source. */
     content: string;
     /** HTML. */
     rendered_content: string;
     sent_at: number;
-    /** The name of the program that it was sent with. */
+    /** The client program's name. */
     client: string;
-    /** When its content was another before; null where never. */
+    /** When the content last changed. Null if never. */
     last_edited_at: number | null;
-    /** When its topic or channel was another before, to resolve a topic not counted; null where never. */
+    /** When the topic or channel last changed, except by resolving the topic. Null if never. */
     last_moved_at: number | null;
     has_link: number;
     has_image: number;
     has_attachment: number;
   };
   /**
-   * A user's own copy of a message: whoever it was sent to has one, and whoever starred or read it later. It is what lets
-   * somebody read a message where history is not public. No foreign keys: each message makes many at once, and they are
-   * removed with it.
+   * A user's own copy of a message. Each recipient has one, and each user who later starred or collapsed it, or marked it
+   * as unread. A copy grants read access if history is protected. No foreign keys: each message creates many copies,
+   * which are removed with it.
    */
   user_messages: {
     user_id: UserId;
@@ -51,13 +51,13 @@ export interface MessageTables {
     /** Bits of `messageFlags`. */
     flags: number;
   };
-  /** What messages were before they were edited or moved, one row for each time. */
+  /** Previous states of messages, one row per edit or move. */
   message_edits: {
     id: Generated<number>;
     message_id: MessageId;
     edited_at: number;
     editor_id: UserId;
-    /** Null, here and below, where it was not changed. */
+    /** Null, here and below, if not changed. */
     prev_content: string | null;
     prev_rendered_content: string | null;
     prev_topic: string | null;
@@ -65,7 +65,7 @@ export interface MessageTables {
     prev_channel_id: ChannelId | null;
     channel_id: ChannelId | null;
   };
-  /** What users want of topics. */
+  /** Users' visibility policies for topics. */
   user_topics: {
     user_id: UserId;
     channel_id: ChannelId;
@@ -131,7 +131,9 @@ async function createConversations(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** The copies of a message are next to each other: a thousand are made at once, at the end of the table. */
+/**
+ * The primary key stores a message's copies next to each other: a thousand are appended at once at the end of the table.
+ */
 async function createCopies(db: Kysely<unknown>): Promise<void> {
   const table = db.schema
     .createTable('user_messages')
@@ -151,7 +153,7 @@ async function createIndexesOfFlags(db: Kysely<unknown>): Promise<void> {
   await createIndexOfUsers(db, 'user_messages_starred', sql`flags & ${sql.lit(starred)} <> 0`);
 }
 
-/** Finds those of a user's copies that the condition is true of; statements must spell it the same way. */
+/** A partial index for a user's copies that meet the condition. Queries must spell the condition the same way. */
 async function createIndexOfUsers(
   db: Kysely<unknown>,
   name: string,
@@ -162,14 +164,16 @@ async function createIndexOfUsers(
   );
 }
 
-/** SQLite takes the youngest index of those that would do, which had become that of all of a user's copies. */
+/**
+ * Recreates the indexes: SQLite picks the newest usable one, which had become the index over all copies of a user.
+ */
 async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   for (const name of ['user_messages_unread', 'user_messages_mentioned', 'user_messages_starred'])
     await db.schema.dropIndex(name).execute();
   await createIndexesOfFlags(db);
 }
 
-/** Finds all of a user's copies, the newest first: few are theirs of the many messages that there are. */
+/** An index over all copies of a user, newest first. They are few of all messages. */
 export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('user_messages_user')
@@ -178,7 +182,7 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Finds what a user's phones were told of and not told to forget: few of a user's copies. */
+/** An index for copies with push notifications that were sent and not retracted: few of a user's copies. */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);

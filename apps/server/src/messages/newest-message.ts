@@ -6,8 +6,8 @@ import { isReadable, readableChannels } from './message-access.js';
 const none = -1;
 
 /**
- * The id of the newest message that somebody may read; -1 where there is none. It is the newest of a channel with public
- * history, or one of which they have a copy: each is looked up, and what others can see is not walked over.
+ * The id of the newest message that the reader may read, or -1. It is the newest in a channel with public history, or the
+ * newest that the reader has a copy of. Both are index lookups, which avoids a scan over messages of others.
  */
 export async function newestMessageId(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number> {
   const { rows } = await sql<{ newest: number | null }>`

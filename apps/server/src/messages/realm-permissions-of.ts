@@ -4,7 +4,7 @@ import { holdsPermissions, type PermissionHolder } from '../permissions/permissi
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerTables } from '../tables.js';
 
-/** Which of these permissions of the organisation somebody has: one statement. */
+/** Filters realm permissions by whether the actor holds them. One statement. */
 export async function realmPermissionsOf(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

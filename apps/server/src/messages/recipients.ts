@@ -19,26 +19,26 @@ export interface MessageCopy {
   readonly flags: number;
 }
 
-/** What says who gets copies of messages, and with which flags. */
+/** The facts that decide who gets a copy of messages, and with which flags. */
 export interface RecipientFacts {
-  /** Active users who are in the channel. */
+  /** Active subscribers, by channel. */
   readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
-  /** Active users who take part in the conversation. */
+  /** Active participants, by conversation. */
   readonly participants: ReadonlyMap<number, readonly UserId[]>;
   readonly groupMembers: ReadonlyMap<GroupId, readonly UserId[]>;
-  /** Who has sent something to the topic, by {@link topicId}. */
+  /** Users who have sent to the topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
   readonly publicChannelIds: ReadonlySet<ChannelId>;
-  /** Where nothing had happened for long before the messages. */
+  /** Channels without recent activity before these messages. */
   readonly dormantChannelIds: readonly ChannelId[];
 }
 
-/** What of a text says whom it concerns. */
+/** The mentions of a text. */
 interface Mentioning {
   readonly rendered: Pick<References, 'mentions'>;
 }
 
-/** Reads the facts about messages, which are stored already, in six statements at most. */
+/** Reads the facts about messages that are already stored. At most six statements. */
 export async function readRecipientFacts(
   db: Db,
   messages: readonly Message[],
@@ -55,8 +55,8 @@ export async function readRecipientFacts(
 }
 
 /**
- * The copies of a message, in ascending order of users: of everybody in its conversation or channel. Whom the text mentions
- * without a copy learns nothing of it.
+ * The copies of a message, in ascending order of users: one per subscriber or participant. A mentioned user without a
+ * copy is not notified.
  */
 export function copiesOf(
   message: Message,
@@ -74,13 +74,13 @@ export function copiesOf(
   }));
 }
 
-/** Whose copies are alike: the flags, and who has a copy with them. */
+/** Groups users by the flags of their copies. */
 export function usersByFlags(copies: readonly MessageCopy[]): ReadonlyMap<number, readonly UserId[]> {
   const alike = [...gatheredBy(copies, ({ flags }) => flags)];
   return new Map(alike.map(([flags, same]) => [flags, same.map(({ userId }) => userId)]));
 }
 
-/** Which bits the mentions in a text give to whom. */
+/** The mention flags that a text gives to each user. */
 export function mentionFlags(
   message: Pick<Message, 'channelId' | 'topic'>,
   mentions: References['mentions'],
@@ -97,7 +97,7 @@ export function mentionFlags(
     (inTopic?.has(userId) ? messageFlags.topic_wildcard_mentioned : 0);
 }
 
-/** Tells topics of all channels apart. */
+/** The key of a topic across all channels. */
 export function topicId({ channelId, topic }: Pick<Message, 'channelId' | 'topic'>): string {
   return `${channelId} ${topic.toLowerCase()}`;
 }
@@ -111,7 +111,7 @@ async function readSubscribers(
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
-    // One text for all: thousands of rows take longer to hand over than to find.
+    // Aggregates ids into one string: transferring thousands of rows takes longer than finding them.
     .select([
       'channel_id',
       sql<string>`string_agg(cast(user_id as text), ',' order by user_id)`.as('user_ids'),
@@ -164,7 +164,7 @@ async function readParticipantsOf(
   );
 }
 
-/** Who has sent something to the topics of these messages: whoever takes part in them. One statement. */
+/** The users who have sent to the topics of these messages, and therefore participate in them. One statement. */
 export async function readTopicSenders(
   db: Db,
   places: readonly Pick<Message, 'channelId' | 'topic'>[],

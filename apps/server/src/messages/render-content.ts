@@ -22,17 +22,17 @@ import { topicKey } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
-/** What texts are rendered with. */
+/** The parts of the server context that rendering uses. */
 export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly realm: Pick<ServerContext['realm'], 'url'>;
 }
 
-/** Who writes a text; `undefined` for the server itself, which may link to every channel. */
+/** The author of a text. `undefined` for the server itself, which may link to every channel. */
 export type Author = PermissionHolder | undefined;
 
 /**
- * Renders texts of one author: names become what they name where the author may know of it. It reads what all of them
- * name in a number of statements that does not grow with them.
+ * Renders texts of one author. Resolves mentions and links only to users, channels and topics that the author can see.
+ * The number of statements is constant for any number of texts.
  */
 export async function renderContents(
   db: Db,
@@ -44,7 +44,7 @@ export async function renderContents(
   return contents.map((content) => renderMarkdown(content, facts));
 }
 
-/** As {@link renderContents}, the HTML of what channels and folders say of themselves; of nothing it is nothing. */
+/** {@link renderContents} for descriptions of channels and folders, as HTML. An empty description stays empty. */
 export async function renderDescriptions(
   db: Db,
   context: RenderingContext,
@@ -91,12 +91,12 @@ async function readFacts(
   };
 }
 
-/** Whether there may be a code block that the organisation's language is for. */
+/** Whether the text may contain a code block, which needs the organization's default language. */
 function hasFence(content: string): boolean {
   return /```|~~~/.test(content);
 }
 
-/** Names as a table of a statement: `v`, with the column `name`. */
+/** Names as a table in a statement: `v`, with the column `name`. */
 function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
   const rows = names.map((name) => ({ name }));
   return rowsAsTable(db, 'v', { name: 'text' }, rows);
@@ -115,7 +115,7 @@ async function readUsers(
     .where((is) =>
       is.or([
         is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
-        // As the database folds letters, on both sides, so that an index serves it.
+        // Both sides use the database's case folding, so that the index applies.
         sql<boolean>`lower(full_name) in (select lower(v.name) from ${wanted})`,
       ]),
     )

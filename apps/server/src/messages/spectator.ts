@@ -9,7 +9,7 @@ import type { ServerTables } from '../tables.js';
 import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condition.js';
 import { type NarrowTerm, operatorOf } from './narrow/narrow-terms.js';
 
-/** Whoever has no account, as a reader of messages; `undefined` where none may read any more. */
+/** The unauthenticated reader. `undefined` if the organization no longer has public access. */
 export async function spectatorNow(
   context: Pick<ServerContext, 'database' | 'offersWebPublicChannels'>,
 ): Promise<PermissionHolder | undefined> {
@@ -17,13 +17,13 @@ export async function spectatorNow(
   return hasPublicAccess(context, settings) ? spectator : undefined;
 }
 
-/** Operators that ask nothing of the reader's own. */
+/** Operators that do not depend on the reader's own data. */
 const operators = ['channel', 'channels', 'topic', 'sender', 'has', 'search', 'near', 'id', 'with'];
 
 /**
- * What a narrow asks of messages. Whoever has no account, and is `undefined`, must ask for what is public on the web, and
- * gets no more.
- * @throws ProtocolError BAD_NARROW for terms that mean nothing to the reader, UNAUTHORIZED for those that need an account.
+ * Reads a narrow. An unauthenticated reader (`undefined`) must ask for web-public channels and gets only their messages.
+ * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader, UNAUTHORIZED for those that need an
+ * account.
  */
 export async function readNarrowOf(
   db: Kysely<ServerTables>,

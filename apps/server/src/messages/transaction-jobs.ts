@@ -1,20 +1,20 @@
 import type { ServerContext } from '../context.js';
 import type { ServerTransaction } from '../tables.js';
 
-/** A kind of work that is done in one transaction, some time after another that wants it. */
+/** A kind of background job that runs in one transaction, after the transaction that enqueued it. */
 export interface TransactionJob<Payload extends object> {
   readonly kind: string;
-  /** How many of them run at once in a process. */
+  /** Maximum concurrent runs per process. */
   readonly concurrency: number;
-  /** It is of no use to anybody after that. */
+  /** The job is dropped after this time. */
   readonly lifetimeMilliseconds: number;
-  /** What one has to know; says its type alone. */
+  /** The job's input. Declares only the type. */
   readonly payload?: Payload;
 }
 
 export const oneDay = 24 * 60 * 60_000;
 
-/** Has it done once the transaction has ended, if it does so well. */
+/** Enqueues a job, which runs only if the transaction commits. */
 export async function enqueueJob<Payload extends object>(
   transaction: ServerTransaction,
   { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
@@ -28,7 +28,7 @@ export async function enqueueJob<Payload extends object>(
   });
 }
 
-/** Says who does it; call it before the database's jobs are started. */
+/** Registers a job's handler. Call it before the database's jobs are started. */
 export function handleJob<Payload extends object>(
   { database }: Pick<ServerContext, 'database'>,
   { kind, concurrency }: TransactionJob<Payload>,

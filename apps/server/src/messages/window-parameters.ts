@@ -7,7 +7,7 @@ import { narrowShape } from './narrow/narrow-terms.js';
 const maximumMessages = 5000;
 const words = ['newest', 'oldest', 'first_unread'] as const;
 
-/** The parameters that say which messages are meant. */
+/** The parameters that select a window of messages. */
 export const windowParameters = {
   anchor: z
     .string()
@@ -28,8 +28,8 @@ interface Given {
 }
 
 /**
- * The window that parameters name. @throws ProtocolError BAD_REQUEST where they contradict each other or ask for too
- * much.
+ * Reads the window from the parameters.
+ * @throws ProtocolError BAD_REQUEST if they contradict each other or ask for more than 5000 messages.
  */
 export function readWindow({ anchor, include_anchor, num_before, num_after }: Given): Window {
   if (anchor === undefined) throw refused('Missing anchor: give it, or message_ids');
@@ -45,7 +45,7 @@ function readAnchor(anchor: string): Window['anchor'] {
   const word = words.find((each) => each === anchor);
   if (word !== undefined) return word;
   const id = Number(anchor);
-  // Behind or before every id, where a double would stand for a neighbour.
+  // Beyond every id, where a double would round to a neighbor.
   if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';
   return id;
 }

@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** The lock of all folders. */
+/** The name of the lock on all folders. */
 const folders = 'channel folders';
 
 /** A folder of channels in answers and events. */
@@ -16,7 +16,7 @@ export const folderRecord = z
     /** HTML. */
     rendered_description: z.string(),
     order: z.number().int(),
-    /** Seconds. */
+    /** Unix seconds. */
     date_created: z.number().int(),
     creator_id: z.number().int().nullable(),
     is_archived: z.boolean(),
@@ -38,17 +38,20 @@ export function writeFolder(row: FolderRow): z.input<typeof folderRecord> {
   };
 }
 
-/** All folders in their order. */
+/** All folders, in order of position. */
 export function listFolders(db: Kysely<ServerTables>): Promise<FolderRow[]> {
   return db.selectFrom('channel_folders').selectAll().orderBy('position').orderBy('id').execute();
 }
 
-/** Has nobody but this transaction change folders until it ends. */
+/** Takes an exclusive lock on all folders until the transaction ends. */
 export function holdFoldersAlone({ db }: ServerTransaction): Promise<void> {
   return holdAlone(db, folders);
 }
 
-/** Whether there is such a folder; an archived one is one. It stays so until the transaction ends. */
+/**
+ * Whether the folder exists, archived or not. Takes a shared lock on all folders, so that the answer holds until the
+ * transaction ends.
+ */
 export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
   await holdTogether(db, folders);
   const row = await db.selectFrom('channel_folders').select('id').where('id', '=', id).executeTakeFirst();

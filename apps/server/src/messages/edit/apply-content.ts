@@ -20,7 +20,7 @@ import type { ContentFacts, EditedMessage } from './edit-facts.js';
 
 type Content = Pick<ContentFacts, 'source' | 'html' | 'participants' | 'references'>;
 
-/** Gives a message another content; whose files nothing refers to after that. */
+/** Replaces a message's content and its upload references. Returns the uploads that no message refers to any longer. */
 export async function applyContent(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'publish'>,
@@ -59,7 +59,10 @@ const mentionBits =
   messageFlags.stream_wildcard_mentioned |
   messageFlags.topic_wildcard_mentioned;
 
-/** Sets and clears in everybody's copy what says whom the text mentions: three statements at most. */
+/**
+ * Updates the mention flags in every user's copy of the message, at most three statements. Returns all copies' flags
+ * after it.
+ */
 export async function applyMentions(
   { db }: ServerTransaction,
   message: EditedMessage,
@@ -73,7 +76,7 @@ export async function applyMentions(
   const after = new Map([...copies].map(([id, flags]) => [id, (flags & ~mentionBits) | flagsOf(id)]));
   const changed = [...after].filter(([id, flags]) => flags !== copies.get(id));
   if (changed.length === 0) return after;
-  // Only these bits are written: the others may be changed by their owners at the same time.
+  // Writes only the mention bits: a user may change the other bits concurrently.
   const rows = changed.map(([user_id, flags]) => ({ user_id, flags: flags & mentionBits }));
   await sql`
     update user_messages set flags = (user_messages.flags & ${sql.lit(~mentionBits)}) | v.flags

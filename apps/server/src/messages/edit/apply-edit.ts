@@ -16,10 +16,10 @@ import { tellMove } from './move-notices.js';
 import type { EditPlan } from './plan-edit.js';
 import { lockEdited, recordEdits, requireRoomForText } from './store-edit.js';
 
-/** A plan, and what it is carried out on. */
+/** An edit that passed all checks, with the related records that {@link applyEdit} needs. */
 export interface DecidedEdit {
   readonly plan: EditPlan;
-  /** As it was before. */
+  /** The message before the edit. */
   readonly message: Message;
   /** `undefined` for direct messages. */
   readonly channels: EditedChannels | undefined;
@@ -29,8 +29,8 @@ export interface DecidedEdit {
 }
 
 /**
- * Carries an edit out: rows, history, copies, files, and what clients are told, in a number of statements that does not
- * grow with the messages; the files that nothing refers to after that.
+ * Applies an edit: updates rows, history, copies and files, and publishes the events. Uses a constant number of
+ * statements for any number of messages. Returns the uploads that no message refers to any longer.
  */
 export async function applyEdit(
   transaction: ServerTransaction,
@@ -74,7 +74,7 @@ export async function applyEdit(
   return detached;
 }
 
-/** Tells those who can no longer see the messages that they are gone; who they are. */
+/** Publishes `delete_message` to users losing access to the messages. Returns their ids. */
 async function tellLosers(
   transaction: ServerTransaction,
   { publish }: EditContext,
@@ -103,7 +103,7 @@ async function audienceOf(
   return updateAudience(db, channels, copies, losers);
 }
 
-/** The channels of an edit, from those that are locked for it. */
+/** The origin and target of an edit, picked from the locked channels. `undefined` for direct messages. */
 export function editedChannels(
   channels: readonly Channel[],
   { channelId }: Message,

@@ -4,7 +4,7 @@ import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { isWithin } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
 
-/** Checks 2 to 4: whether the actor may give the message another content. */
+/** Checks 2 to 4: whether the actor may change the message's content. */
 export function checkContentPermission(
   { actor, now, settings }: Pick<EditFacts, 'actor' | 'now' | 'settings'>,
   { senderId, sentAt }: EditedMessage,
@@ -15,7 +15,7 @@ export function checkContentPermission(
     throw refused('The time limit for editing this message has passed');
 }
 
-/** Check 19: whether the actor may mention the users and groups of the new content. */
+/** Check 19: whether the actor may mention the users and groups in the new content. */
 export function checkContent({ content, held, origin }: EditFacts): void {
   if (content === undefined) return;
   const { forbiddenGroups, participants, references, subscribers } = content;

@@ -9,16 +9,16 @@ import { type Loss, lossesAmong } from '../removal/losses.js';
 type Db = Kysely<ServerTables>;
 type Flags = ReadonlyMap<UserId, number | undefined>;
 
-/** The channels of a message before and after an edit; the same one where it stays. */
+/** The channels of a message before and after an edit. Both are the same if the message stays. */
 export interface EditedChannels {
   readonly origin: Channel;
   readonly target: Channel;
 }
 
 /**
- * Who can no longer see messages that are about to go to another channel: of those who were ever in the old one and can
- * still see them there, whoever is not in the new one, if it is private or they are guests. Of many messages with protected
- * history a piece at a time.
+ * Finds the users losing access to messages that are about to move to another channel: current readers of the old channel
+ * who were subscribed to it at any time and are not subscribed to the new one. They lose access if the new channel is
+ * private or, for guests, not web-public. If the old channel's history is protected, yields in batches of messages.
  */
 export async function* findLosses(
   db: Db,
@@ -42,9 +42,9 @@ export async function* findLosses(
 }
 
 /**
- * Who is told of the edit of a message, with the flags of their copies after it: whoever has one and can still see it, and
- * where history is public those who are in its channel without one (`undefined`). Who could not see it before is not told:
- * the change says where it was.
+ * The audience of an edit, with the flags of each user's copy after it: users who have a copy and can still read the
+ * message. If history is public, also subscribers without a copy (flags `undefined`). Users who could not read the
+ * message before the edit are excluded, because the event says where the message was.
  */
 export async function updateAudience(
   db: Db,
@@ -60,7 +60,7 @@ export async function updateAudience(
   const flagsOf = new Map<UserId, number | undefined>();
   for (const { id, role } of readers) {
     if (losers.has(id)) continue;
-    // Whoever is not in the channel that a message goes to has lost the copy.
+    // A user who is not subscribed to the target channel has lost the copy.
     const keepsCopy = copies.has(id) && (!isMoved || inTarget.has(id));
     const reads = target.isHistoryPublic || (isMoved ? inTarget.has(id) : keepsCopy);
     const isStranger = role === roles.guest && !inOrigin.has(id);

@@ -1,4 +1,4 @@
 import type { ServerContext } from '../../context.js';
 
-/** What edits work with. */
+/** The parts of the server context that edits use. */
 export type EditContext = Pick<ServerContext, 'clock' | 'database' | 'linkifiers' | 'publish' | 'realm'>;

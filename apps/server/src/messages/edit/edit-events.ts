@@ -7,19 +7,19 @@ import { writeFlags } from '../message-record.js';
 import type { Message } from '../message-store.js';
 import type { EditPlan } from './plan-edit.js';
 
-/** What clients are told of an edit. */
+/** An applied edit, as written into events. */
 export interface ToldEdit extends EditPlan {
-  /** As it was before. */
+  /** The message before the edit. */
   readonly before: Message;
-  /** The name of the channel that it was in; `undefined` for direct messages. */
+  /** The name of the channel before the edit. `undefined` for direct messages. */
   readonly channelName: string | undefined;
   readonly editorId: UserId;
   readonly now: number;
-  /** All that were changed, in ascending order. */
+  /** All changed messages, in ascending order. */
   readonly messageIds: readonly MessageId[];
 }
 
-/** `update_message` for whom it is: an event for each set of flags that a reader's copy has after it. */
+/** `update_message` for the audience: one event per distinct set of flags that readers' copies have after the edit. */
 export function updateEvents(
   told: ToldEdit,
   flagsOf: ReadonlyMap<UserId, number | undefined>,

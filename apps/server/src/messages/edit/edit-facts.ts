@@ -6,54 +6,54 @@ import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { MessagePlace } from './edit-wish.js';
 
-/** Everything that the rules for editing a message ask for. */
+/** The input of the rules for editing a message. */
 export interface EditFacts {
   /** Unix milliseconds. */
   readonly now: number;
   readonly actor: PermissionHolder;
   readonly settings: RealmSettingValues;
-  /** Which permissions of the organisation the actor has. */
+  /** Realm permissions that the actor holds. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  /** `undefined` where there is none that the actor may read. */
+  /** `undefined` if it does not exist or the actor may not read it. */
   readonly message: EditedMessage | undefined;
-  /** Where the message is, as the actor stands to it; `undefined` for direct messages. */
+  /** The actor's access to the message's channel. `undefined` for direct messages. */
   readonly origin: ChannelAccess | undefined;
-  /** The channel that it is to go to; `undefined` where there is none. */
+  /** The actor's access to the target channel. `undefined` if there is none. */
   readonly target: ChannelAccess | undefined;
-  /** Of the new content; `undefined` where it stays. */
+  /** Facts about the new content. `undefined` if the content stays. */
   readonly content: ContentFacts | undefined;
-  /** Of the topic that it leaves; read only where somebody may move too much. */
+  /** Counts of the origin topic. Read only if the edit moves a whole topic under a time limit. */
   readonly counted: CountedTopic | undefined;
-  /** Whether no message is in the topic that it goes to. */
+  /** Whether the target topic has no messages. */
   readonly isTopicNew: boolean;
 }
 
 export interface EditedMessage extends MessagePlace {
   readonly id: MessageId;
   readonly senderId: UserId;
-  /** As it was written. */
+  /** Markdown source. */
   readonly content: string;
   /** Unix milliseconds. */
   readonly sentAt: number;
 }
 
 export interface ContentFacts {
-  /** As it is stored, once it is. */
+  /** Markdown source, as it will be stored. */
   readonly source: string;
   readonly html: string;
   readonly references: References;
-  /** The names of the groups that it mentions and the actor may not mention. */
+  /** Names of mentioned groups that the actor may not mention. */
   readonly forbiddenGroups: readonly string[];
-  /** Active subscribers of the channel. */
+  /** Number of active subscribers of the channel. Counted only if the content has a channel wildcard. */
   readonly subscribers: number;
-  /** Those who have sent something to the topic that the message will be in; read only where all of them are mentioned. */
+  /** Users who have sent to the topic that the message will be in. Read only if the content has a topic wildcard. */
   readonly participants: ReadonlySet<UserId>;
 }
 
 /** The messages of a topic that the actor may read. */
 export interface CountedTopic {
   readonly total: number;
-  /** Those that are young enough to be moved, and the oldest of them. */
+  /** Number of messages within the time limit for moving. `firstMovableId` is the oldest of them. */
   readonly movable: number;
   readonly firstMovableId: MessageId | null;
 }

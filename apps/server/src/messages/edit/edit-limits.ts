@@ -3,22 +3,22 @@ import { type Role, roles } from '../../permissions/roles.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { WantedMove } from './edit-wish.js';
 
-/** What somebody may take longer than a time limit says, as clocks differ and requests travel. */
+/** Tolerance on time limits, for clock skew and network latency. */
 const graceSeconds = 20;
 
-/** Whether something of this age, in milliseconds, is within a limit; null for none. */
+/** Whether an age in milliseconds is within a limit in seconds. `null` means no limit. */
 export function isWithin(limitSeconds: number | null, age: number): boolean {
   return limitSeconds === null || age <= (limitSeconds + graceSeconds) * 1000;
 }
 
-/** Whether time limits for moving bind somebody. */
+/** Whether the time limits for moving apply to a role. Administrators and moderators are exempt. */
 export function isBoundByTime(role: Role): boolean {
   return !isAdministrator(role) && role !== roles.moderator;
 }
 
 /**
- * From when on, in Unix milliseconds, messages are young enough for this move; `undefined` where age does not count, as it
- * does not for the mark of a topic that is resolved.
+ * The send time, in Unix milliseconds, after which messages are recent enough for this move. `undefined` if no time limit
+ * applies; resolving a topic has none.
  */
 export function movableAfter(
   settings: RealmSettingValues,

@@ -1,12 +1,12 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { cutTopic, type Resolution, readTopic, resolutionOf } from '../topic-text.js';
 
-/** Which messages of a topic move: the one that is meant, it and those after it, or all. */
+/** Which messages of a topic move: only the target, the target and later ones, or all. */
 export const propagateModes = ['change_one', 'change_later', 'change_all'] as const;
 
 export type PropagateMode = (typeof propagateModes)[number];
 
-/** What somebody wants a message to be, as it was asked for. */
+/** A requested edit, before any checks. */
 export interface EditWish {
   readonly content?: string | undefined;
   readonly topic?: string | undefined;
@@ -14,29 +14,29 @@ export interface EditWish {
   readonly propagateMode: PropagateMode;
   readonly tellsOldThread: boolean;
   readonly tellsNewThread: boolean;
-  /** Of the content that the requester has seen. */
+  /** SHA-256 of the content that the client has seen. */
   readonly prevContentSha256?: string | undefined;
 }
 
-/** Where a message is; without a channel for direct messages. */
+/** A message's channel and topic. No channel for direct messages. */
 export interface MessagePlace {
   readonly channelId: ChannelId | undefined;
   readonly topic: string;
 }
 
-/** Where messages are to go. */
+/** A requested move, compared with the message's current channel and topic. */
 export interface WantedMove {
-  /** Not cut; where it is another one than before. */
+  /** The requested topic before truncation. `undefined` if the topic stays. */
   readonly wantedTopic: string | undefined;
-  /** What the topic will be, the one of before where it stays. */
+  /** The topic after the move: the current one if it stays. */
   readonly topic: string;
   readonly isTopicChanged: boolean;
-  /** Another channel than before. */
+  /** The new channel. `undefined` if the channel stays. */
   readonly channelId: ChannelId | undefined;
   readonly resolution: Resolution | undefined;
 }
 
-/** What a wish moves; what is so already is no move. */
+/** Reduces a request to an actual move: a value equal to the current one is no change. */
 export function wantedMove(wish: Pick<EditWish, 'topic' | 'channelId'>, place: MessagePlace): WantedMove {
   const wanted = wish.topic === undefined ? place.topic : readTopic(wish.topic);
   const topic = wanted === place.topic ? place.topic : cutTopic(wanted);
@@ -50,12 +50,12 @@ export function wantedMove(wish: Pick<EditWish, 'topic' | 'channelId'>, place: M
   };
 }
 
-/** Whether anything moves. */
+/** Whether the topic or the channel changes. */
 export function isMove({ isTopicChanged, channelId }: WantedMove): boolean {
   return isTopicChanged || channelId !== undefined;
 }
 
-/** Whether a topic is resolved or opened again where it is, and nothing else is moved. */
+/** Whether the move only resolves or reopens a topic, in the same channel. */
 export function isResolutionAlone({ resolution, channelId }: WantedMove): boolean {
   return resolution !== undefined && channelId === undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from './notice-texts.js';
 import type { PlannedMove } from './plan-edit.js';
 
-/** What was moved, as far as topics are told of it. */
+/** An applied move, as described in the notices to its topics. */
 export interface MoveTold {
   readonly message: Message;
   readonly move: PlannedMove;
@@ -29,9 +29,9 @@ export interface MoveTold {
   readonly actor: { readonly id: UserId };
   readonly now: number;
   readonly ids: readonly MessageId[];
-  /** Whether the actor can see nothing in the old topic any more. */
+  /** Whether the actor can read no messages in the old topic any longer. */
   readonly isWhole: boolean;
-  /** Whether the actor could see something in the new topic before. */
+  /** Whether the actor could read messages in the new topic before the move. */
   readonly wasThere: boolean;
 }
 
@@ -41,17 +41,17 @@ interface Notice {
   readonly readBy: readonly UserId[];
 }
 
-/** How long a notice that a topic was resolved, or opened, is taken back in place of another one. */
+/** How long after a resolve or reopen notice the opposite action deletes it instead of adding another. */
 const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;
 
-/** For whom such notices are read: the numbers of the chat API. 2 is for all who do not follow the topic. */
+/** Values of `resolved_topic_notice_auto_read_policy` (chat API). 2 means: read unless the user follows the topic. */
 const autoRead = { always: 1, never: 3 } as const;
 
 const program = 'internal';
 
-/** Tells the new topic and the old one of a move, by messages of the organisation's own bot. */
+/** Posts notices of a move in the new and the old topic, sent by the notification bot. */
 export async function tellMove(
   transaction: ServerTransaction,
   context: EditContext,
@@ -105,7 +105,7 @@ async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> 
   return { id, fullName: row.full_name };
 }
 
-/** For whom in the channel the notice is read from the start: for those who have set so, or do not follow the topic. */
+/** Subscribers who get the notice as read: by their setting, or because they do not follow the topic. */
 async function whoCountsItRead(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['to'],
@@ -132,8 +132,8 @@ async function whoCountsItRead(
 }
 
 /**
- * Whether the topic ends with a notice of the last minute that it was resolved, or opened, which is deleted then: who
- * changes their mind leaves no trace.
+ * Deletes the resolve or reopen notice if it is the topic's last message and at most a minute old. Returns whether it
+ * did. A user who changes their mind leaves no trace.
  */
 async function takeBack(
   transaction: ServerTransaction,

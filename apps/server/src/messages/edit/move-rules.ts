@@ -8,7 +8,7 @@ import { isBoundByTime, isWithin, movableAfter } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
 import { isMove, isResolutionAlone, type PropagateMode, type WantedMove } from './edit-wish.js';
 
-/** A message of a channel, and where it is to go; the same channel where it stays. */
+/** A message in a channel and its requested move. `origin` and `target` are equal if it stays. */
 interface ChannelEdit {
   readonly message: EditedMessage;
   readonly move: WantedMove;
@@ -16,7 +16,7 @@ interface ChannelEdit {
   readonly target: ChannelAccess;
 }
 
-/** Checks 13 to 15: the channel that the message goes to or stays in, which must take its topic. */
+/** Checks 13 to 15: the target channel is readable and accepts the topic. */
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {
   const target = move.channelId === undefined ? origin : facts.target;
   if (target === undefined || target.channel.isArchived || !readsChannel(target))
@@ -33,7 +33,7 @@ export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: Wante
   return target;
 }
 
-/** Checks 16 to 22: whether the actor may do this with the target message. */
+/** Checks 16 to 22: whether the actor may apply the move to the target message. */
 export function checkMove(facts: EditFacts, edit: ChannelEdit): void {
   if (edit.move.resolution !== undefined) checkResolution(facts, edit);
   else if (edit.move.isTopicChanged) checkTopicChange(facts, edit);
@@ -74,7 +74,7 @@ function checkChannelChange(facts: EditFacts, { message, origin, target }: Chann
     throw refused("The time limit for editing this message's channel has passed");
 }
 
-/** Checks 23 and 24: whether the whole topic may move, and to a topic that does not exist yet. */
+/** Checks 23 and 24: whether the whole topic may move, and whether the actor may create a new topic. */
 export function checkWholeTopic(
   facts: EditFacts,
   { move, target }: ChannelEdit,

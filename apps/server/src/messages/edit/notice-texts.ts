@@ -3,26 +3,26 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
 
-/** A topic of a channel, as notices name it. */
+/** A topic and its channel, as named in notices. */
 export interface NamedTopic {
   readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic: string;
 }
 
-/** Who did it. */
+/** The user who made the move. */
 export interface NamedUser {
   readonly id: UserId;
   readonly fullName: string;
 }
 
-/** How much of a topic was moved. */
+/** How much of a topic moved. */
 export type MovedAmount =
   | { readonly kind: 'topic' }
   | { readonly kind: 'one'; readonly messageId: MessageId }
   | { readonly kind: 'several'; readonly count: number };
 
-/** What is written where messages came to. */
+/** Notice text in the topic that messages moved to. */
 export function arrivalText(
   from: NamedTopic,
   to: NamedTopic,
@@ -38,7 +38,7 @@ export function arrivalText(
   return `[One message](${url}) came from ${topicLink(from)}; ${who} moved it here.`;
 }
 
-/** What is written where messages were. */
+/** Notice text in the topic that messages moved from. */
 export function departureText(to: NamedTopic, by: NamedUser, moved: MovedAmount): string {
   const what = {
     topic: 'This topic',
@@ -50,12 +50,12 @@ export function departureText(to: NamedTopic, by: NamedUser, moved: MovedAmount)
 
 const resolutionWords = { resolved: 'resolved this topic.', unresolved: 'opened this topic again.' } as const;
 
-/** What is written when a topic is resolved, or open again. */
+/** Notice text for a resolved or reopened topic. */
 export function resolutionText(by: NamedUser, resolution: Resolution): string {
   return `${silentMention(by)} ${resolutionWords[resolution]}`;
 }
 
-/** Whether a text of the server's own is one of {@link resolutionText}. */
+/** Whether a text written by the server matches {@link resolutionText}. */
 export function isResolutionText(text: string): boolean {
   return /^@_\*\*.*\|\d+\*\* (?:resolved this topic|opened this topic again)\.$/s.test(text);
 }
@@ -64,7 +64,7 @@ function silentMention({ id, fullName }: NamedUser): string {
   return `@_**${fullName}|${id}**`;
 }
 
-/** A link to a topic, in a form that holds whatever its names are. */
+/** A Markdown link to a topic. Falls back to an explicit URL if a name contains Markdown special characters. */
 export function topicLink({ channelId, channelName, topic }: NamedTopic): string {
   if (!/[`>*&[\]]|\$\$/.test(channelName + topic)) return `#**${channelName}>${topic}**`;
   const shown = topic === '' ? realmLimits.realm_empty_topic_display_name : topic;

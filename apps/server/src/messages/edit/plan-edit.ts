@@ -7,36 +7,36 @@ import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { type EditWish, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-wish.js';
 import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
 
-/** What will be another with a message, and with the rest of its topic. */
+/** The changes that an edit makes to a message and, for a move, to other messages of its topic. */
 export interface EditPlan {
   readonly message: EditedMessage;
-  /** `undefined` where the content stays. */
+  /** `undefined` if the content stays. */
   readonly content: NonNullable<EditFacts['content']> | undefined;
-  /** `undefined` where nothing moves. */
+  /** `undefined` if nothing moves. */
   readonly move: PlannedMove | undefined;
 }
 
-/** A move of messages from one topic to another, of the same channel or of another one. */
+/** A move of messages from one topic to another, in the same or another channel. */
 export interface PlannedMove extends Pick<EditWish, 'propagateMode' | 'tellsOldThread'> {
   readonly from: { readonly channelId: ChannelId; readonly topic: string };
   readonly to: { readonly channelId: ChannelId; readonly topic: string };
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];
-  /** Whether the new topic is told of the move; of a topic that is only resolved it is told otherwise. */
+  /** Whether to post an arrival notice. Never for a move that only resolves a topic, which has its own notice. */
   readonly tellsNewThread: boolean;
-  /** Whether the topic is told that it was resolved or is open again. */
+  /** Whether to post a notice that the topic was resolved or reopened. */
   readonly tellsResolution: boolean;
 }
 
-/** What the checks before a new content is rendered ask for. */
+/** The facts that the checks before rendering need. */
 type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
   readonly origin: Pick<ChannelAccess, 'channel'> | undefined;
 };
 
 /**
- * What an edit changes. Pure. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit;
- * the first that fails answers.
+ * Plans an edit. Pure. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit; the first that
+ * fails decides the error.
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
  * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
  */
@@ -60,7 +60,7 @@ export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
 }
 
 /**
- * Checks 1 to 12, which cost nothing: rendering comes after them. The message, and where it is to go.
+ * Runs checks 1 to 12, which are cheap and therefore run before rendering. Returns the message and its requested move.
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH with the reason for a refusal.
  */
 export function checkAsked(
@@ -76,7 +76,7 @@ export function checkAsked(
   return { message, move };
 }
 
-/** Checks 5 to 11: whether the request makes sense for such a message. */
+/** Checks 5 to 11: whether the request makes sense for this message. */
 function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);

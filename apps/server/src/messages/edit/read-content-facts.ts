@@ -14,16 +14,16 @@ import { type EditWish, wantedMove } from './edit-wish.js';
 
 type Db = Kysely<ServerTables>;
 
-/** What stands for a content that says nothing. */
+/** Stored in place of blank content. */
 const blankContent = '(deleted)';
 
-/** A new content as it is stored, and what it says. */
+/** New content as it is stored, and its rendering. */
 export interface RenderedContent {
   readonly source: string;
   readonly rendered: RenderedMarkdown;
 }
 
-/** Renders a new content; it takes long, so that nothing should be locked meanwhile. */
+/** Renders new content. Slow: call it before taking locks. */
 export async function renderNewContent(
   db: Db,
   context: RenderingContext,
@@ -35,7 +35,7 @@ export async function renderNewContent(
   return { source, rendered };
 }
 
-/** What the rules ask of a message's new content, where the message will be. */
+/** Reads the facts about a message's new content, in the topic that the message will be in. */
 export async function readContentFacts(
   db: Db,
   actor: PermissionHolder,
@@ -58,7 +58,7 @@ export async function readContentFacts(
   };
 }
 
-/** Who takes part in the topic that the message will be in: whoever comes along with it, too. */
+/** Participants of the topic that the message will be in, including the senders of messages that move with it. */
 async function readParticipants(db: Db, message: Message, wish: EditWish): Promise<Set<UserId>> {
   const after = { ...message, topic: wantedMove(wish, message).topic };
   const topics = wish.propagateMode === 'change_one' ? [after] : [message, after];

@@ -25,13 +25,13 @@ const asked = [
   'can_resolve_topics_group',
 ] as const satisfies PermissionName<'realm'>[];
 
-/** A wish, and its content as it was rendered before anything was locked; `undefined` where the content stays. */
+/** A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if it stays. */
 export interface AskedEdit {
   readonly wish: EditWish;
   readonly content: RenderedContent | undefined;
 }
 
-/** Reads what the rules ask for, of a message that stays as it is. */
+/** Reads the facts for {@link planEdit}, for a locked message. */
 export async function readEditFacts(
   { db }: ServerTransaction,
   { clock }: Pick<ServerContext, 'clock'>,
@@ -70,7 +70,7 @@ async function readTopicFacts(
   const unasked = { counted: undefined, isTopicNew: false };
   if (message?.channelId === undefined) return unasked;
   const move = wantedMove(wish, message);
-  // A topic that the rules refuse anyway is not looked for: databases do not take all of them.
+  // Skips topics that the rules refuse anyway: databases reject some of their characters.
   if (!isMove(move) || unprintablePosition(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
   const isCounted = wish.propagateMode === 'change_all' && after !== undefined;

@@ -11,7 +11,7 @@ import type { EditPlan, PlannedMove } from './plan-edit.js';
 
 type Db = Transaction<ServerTables>;
 
-/** The ids of the messages that a plan changes, in ascending order, which are locked by it: one statement. */
+/** Locks the messages that a plan changes and returns their ids in ascending order, in one statement. */
 export async function lockEdited(
   db: Db,
   { message, move }: Pick<EditPlan, 'message' | 'move'>,
@@ -20,7 +20,7 @@ export async function lockEdited(
   if (move === undefined || move.propagateMode === 'change_one') return [message.id];
   const rows = await inTopic(db, move.from)
     .$if(move.propagateMode === 'change_later', (query) => query.where('id', '>=', message.id))
-    // To another channel somebody takes along no more than they can see.
+    // A move to another channel takes only messages that the actor can read.
     .$if(move.isChannelChanged, (query) => query.where(isReadable(actor)))
     .orderBy('id')
     .modifyEnd(lockingRows(db))
@@ -28,7 +28,7 @@ export async function lockEdited(
   return rows.map(({ id }) => id);
 }
 
-/** Whether somebody can read any message of a topic, of those that are not among `but`. */
+/** Whether a user can read any message of a topic, except the messages in `but`. */
 export async function readsAnyIn(
   db: Kysely<ServerTables>,
   place: PlannedMove['from'],
@@ -51,10 +51,10 @@ function inTopic(db: Kysely<ServerTables>, { channelId, topic }: PlannedMove['fr
     .where('topic_lower', '=', topicKey(topic));
 }
 
-/** Whoever reads a message is given all texts that it has had. */
+/** Limits the stored versions of a message, because its history returns all of them. */
 const maximumTexts = 100;
 
-/** @throws ProtocolError BAD_REQUEST for another text of a message of which so many are kept. */
+/** @throws ProtocolError BAD_REQUEST if the message already has the maximum number of stored versions. */
 export async function requireRoomForText(db: Db, { message, content }: EditPlan): Promise<void> {
   if (content === undefined) return;
   const { texts } = await db
@@ -67,7 +67,7 @@ export async function requireRoomForText(db: Db, { message, content }: EditPlan)
   throw refused(`This message was edited ${maximumTexts} times, which is the most: send another one`);
 }
 
-/** Keeps what the messages are before they are changed: one statement, a row for each that becomes another. */
+/** Records the messages' previous state in the edit history, one row per changed message, in one statement. */
 export async function recordEdits(
   db: Db,
   { message, content, move }: EditPlan,
@@ -99,7 +99,7 @@ export async function recordEdits(
     order by id`.execute(db);
 }
 
-/** Puts messages where the move takes them; to resolve a topic does not count as a move of theirs. */
+/** Updates the messages' channel and topic. Resolving a topic in its channel does not update `last_moved_at`. */
 export async function moveMessages(
   db: Db,
   { to, resolution, isChannelChanged }: PlannedMove,
@@ -120,8 +120,8 @@ export async function moveMessages(
 }
 
 /**
- * After messages went to another channel: whoever is not in it loses the copies, and where its history is not public
- * everybody in it gets one, so that they can read what came.
+ * Updates copies after a move to another channel: deletes those of users not subscribed to it. If its history is
+ * protected, gives each subscriber a copy, so that they can read the moved messages.
  */
 export async function moveCopies(
   db: Db,

@@ -10,10 +10,10 @@ import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-
 import type { EditedChannels } from './edit-audience.js';
 import type { PlannedMove } from './plan-edit.js';
 
-/** What users want of a topic, from what they see least to what they see most; 0 is nothing in particular. */
+/** Visibility policies from least to most visible. 0 is no policy. */
 const fromHiddenToShown = [1, 0, 2, 3] as const;
 
-/** What one user wants of a topic, and of the one that it becomes; `undefined` where nothing was said. */
+/** A user's policies for the old and the new topic of a move. `undefined` if not set. */
 interface TopicWants {
   readonly userId: UserId;
   readonly ofOld: VisibilityPolicy | undefined;
@@ -21,8 +21,8 @@ interface TopicWants {
 }
 
 /**
- * What users want of the new topic once all of the old one has gone there. Where something was there already, the more
- * visible of both wins; whoever cannot go along has no wish.
+ * A user's policy for the new topic after a move of the whole old topic. If the new topic existed before, the more
+ * visible policy wins. Users losing access keep the new topic's policy.
  */
 export function mergedWants(
   { userId, ofOld, ofNew }: TopicWants,
@@ -37,15 +37,15 @@ export function mergedWants(
 interface TopicMove {
   readonly move: PlannedMove;
   readonly channels: EditedChannels;
-  /** Of the messages that have moved. */
+  /** The moved messages. */
   readonly ids: readonly MessageId[];
   readonly isTopicNew: boolean;
   readonly losers: ReadonlySet<UserId>;
 }
 
 /**
- * Takes along what users want of a topic that has moved as a whole, and tells them of it. Whoever cannot see where it went
- * wants nothing of it any more: many want something of topics that they could read once.
+ * Moves users' topic policies along with a topic that has moved as a whole, and publishes events. Drops the policies of
+ * users who cannot read the messages in the new place: stored policies may outlive access.
  */
 export async function moveTopicSettings(
   transaction: ServerTransaction,

@@ -20,12 +20,14 @@ import { type RenderedContent, renderNewContent } from './read-content-facts.js'
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
 /**
- * `PATCH /api/v1/messages/{message_id}` (chat API, section 1): gives a message another content, or moves it, the messages
- * after it or its whole topic to another topic or channel; a topic is resolved so too. All of it or nothing. Whoever may
- * read the message is told. Refuses with BAD_REQUEST whatever the settings of the organisation and the channels do not let
- * the actor do, with EXPECTATION_MISMATCH where the content is not what the actor has seen, with
- * MOVE_MESSAGES_TIME_LIMIT_EXCEEDED where a part of the topic is too old, and with STREAM_WILDCARD_MENTION_NOT_ALLOWED and
- * TOPIC_WILDCARD_MENTION_NOT_ALLOWED where too many would be mentioned.
+ * `PATCH /api/v1/messages/{message_id}` (docs/chat-api.md#1-edit-a-message): changes a message's content, or moves it, it
+ * and later messages, or its whole topic to another topic or channel. Resolving a topic is such a move. Atomic. Notifies
+ * all readers of the message. Refuses with:
+ *
+ * - BAD_REQUEST, if organization or channel settings do not permit the change
+ * - EXPECTATION_MISMATCH, if the content differs from the one that the actor has seen
+ * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED, if a part of the topic is too old
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED, if it would mention too many users
  */
 export const updateMessage = operation({
   method: 'PATCH',
@@ -42,7 +44,7 @@ export const updateMessage = operation({
     send_notification_to_old_thread: booleanParameter.default(false),
     send_notification_to_new_thread: booleanParameter.default(true),
     content: z.string().optional(),
-    // A hash that some clients leave out by `null`.
+    // Some clients send `null` for "no hash".
     prev_content_sha256: z
       .string()
       .refine((hash) => hash !== 'null')
@@ -68,13 +70,13 @@ export const updateMessage = operation({
       tellsNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    // Before the transaction, as it takes longer than everything else and others would wait.
+    // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
     const rendered = await renderAllowed(context, actor, parameters.message_id, wish);
     const asked: AskedEdit = { wish, content: rendered };
     const attempt = (transaction: ServerTransaction, held: KnownUser) =>
       edit(transaction, context, held, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
-      // A topic may be very long: others are not to wait for it.
+      // A topic may be very long: its own transaction does not delay other writes on PostgreSQL.
       wish.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
     );
     return { detached_uploads: detached };
@@ -82,7 +84,7 @@ export const updateMessage = operation({
 });
 
 /**
- * The new content of a message, rendered. Nothing is rendered for those whom {@link checkAsked} refuses.
+ * Renders a message's new content, unless {@link checkAsked} refuses the request.
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH
  */
 async function renderAllowed(

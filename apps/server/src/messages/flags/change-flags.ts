@@ -12,19 +12,20 @@ import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { flagEvent } from './flag-events.js';
 import type { FlagWish } from './flag-wish.js';
 
-/** What came of it. */
+/** The result of a flag change. */
 export interface FlagChange {
-  /** Ids of the messages whose copies are others now, in ascending order. */
+  /** Messages with changed copies, in ascending order. */
   readonly changedIds: readonly MessageId[];
-  /** Channels whose messages cannot be made unread, since the user is not in them. */
+  /** Channels that the user is not subscribed to: their messages cannot be marked as unread. */
   readonly ignoredChannelIds: readonly ChannelId[];
 }
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Changes a flag on a user's copies of messages, tells the user's clients, and has phones forget what was read. Whatever is
- * marked and has no copy gets one; what the user cannot read is left out of reading and refused otherwise.
+ * Changes a flag on a user's copies of messages, publishes the event, and retracts push notifications for messages marked
+ * as read. Flagging a message without a copy creates one. Unreadable messages are skipped for `read` and refused for
+ * other flags.
  * @throws ProtocolError BAD_REQUEST
  */
 export async function changeFlags(
@@ -36,9 +37,10 @@ export async function changeFlags(
   const { db } = transaction;
   const { flag, op } = wish;
   const isUnreading = flag === 'read' && op === 'remove';
-  // What has no copy counts as read, and there is nothing to take from it otherwise.
+  // A message without a copy counts as read and has no other flags, so that only these changes need a copy.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
-  // Only what is held gets a copy: others may come into sight meanwhile, and go again.
+  // Creates copies only for messages under a shared lock: a message may become readable and unreadable again
+  // concurrently, and a copy would keep it readable.
   const held = makesCopies
     ? await keepReadableMessages(transaction, actor, wish.messageIds)
     : wish.messageIds;
@@ -99,7 +101,7 @@ async function addCopies(
     on conflict do nothing`.execute(db);
 }
 
-/** Those whose copies are others now. */
+/** Sets or clears the flag. Returns the ids of messages with changed copies. */
 async function setFlag(
   { db }: ServerTransaction,
   { id: userId }: KnownUser,

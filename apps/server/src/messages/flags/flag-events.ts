@@ -11,7 +11,9 @@ import { readUserIds } from '../message-surroundings.js';
 import { readSubscribedMutes } from '../topics/subscribed-mutes.js';
 import type { FlagWish } from './flag-wish.js';
 
-/** What a user's clients are told of a flag; of what is unread again also what they need to count it. */
+/**
+ * `update_message_flags` for a user's clients. When messages become unread, it includes the details needed to count them.
+ */
 export async function flagEvent(
   db: Kysely<ServerTables>,
   { id }: KnownUser,
@@ -28,7 +30,7 @@ export async function flagEvent(
   return { ...eventWithTopics(eventType, write), audience: [id] };
 }
 
-/** As {@link flagEvent}, of everything but what is unread again. */
+/** {@link flagEvent} without message details: for every change except marking as unread. */
 export function plainFlagEvent(
   userId: UserId,
   wish: Pick<FlagWish, 'flag' | 'op'>,
@@ -46,7 +48,10 @@ function writeFlags(
   return { op, operation: op, flag, messages: messageIds, all: false };
 }
 
-/** What clients must know of messages to count them as unread; its topics are named as the client wants them. */
+/**
+ * The message details that clients need to count unread messages. The returned function names topics in the client's
+ * form.
+ */
 async function readDetails(
   db: Kysely<ServerTables>,
   userId: KnownUser['id'],

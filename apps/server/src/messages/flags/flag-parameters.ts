@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { messageFlags } from '../message-flags.js';
 import { changeableFlags, type FlagWish } from './flag-wish.js';
 
-/** What is to become of which flag. */
+/** The parameters `op` and `flag`. */
 export const flagParameters = {
   op: z.enum(['add', 'remove'], 'must be add or remove'),
   flag: z.string().max(100),
 };
 
-/** @throws ProtocolError BAD_REQUEST for words that name no flag, and for flags that only the server changes. */
+/** @throws ProtocolError BAD_REQUEST for unknown flags, and for flags that only the server sets. */
 export function requireChangeableFlag(flag: string): FlagWish['flag'] {
   const found = changeableFlags.find((each) => each === flag);
   if (found !== undefined) return found;

@@ -1,8 +1,8 @@
 import type { MessageId } from '@waxwing/protocol';
-/** The flags that clients change. */
+/** Flags that clients may change. */
 export const changeableFlags = ['read', 'starred', 'collapsed'] as const;
 
-/** What a user wants of their copies of messages. */
+/** A requested flag change on a user's copies of messages. */
 export interface FlagWish {
   readonly messageIds: readonly MessageId[];
   readonly op: 'add' | 'remove';

@@ -8,23 +8,23 @@ import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
-/** Marks as read what nobody has read of an archived channel. */
+/** Marks the unread messages of an archived channel as read. */
 const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
   kind: 'messages/read-archived-channel',
   concurrency: 1,
   lifetimeMilliseconds: 7 * oneDay,
 };
 
-/** Whose copies a transaction looks for, and how many it changes: few enough that nobody waits for it for long. */
+/** Batch sizes of one transaction: small enough not to delay others. */
 interface ReadingStep {
   readonly users: number;
-  /** As many as are read at once anywhere where nothing is said. */
+  /** Defaults to the limit of {@link readOfChannels}. */
   readonly copies?: number;
 }
 
 const usualStep: ReadingStep = { users: 100 };
 
-/** A channel, and the last of its users who have nothing unread in it any more. */
+/** The job's progress: its channel and the last user without unread messages in it. */
 interface ReadSoFar {
   readonly channelId: ChannelId;
   readonly lastUserId: UserId;
@@ -33,8 +33,8 @@ interface ReadSoFar {
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Has what users have not read of a channel that is archived count as read, as clients show no channel to read it in. Their
- * clients are told, and their phones forget it. It is done by a job, a part at a time, unless the channel comes back.
+ * Enqueues a job that marks the unread messages of an archived channel as read, because clients no longer show the
+ * channel. It works in batches, publishes events, retracts push notifications, and stops if the channel is unarchived.
  */
 export async function readArchivedChannel(
   transaction: ServerTransaction,
@@ -44,12 +44,12 @@ export async function readArchivedChannel(
   await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: 0 });
 }
 
-/** Says who does that; call it before the database's jobs are started. */
+/** Registers the handler of that job. Call it before the database's jobs are started. */
 export function handleReadingJobs(context: Context): void {
   handleJob(context, readArchivedChannelJob, (transaction, soFar) => readSome(transaction, context, soFar));
 }
 
-/** Marks as read what comes next, and has the rest done later. */
+/** Marks the next batch as read and enqueues a job for the rest. */
 export async function readSome(
   transaction: ServerTransaction,
   context: Context,

@@ -8,7 +8,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
-/** Marks as read what is left of what users have not read of channels that they have left. */
+/** Marks the remaining unread messages of channels that users have left as read. */
 const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membership[] }> = {
   kind: 'messages/read-left-channels',
   concurrency: 1,
@@ -18,8 +18,8 @@ const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membership[]
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Has what users have not read of channels that they have left count as read, and tells their clients: at once, or, of very
- * many copies, by a job, a part at a time, unless they are back by then. The caller holds the channels.
+ * Marks unread messages of channels that users have left as read, and publishes events. Handles up to a limit of copies
+ * at once and enqueues a job for the rest, which skips users who have rejoined. The caller has locked the channels.
  */
 export async function readLeftChannels(
   transaction: ServerTransaction,
@@ -32,7 +32,7 @@ export async function readLeftChannels(
   if (rest.length > 0) await enqueueJob(transaction, context, readLeftChannelsJob, { left: rest });
 }
 
-/** Says who does that; call it before the database's jobs are started. */
+/** Registers the handler of that job. Call it before the database's jobs are started. */
 export function handleReadingOfLeavers(context: Context): void {
   handleJob(context, readLeftChannelsJob, async (transaction, { left }) => {
     await lockChannels(transaction, ascendingIds(left.map(({ channelId }) => channelId)));

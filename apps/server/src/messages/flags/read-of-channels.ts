@@ -21,20 +21,20 @@ export interface ReadCopy {
   readonly message_id: MessageId;
 }
 
-/** What was marked as read. */
+/** The copies marked as read, and the users not completed. */
 export interface Reading {
-  /** By message and user. */
+  /** Sorted by message, then user. */
   readonly copies: readonly ReadCopy[];
-  /** Whose copies are not all looked at yet, as the limit was reached. */
+  /** Users and channels that may have more unread copies: the limit was reached. */
   readonly rest: readonly Membership[];
 }
 
-/** Few enough that nobody waits for it for long. */
+/** Small enough not to delay others. */
 const copiesAtOnce = 10_000;
 
 /**
- * Marks as read what users have not read of channels, in three statements for 500 of them who are in the same ones; of many
- * copies no more than a limit, those of the first users first. The caller holds the channels.
+ * Marks users' unread messages of channels as read: three statements per 500 users with the same channels. Stops after
+ * `limit` copies, in ascending order of users. The caller has locked the channels.
  */
 export async function readOfChannels(
   db: Db,
@@ -51,7 +51,7 @@ export async function readOfChannels(
   return { copies, rest };
 }
 
-/** What users' own clients are told of it. */
+/** `update_message_flags` for each user with copies marked as read. */
 export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
   return [...gatheredBy(copies, ({ user_id }) => user_id)].map(([userId, own]) =>
     plainFlagEvent(
@@ -62,10 +62,10 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
   );
 }
 
-/** So many are named in the text of a statement. */
+/** The number of user ids written into one statement's text. */
 const usersAtOnce = 500;
 
-/** The copies that are meant, which others may change yet, and whose are not all among them. */
+/** Finds unread copies without locking them, and the users for which the limit left some out. */
 async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
   const rest: Membership[] = [];
@@ -81,7 +81,7 @@ async function findUnread(db: Db, memberships: readonly Membership[], limit: num
   return { found, rest };
 }
 
-/** Users who left, or are in, the same channels, in ascending order. */
+/** Users, in ascending order, who share the same list of channels. */
 interface Alike {
   readonly channelIds: readonly Membership['channelId'][];
   readonly userIds: readonly UserId[];
@@ -108,7 +108,7 @@ function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promis
       .selectFrom('user_messages as copy')
       .innerJoin('messages', 'messages.id', 'copy.message_id')
       .select(['copy.user_id', 'copy.message_id'])
-      // Named one by one: of a list in one parameter PostgreSQL takes many users, and reads what everybody has unread.
+      // Lists the ids in the text: for an array parameter, PostgreSQL expects many users and scans all unread copies.
       .where('copy.user_id', 'in', userIds)
       .where('messages.channel_id', 'in', channelIds)
       .where(sql<boolean>`copy.flags & ${read} = 0`)
@@ -119,7 +119,7 @@ function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promis
   );
 }
 
-/** Those that are still unread, by message and user as everywhere. */
+/** Locks the copies that are still unread, ordered by message and user as everywhere, to avoid deadlocks. */
 async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy[]> {
   const { rows } = await sql<ReadCopy & { readonly flags: number }>`
     select copy.user_id, copy.message_id, copy.flags
@@ -127,7 +127,7 @@ async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy
     join user_messages as copy on copy.message_id = v.message_id and copy.user_id = v.user_id
     order by copy.message_id, copy.user_id
     ${lockingRows(db)}`.execute(db);
-  // Not asked of the database, which might look among all that is unread for these few.
+  // Filtered here: with this condition, the database might scan the index of all unread copies for these few.
   return rows.flatMap(({ user_id, message_id, flags }) =>
     (flags & messageFlags.read) === 0 ? [{ user_id, message_id }] : [],
   );

@@ -10,9 +10,9 @@ const maximumIds = 10_000;
 const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most ${maximumIds} ids`);
 
 /**
- * `POST /api/v1/messages/flags` (chat API, common conventions): adds a flag to the user's copies of messages, or takes it
- * from them. Ids of messages that the user cannot read are skipped for `read` and refused otherwise. Refuses with
- * BAD_REQUEST flags that clients do not change.
+ * `POST /api/v1/messages/flags` (docs/chat-api.md#common-conventions): adds or removes a flag on the user's copies of
+ * messages. Unreadable messages are skipped for `read` and refused for other flags. Refuses with BAD_REQUEST flags that
+ * clients cannot change.
  */
 export const updateFlags = operation({
   method: 'POST',

@@ -9,9 +9,9 @@ import { readMessageHistory } from './history-store.js';
 import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
 /**
- * `GET /api/v1/messages/{message_id}/history` (chat API, section 2): what a message was, from how it was sent to how it is
- * now. What of it is told, `message_edit_history_visibility_policy` says. Refuses with BAD_REQUEST where nothing is told,
- * and for messages that do not exist or that the actor may not read.
+ * `GET /api/v1/messages/{message_id}/history` (docs/chat-api.md#2-get-a-messages-edit-history): the snapshots of a
+ * message from the original to the current state, as far as `message_edit_history_visibility_policy` shows them. Refuses
+ * with BAD_REQUEST if the policy hides all history, and for messages that do not exist or that the actor may not read.
  */
 export const getMessageHistory = operation({
   method: 'GET',

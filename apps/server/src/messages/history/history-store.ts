@@ -6,8 +6,8 @@ import { isReadable } from '../message-access.js';
 import type { StoredEdit, StoredMessage } from './message-snapshots.js';
 
 /**
- * A message and its edits, oldest first, of one state: one statement. `undefined` where there is no message that the reader
- * may read.
+ * A consistent snapshot of a message and its edits, oldest first, in one statement. `undefined` if the message does not
+ * exist or the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,
@@ -51,7 +51,10 @@ export async function readMessageHistory(
   };
 }
 
-/** A column of the message, in the row of its first edit alone: with each of them the text would be read a hundred times. */
+/**
+ * Selects a message column only in the row of the first edit: repeated in each row, the text would be read up to a
+ * hundred times.
+ */
 function inFirstRow(column: 'messages.content' | 'messages.rendered_content') {
   return sql<string | null>`case when not exists (
     select 1 from message_edits as earlier where earlier.message_id = messages.id and earlier.id < edit.id
@@ -69,7 +72,7 @@ type NullableEdit = {
     | 'channel_id']: ServerTables['message_edits'][Column] | null;
 };
 
-/** `undefined` for the row of a message that was never edited. */
+/** `undefined` for the row of a message without edits. */
 function toEdit(row: NullableEdit): StoredEdit | undefined {
   const { editor_id, edited_at, prev_content, prev_rendered_content, prev_topic } = row;
   if (editor_id === null || edited_at === null) return undefined;

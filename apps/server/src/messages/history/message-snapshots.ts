@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import { writeTopic } from '../message-form.js';
 
-/** What a message was from one edit to the next. */
+/** The state of a message after one edit. */
 export const messageSnapshot = z.object({
   topic: z.string(),
   content: z.string(),
@@ -20,7 +20,7 @@ export const messageSnapshot = z.object({
   content_html_diff: z.string().optional(),
 });
 
-/** A message as it is now, or was; instants in Unix milliseconds. */
+/** A message's current or former state. Times in this file are Unix milliseconds. */
 interface MessageState {
   readonly topic: string;
   readonly content: string;
@@ -33,7 +33,7 @@ export interface StoredMessage extends MessageState {
   readonly isDirect: boolean;
 }
 
-/** What one edit changed; what is undefined it left as it was. */
+/** One edit. Fields of `before` that it did not change are `undefined`. */
 export interface StoredEdit {
   readonly editorId: UserId;
   readonly editedAt: number;
@@ -43,15 +43,14 @@ export interface StoredEdit {
 
 export interface SnapshotForm {
   readonly policy: RealmSettingValues['message_edit_history_visibility_policy'];
-  /** The client knows that a topic can have no name. */
+  /** The client supports topics without a name. */
   readonly knowsEmptyTopic: boolean;
 }
 
 /**
- * The snapshots of a message, oldest first: how it was sent, and what each of the edits, oldest first, made of it. With
- * the policy `moves` readers are told of its moves alone, each with the text that it had then: the first snapshot has the
- * text of the first move, or where there is none that of today, and not what it was before that. Each is made when it is
- * asked for, as the comparison of two texts takes a while.
+ * The snapshots of a message, oldest first: the original, then the state after each edit. With the policy `moves`, only
+ * moves appear, each with its text at that time. The first snapshot then has the text of the first move, or the current
+ * text if there is none, so that earlier text stays hidden. Lazy, because diffing two texts is slow.
  */
 export function* messageSnapshots(
   message: StoredMessage,
@@ -83,7 +82,7 @@ export function* messageSnapshots(
   }
 }
 
-/** What a message was after its first move; what it is where it was never moved. */
+/** The state after the first move, or the current state if the message was never moved. */
 function atFirstMove(
   message: MessageState,
   edits: readonly StoredEdit[],
@@ -97,7 +96,7 @@ function isMove({ before, channel }: StoredEdit): boolean {
   return before.topic !== undefined || channel !== undefined;
 }
 
-/** What it was before the first edit, after it, and so on. */
+/** The states before the first edit, after it, and so on up to the current one. */
 function statesOf(message: MessageState, edits: readonly StoredEdit[]): MessageState[] {
   const { topic, content, renderedContent } = message;
   const states: MessageState[] = [{ topic, content, renderedContent }];

@@ -9,7 +9,7 @@ import type { NarrowCondition } from './narrow-condition.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Where to begin in a narrow, and how far to go from there. */
+/** An anchor in a narrow and how many messages to read around it. */
 export interface Window {
   readonly anchor: number | 'newest' | 'oldest' | 'first_unread';
   readonly includesAnchor: boolean;
@@ -17,13 +17,13 @@ export interface Window {
   readonly after: number;
 }
 
-/** Greater than any id: the anchor behind the newest message. */
+/** Greater than any id: the anchor after the newest message. */
 const behindNewest = 10_000_000_000_000_000;
 
-/** A message, and the reader's copy. */
+/** A message and the flags of the reader's copy. */
 export interface FoundMessage {
   readonly message: ShownMessage;
-  /** Bits of `messageFlags`; `undefined` where there is no copy. */
+  /** Bits of `messageFlags`. `undefined` if there is no copy. */
   readonly flags: number | undefined;
 }
 
@@ -37,12 +37,12 @@ export interface FoundWindow<Found> {
 }
 
 /**
- * How much is read of what messages were written as: all of it, or, for those who get HTML, only how it begins, which tells
- * what somebody says of themselves.
+ * How much of the Markdown source to read: all, or, for clients that get HTML, only the beginning, which shows whether it
+ * is a `/me` message.
  */
 export type ContentWanted = 'whole' | 'beginning';
 
-/** The messages of a narrow around its anchor that somebody may read: four statements at most. */
+/** The messages of a narrow around its anchor that the reader may read. At most four statements. */
 export async function findWindow(
   db: Db,
   reader: PermissionHolder,
@@ -58,7 +58,7 @@ export async function findWindow(
   });
 }
 
-/** As {@link findWindow}, the ids alone. */
+/** {@link findWindow}, ids only. */
 export async function findWindowIds(
   db: Db,
   reader: PermissionHolder,
@@ -75,7 +75,7 @@ export async function findWindowIds(
   });
 }
 
-/** Messages on one side of an anchor, or at it; those that are nearest to it come first. */
+/** Messages before, at or after an anchor, nearest first. */
 interface Bounds {
   readonly side: '<' | '=' | '>';
   readonly anchor: number;
@@ -102,7 +102,7 @@ async function gatherWindow<Found>(
   };
 }
 
-/** The messages with these ids that somebody may read and that are in the narrow, in ascending order. */
+/** The messages with these ids that are in the narrow and that the reader may read, in ascending order. */
 export async function findAmong(
   db: Db,
   reader: PermissionHolder,
@@ -136,15 +136,18 @@ async function anchorOf(
   return row?.id ?? behindNewest;
 }
 
-/** What of the messages is asked for, besides what the narrow says. */
+/** The parts of a query that the narrow does not determine. */
 interface Selection {
   readonly selected: RawBuilder<unknown>;
-  /** A condition. */
+  /** An additional SQL condition. */
   readonly only: RawBuilder<unknown>;
   readonly rest: RawBuilder<unknown>;
 }
 
-/** Rows of `messages` and `copy`. As text, since the query builder takes a third as long as the statement itself. */
+/**
+ * Selects from `messages` and `copy`. Written as SQL text, because the query builder takes a third as long as the
+ * statement.
+ */
 async function select<Row>(
   db: Db,
   reader: PermissionHolder,
@@ -163,8 +166,8 @@ async function select<Row>(
 }
 
 /**
- * Where nothing else leads to the messages, the reader's copies do: they may be few of all that there are. The plus keeps
- * databases from walking over everybody's messages instead.
+ * Joins from the reader's copies if no other index applies, because they may be few of all messages. The unary plus keeps
+ * databases from scanning all messages instead.
  */
 function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
   return isByCopies(narrow)
@@ -176,7 +179,7 @@ function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
   return !hasHistory && !hasIndex;
 }
 
-/** The column in whose order messages are found. */
+/** The column by which results are ordered. */
 function orderOf(narrow: NarrowCondition): RawBuilder<unknown> {
   return isByCopies(narrow) ? sql`copy.message_id` : sql`messages.id`;
 }
@@ -187,7 +190,7 @@ function within(
 ): Pick<Selection, 'only' | 'rest'> {
   return {
     only: sql`${order} ${sql.raw(side)} ${anchor}`,
-    // Not the parameter alone, whose value SQLite would look at to plan: it would compile the statement each time.
+    // `+ 0`, because SQLite would use a bare parameter's value for planning and recompile the statement each time.
     rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
   };
 }
@@ -198,7 +201,7 @@ const columnsOf: Readonly<Record<ContentWanted, RawBuilder<unknown>>> = {
   beginning: columnsWith(`substr(messages.content, 1, ${meBeginning.length}) as content`),
 };
 
-/** The columns of a {@link FoundRow}, with what is read of what messages were written as. */
+/** The columns of a {@link FoundRow}, with an expression for `content`. */
 function columnsWith(content: string): RawBuilder<unknown> {
   const columns = shownColumns.map((name) => (name === 'content' ? content : `messages.${name}`));
   return sql.raw([...columns, 'copy.flags'].join(', '));

@@ -17,26 +17,29 @@ import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './na
 type Db = Kysely<ServerTables>;
 type Condition = RawBuilder<boolean>;
 
-/** What a narrow asks of messages, on the rows `messages` and `copy`, of which the latter may be missing. */
+/** A narrow as an SQL condition on the rows `messages` and `copy`. `copy` may be missing. */
 export interface NarrowCondition {
   readonly condition: Condition;
-  /** Whether the reader reads everything that meets the condition. */
+  /** Whether the reader may read all messages that meet the condition. */
   readonly isAllReadable: boolean;
-  /** Whether messages count too of which the reader has no copy. */
+  /** Whether to include messages without a copy of the reader. */
   readonly hasHistory: boolean;
-  /** Whether an index finds the messages by a term; all copies of the reader are looked through otherwise. */
+  /** Whether an index finds the messages by a term. Otherwise all copies of the reader are scanned. */
   readonly hasIndex: boolean;
-  /** What is searched for; its words are shown in what is found. */
+  /** The search text. Results highlight its words. */
   readonly search: string | undefined;
 }
 
-/** Terms that say where messages are. */
+/** Operators that select a channel, topic or conversation. */
 const places = ['channel', 'topic', 'dm', 'dm-including'];
 
-/** Terms that only messages of one place or sender, or with certain words, meet. */
+/** Operators that an index serves. */
 const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
 
-/** What the terms ask for together. @throws ProtocolError BAD_NARROW for terms that mean nothing to the reader. */
+/**
+ * Combines the terms of a narrow.
+ * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader.
+ */
 export async function readNarrowCondition(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
@@ -47,7 +50,7 @@ export async function readNarrowCondition(
   const names = await readNarrowNames(db, realm, reader, terms);
   const conditions = terms.map((term) => {
     const condition = conditionOf(db, reader, names, term);
-    // As it is where it can be, so that an index may serve it.
+    // Without `coalesce` if not negated, so that an index can serve it.
     return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
   });
   const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
@@ -65,7 +68,7 @@ export async function readNarrowCondition(
   };
 }
 
-/** `with` names a message: what is meant is where that is now, wherever the other terms say that it was. */
+/** Resolves `with`: replaces terms for a channel, topic or conversation by the current place of the named message. */
 async function followConversation(
   db: Db,
   reader: PermissionHolder,
@@ -165,12 +168,12 @@ function withEach(db: Db, userIds: readonly UserId[]): Condition {
   )`;
 }
 
-/** Whether there is a copy with one of these bits. */
+/** Whether a copy has any of these bits. */
 function hasFlag(...bits: number[]): Condition {
   return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
 }
 
-/** Whether there is a copy that is not read; a message without a copy was never told of, and counts as read. */
+/** Whether an unread copy exists. A message without a copy was never received and counts as read. */
 const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
 
 function isCondition(reader: PermissionHolder, operand: string): Condition {
@@ -231,7 +234,7 @@ function topicWish({ id }: PermissionHolder, wish: string): Condition {
   )`;
 }
 
-/** A muted topic is, and so is a muted channel but for the topics that are not. */
+/** Whether the topic is muted, or its channel is muted and the topic is neither unmuted nor followed. */
 function isMuted(reader: PermissionHolder): Condition {
   return sql`coalesce(
     ${topicWish(reader, 'visibility_policy = 1')}

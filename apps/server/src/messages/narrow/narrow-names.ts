@@ -13,22 +13,22 @@ import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './na
 
 type Db = Kysely<ServerTables>;
 
-/** A channel that a narrow names. */
+/** A channel named in a narrow. */
 interface NamedChannel {
   readonly id: ChannelId;
-  /** Whether everybody who reads the channel reads all of it. */
+  /** Whether all readers of the channel may read all of its messages. */
   readonly isHistoryPublic: boolean;
 }
 
-/** What the names in a narrow stand for, as far as the reader can know. */
+/** The channels and users that a narrow names, as far as the reader can see them. */
 export interface NarrowNames {
-  /** One that the reader reads. @throws ProtocolError BAD_NARROW */
+  /** A channel that the reader may read. @throws ProtocolError BAD_NARROW */
   channel(operand: NarrowOperand): NamedChannel;
   /** @throws ProtocolError BAD_NARROW */
   userIds(operand: NarrowOperand): UserId[];
 }
 
-/** Looks up all names of a narrow: two statements at most. */
+/** Looks up all names of a narrow, in a constant number of statements. */
 export async function readNarrowNames(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
@@ -58,7 +58,7 @@ export async function readNarrowNames(
   };
 }
 
-/** The names in an operand, which is a list, one name, or addresses with commas between them. */
+/** Splits an operand: a list, a single name, or comma-separated addresses. */
 function listed(operand: NarrowOperand): (string | number)[] {
   if (typeof operand !== 'string') return Array.isArray(operand) ? [...operand] : [operand as number];
   return operand
@@ -75,7 +75,7 @@ function channelKey(operand: NarrowOperand): string {
   return String(operand).toLowerCase();
 }
 
-/** By name and by id, of which a name counts before an id. */
+/** Channels by name and by id. A name takes precedence over an id. */
 async function readChannels(
   db: Db,
   reader: PermissionHolder,
@@ -115,7 +115,7 @@ type ChannelRow = Pick<Selectable<ServerTables['channels']>, 'id' | 'name_lower'
 const namedForGuest = namedFor(roles.guest);
 const namedForMember = namedFor(roles.member);
 
-/** The channels with these names or ids that somebody of this role reads. */
+/** A query for the channels with these names or ids that a user of this role may read. */
 function namedFor(role: Role) {
   return fixedQuery<ServerTables, NamedChannels, ChannelRow>((db, parameter) => {
     const wanted = rowsAsTableOf(db, 'v', { name: 'text' }, parameter('names'));

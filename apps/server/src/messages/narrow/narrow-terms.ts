@@ -1,7 +1,7 @@
 import { ProtocolError, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** One condition of a narrow, as it was written. */
+/** One term of a narrow, as the client sent it. */
 export interface NarrowTerm {
   readonly operator: string;
   readonly operand: NarrowOperand;
@@ -36,23 +36,23 @@ const termShape = z
   )
   .meta({ schemaName: 'NarrowTerm' });
 
-/** `narrow` of a request: JSON of a list of `{operator, operand, negated}`, or of pairs of operator and operand. */
+/** The parameter `narrow`: a JSON list of `{operator, operand, negated}`, or of pairs of operator and operand. */
 export const narrowShape = z
   .array(termShape, 'must be a list of terms')
   .max(maximumTerms, `must have at most ${maximumTerms} terms`);
 
-/** A narrow that was stored as JSON; it was read by {@link narrowShape} before. */
+/** Parses a stored narrow, which {@link narrowShape} validated before it was stored. */
 export function readStoredNarrow(json: string): NarrowTerm[] {
   const stored: unknown = parseJson(json);
   return stored as NarrowTerm[];
 }
 
-/** Why a narrow cannot be understood: `desc` is for people. */
+/** The error for an invalid narrow. `desc` is for people. */
 export function badNarrow(desc: string): ProtocolError {
   return new ProtocolError('BAD_NARROW', { message: `Invalid narrow operator: ${desc}`, fields: { desc } });
 }
 
-/** Older and other names of operators. */
+/** Legacy names and aliases of operators. */
 const otherNames: Readonly<Record<string, string>> = {
   stream: 'channel',
   streams: 'channels',
@@ -61,7 +61,7 @@ const otherNames: Readonly<Record<string, string>> = {
   from: 'sender',
 };
 
-/** The one name of an operator. */
+/** The canonical name of an operator. */
 export function operatorOf({ operator }: Pick<NarrowTerm, 'operator'>): string {
   return otherNames[operator] ?? operator;
 }

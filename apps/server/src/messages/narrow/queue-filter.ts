@@ -4,13 +4,13 @@ import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
 import { badNarrow, type NarrowTerm, operatorOf } from './narrow-terms.js';
 
-/** What a queue's narrow asks of a new message. */
+/** The fields of a new message that an event queue's narrow can test. */
 export interface FilteredMessage {
   /** `undefined` for direct messages. */
   readonly channel: { readonly id: ChannelId; readonly name: string } | undefined;
   readonly topic: string;
   readonly sender: { readonly id: number; readonly email: string };
-  /** Bits of the copy; `undefined` where there is none. */
+  /** Bits of the copy. `undefined` if there is none. */
   readonly flags: number | undefined;
 }
 
@@ -44,10 +44,10 @@ const tests: Readonly<Record<string, Test>> = {
   is: (message, operand) => isTests[operand]?.(message, operand) ?? false,
 };
 
-/** It is read for each new message. */
+/** Bounds the cost per new message: the narrow is evaluated for each. */
 const maximumCharacters = 2000;
 
-/** @throws ProtocolError BAD_NARROW for terms that are too long or cannot be decided of a new message alone. */
+/** @throws ProtocolError BAD_NARROW for terms that are too long or that need more than the new message to evaluate. */
 export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   if (JSON.stringify(terms).length > maximumCharacters)
     throw badNarrow(`a queue takes at most ${maximumCharacters} characters`);
@@ -59,7 +59,7 @@ export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   }
 }
 
-/** Whether a message meets all terms, which were checked before. */
+/** Whether a message meets all terms, which {@link checkQueueNarrow} validated. */
 export function meetsNarrow(terms: readonly NarrowTerm[], message: FilteredMessage): boolean {
   return terms.every((term) => {
     const meets = tests[operatorOf(term)]?.(message, String(term.operand)) ?? false;

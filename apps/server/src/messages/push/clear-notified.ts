@@ -7,14 +7,14 @@ import type { ServerTables } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 
-/** Whose phones are to forget which messages. */
+/** Messages to retract from devices, by user. */
 export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
 
-/** Copies of messages: some messages', of everybody where nothing is said. */
+/** Copies of messages, of `userIds` or, if omitted, of every user. */
 export interface CopiesOfMessages {
   readonly messageIds: readonly MessageId[];
   readonly userIds?: readonly UserId[];
-  /** Of those who are not in this channel. */
+  /** Only copies of users who are not subscribed to this channel. */
   readonly outsideChannelId?: ChannelId;
 }
 
@@ -26,7 +26,7 @@ export interface Leavers {
 
 type Db = Transaction<ServerTables>;
 
-/** Of these copies, those of which phones were told; they no longer say so. */
+/** Clears the notified bit on these copies. Returns the messages that had it, by user. */
 export function clearNotifiedOfMessages(
   db: Db,
   { messageIds, userIds, outsideChannelId }: CopiesOfMessages,
@@ -37,7 +37,7 @@ export function clearNotifiedOfMessages(
   return clear(db, sql`message_id in ${amongNumbers(db, messageIds)} ${ofUsers} ${outside}`);
 }
 
-/** The same of what users have of channels that they are not in. */
+/** {@link clearNotifiedOfMessages} for users' copies in channels that they are not subscribed to. */
 export function clearNotifiedOfLeavers(db: Db, { userIds, channelIds }: Leavers): Promise<RemovePayload> {
   return clear(
     db,

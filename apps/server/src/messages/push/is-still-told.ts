@@ -4,8 +4,8 @@ import type { ServerTables } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 
 /**
- * Whether a user is to be told of a message that waits for the relay: it was not withdrawn since, by reading, deleting or
- * moving it, and who has left its channel is told nothing more of it.
+ * Whether a pending push notification is still valid: it was not retracted because the message was read, deleted or
+ * moved, and the user has not left the channel.
  */
 export async function isStillTold(
   db: Kysely<ServerTables>,

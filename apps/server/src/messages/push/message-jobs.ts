@@ -4,31 +4,31 @@ import { handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { clearNotifiedOfLeavers, type Leavers, type RemovePayload } from './clear-notified.js';
 import { type NotifyPayload, tellPhones } from './tell-phones.js';
 
-/** Has phones told of one message. */
+/** Sends push notifications for one message. */
 export const notifyOfMessageJob: TransactionJob<NotifyPayload> = {
   kind: 'messages/notify-of-message',
   concurrency: 4,
   lifetimeMilliseconds: oneDay,
 };
-/** Has phones forget messages. */
+/** Retracts push notifications. */
 export const removeNotificationsJob: TransactionJob<RemovePayload> = {
   kind: 'messages/remove-notifications',
   concurrency: 4,
   lifetimeMilliseconds: 7 * oneDay,
 };
-/** Has phones forget what they were told of channels that their users have left. */
+/** Retracts push notifications for channels that users have left. */
 export const forgetLeftChannelsJob: TransactionJob<Leavers> = {
   kind: 'messages/forget-left-channels',
   concurrency: 4,
   lifetimeMilliseconds: 7 * oneDay,
 };
 
-/** As many ids as a notification holds. */
+/** The maximum number of ids in one notification. */
 const messagesPerRemoval = 200;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'realm' | 'serverPush'>;
 
-/** Says who does the jobs about phones; call it before the database's jobs are started. */
+/** Registers the handlers of the push notification jobs. Call it before the database's jobs are started. */
 export function handleMessageJobs(context: Context): void {
   handleJob(context, notifyOfMessageJob, (transaction, payload, giveUpAt) =>
     tellPhones(transaction, context, payload, giveUpAt),

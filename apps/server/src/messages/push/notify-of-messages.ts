@@ -12,7 +12,7 @@ import { enqueueJob } from '../transaction-jobs.js';
 import { notifyOfMessageJob } from './message-jobs.js';
 import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames } from './who-is-notified.js';
 
-/** A message of which phones may be told, who has a copy of it, and whom it mentions. */
+/** A message that may cause push notifications, with its copies and mentions. */
 type ToldMessage = Pick<SentMessage, 'message' | 'copies'> & {
   readonly rendered: Pick<SentMessage['rendered'], 'mentions'>;
 };
@@ -21,9 +21,9 @@ const anyMention =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
 /**
- * As {@link notifyOfMessages}, of a message whose text has changed: those whom the new text mentions in a way in which the
- * former one did not, so by name and not only with everybody. Whoever was told of the message already is not told again;
- * of direct messages everybody was.
+ * {@link notifyOfMessages} after an edit: notifies users that the new text mentions in a way that the old text did not,
+ * such as by name instead of by a wildcard. Users already notified of the message are skipped. Does nothing for direct
+ * messages, of which all participants were notified.
  */
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,
@@ -38,7 +38,7 @@ export async function notifyOfNewMentions(
   await notifyOfMessages(transaction, context, [{ ...edited, copies }]);
 }
 
-/** Has the phones of those who should know told of new messages, within the transaction that sends them; who they are. */
+/** Enqueues push notifications for new messages in the transaction that sends them. Returns the users to notify. */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'clock' | 'database'>,
@@ -53,7 +53,7 @@ export async function notifyOfMessages(
     await enqueueJob(transaction, context, notifyOfMessageJob, {
       messageId: each.message.id,
       userIds,
-      // Of several groups nobody knows which one it was for whom.
+      // With several groups it is unknown which one concerns which user.
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });
   }
@@ -74,7 +74,7 @@ async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: Told
   });
 }
 
-/** How those who have a phone stand to where the message was sent. */
+/** The notification settings and subscriptions of the users with a registered device. */
 async function readStandings(
   db: Kysely<ServerTables>,
   { channelId, topic }: SentMessage['message'],
@@ -121,7 +121,7 @@ async function readStandings(
   );
 }
 
-/** Looked up for each of them: a list of all who have a phone would be made for each message. */
+/** A correlated subquery: a list of all users with a device would be built for each message. */
 function hasPhone({ exists, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
   const devices = selectFrom('push_devices')
     .select('push_devices.id')

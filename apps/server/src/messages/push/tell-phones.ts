@@ -15,18 +15,18 @@ import { hidingUsers, type MessageSurroundings, readSurroundings } from '../mess
 
 type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
-/** Whom a message concerns who has a phone. */
+/** A message and the users to notify who have a device. */
 export interface NotifyPayload {
   readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
-  /** The one group that it mentions, and whom it mentions by name. */
+  /** The group, if the message mentions exactly one, and the users it mentions by name. */
   readonly groupId?: GroupId;
   readonly named?: readonly UserId[];
 }
 
 /**
- * Tells phones of a message as it is now, and remembers whose: of those who still have it unread and may still read it,
- * which whoever takes part and whoever is in the channel with a copy may.
+ * Sends push notifications for a message in its current state, and marks the copies as notified. Skips users who have
+ * read it or lost access: participants, and subscribers with a copy, have access.
  */
 export async function tellPhones(
   transaction: ServerTransaction,
@@ -68,8 +68,8 @@ export async function tellPhones(
 }
 
 /**
- * Those of the users who are in the message's channel, all of them where it has none; they stay in it until the transaction
- * ends, so that what takes notifications back from those who leave finds this one.
+ * Filters users by subscription to the message's channel; keeps every user if it has none. Takes a shared lock on the
+ * subscriptions until the transaction ends, so that retracting the notifications of users who leave finds this one.
  */
 async function keepSubscribers(
   { db }: ServerTransaction,
@@ -85,7 +85,7 @@ async function keepSubscribers(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Those of the users who are to be told; they are marked as told. */
+/** Marks unread copies of active users as notified. Returns the users and flags. */
 async function markNotified(
   { db }: ServerTransaction,
   { id }: Message,

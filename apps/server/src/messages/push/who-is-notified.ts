@@ -2,7 +2,7 @@ import type { UserSettingName, UserSettingValues } from '../../user-settings/use
 import { messageFlags } from '../message-flags.js';
 import { visibilityPolicies } from '../topics/visibility-policies.js';
 
-/** The settings of a user that say what its phones are told of. */
+/** The user settings that control push notifications. */
 export const pushSettingNames = [
   'enable_offline_push_notifications',
   'enable_stream_push_notifications',
@@ -13,24 +13,23 @@ export const pushSettingNames = [
 
 export type PushSettings = Pick<UserSettingValues, (typeof pushSettingNames)[number]>;
 
-/** How somebody who has a copy of a message stands to where it was sent. */
+/** A recipient's flags, settings and policies, as far as they decide about push notifications. */
 export interface NotifiedStanding {
   /** Bits of the copy. */
   readonly flags: number;
   readonly isDirect: boolean;
   readonly isChannelMuted: boolean;
-  /** What the user wants of the topic; none for direct messages. */
+  /** The user's visibility policy for the topic. None for direct messages. */
   readonly topicPolicy: number;
-  /** What the user wants of the channel; `undefined` for what its settings say. */
+  /** The subscription's own setting. `undefined` means the user's settings apply. */
   readonly pushesChannel: boolean | undefined;
   readonly wildcardsNotify: boolean | undefined;
   readonly settings: PushSettings;
 }
 
 /**
- * Whether somebody's phones are told of a message that others have sent: of direct messages and of mentions by name or
- * group where it wants those, and, where it is not muted, of mentions of everybody, of followed topics, and of channels of
- * which it wants that.
+ * Whether to notify a recipient's devices of another user's message: for direct messages and mentions by name or group if
+ * enabled. Unless the topic is muted, also for wildcard mentions, followed topics and channels with push enabled.
  */
 export function isNotified(standing: NotifiedStanding): boolean {
   const { flags, isDirect, topicPolicy, settings } = standing;

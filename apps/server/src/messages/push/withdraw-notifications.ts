@@ -7,8 +7,8 @@ import { forgetLeftChannelsJob, removeNotificationsJob } from './message-jobs.js
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
 /**
- * Has phones forget messages that their users were told of. Call it before copies are deleted. One job for all, and one
- * notification for many messages of a user.
+ * Retracts push notifications for messages. Call it before copies are deleted. Enqueues one job in total, which sends one
+ * notification for up to 200 messages of a user.
  */
 export async function withdrawNotifications(
   transaction: ServerTransaction,
@@ -21,8 +21,8 @@ export async function withdrawNotifications(
 }
 
 /**
- * Has the phones of those who have left channels forget what they were told of these. What they were told is looked for once
- * they have left for good, so that what is being told meanwhile is found too.
+ * Enqueues a job that retracts push notifications for channels that users have left. The job looks up the notifications
+ * after the users have left, so that it also finds notifications being sent concurrently.
  */
 export async function withdrawFromLeavers(
   transaction: ServerTransaction,

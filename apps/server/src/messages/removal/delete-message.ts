@@ -22,10 +22,10 @@ const asked = [
 ] as const satisfies PermissionName<'realm'>[];
 
 /**
- * `DELETE /api/v1/messages/{message_id}`: deletes a message for everybody. Whoever may delete any message of the
- * organisation or the channel may do it at any time, and others with their own, or those of their bots, within
- * `message_content_delete_limit_seconds`. Whoever could read it is told. Refuses with BAD_REQUEST messages that do not exist
- * or that the actor may not read, those of archived channels, and whoever may not delete it.
+ * `DELETE /api/v1/messages/{message_id}`: deletes a message for all users. Holders of the permission to delete any
+ * message, in the organization or channel, may do so at any time. Others may delete their own or their bots' messages
+ * within `message_content_delete_limit_seconds`. Notifies all readers of the message. Refuses with BAD_REQUEST if the
+ * message does not exist, the actor may not read it or delete it, or its channel is archived.
  */
 export const deleteMessage = operation({
   method: 'DELETE',

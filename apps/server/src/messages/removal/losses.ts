@@ -3,7 +3,7 @@ import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-/** Messages, and those who can see them no more. */
+/** Messages and the users losing access to them. */
 export interface Loss {
   /** In ascending order. */
   readonly ids: readonly MessageId[];
@@ -13,8 +13,8 @@ export interface Loss {
 const messagesPerPiece = 500;
 
 /**
- * Which of the messages each of these users has a copy of; users who have the same are brought together by the database. A
- * piece of the messages at a time, so that no more is in memory at once where both users and messages are many.
+ * Groups users by the messages that they have a copy of; the database does the grouping. Yields per batch of 500 messages
+ * to bound memory if both users and messages are many.
  */
 export async function* lossesAmong(
   db: Kysely<ServerTables>,

@@ -8,7 +8,7 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Transaction<ServerTables>;
 
-/** Notes again which messages channels begin and end with, after some came or went. */
+/** Recomputes `first_message_id` and `last_message_at` of channels after messages were added or removed. */
 export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[]): Promise<void> {
   await sql`
     update channels
@@ -19,7 +19,7 @@ export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[])
     where id in ${amongNumbers(db, channelIds)}`.execute(db);
 }
 
-/** What those who may know of a channel are told where its first message is another one than before. */
+/** An event for users who can see the channel if its first message has changed. Otherwise empty. */
 export async function firstMessageEvents(db: Db, before: Channel): Promise<PublishedEvent[]> {
   const [now] = await findChannels(db, [before.id]);
   if (now === undefined || now.firstMessageId === before.firstMessageId) return [];

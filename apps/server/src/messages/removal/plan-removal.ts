@@ -4,19 +4,19 @@ import type { PermissionName } from '../../permissions/permission-settings.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { Message } from '../message-store.js';
 
-/** Everything that the rules for deleting a message ask for. */
+/** The input of the rules for deleting a message. */
 export interface RemovalFacts {
   /** Unix milliseconds. */
   readonly now: number;
   readonly actorId: UserId;
-  /** Whose bot sent it; `undefined` where no bot that belongs to somebody did. */
+  /** The owner of the bot that sent the message. `undefined` if the sender is no bot or the bot has no owner. */
   readonly botOwnerId: UserId | undefined;
   readonly settings: Pick<RealmSettingValues, 'message_content_delete_limit_seconds'>;
-  /** Which permissions of the organisation the actor has. */
+  /** Realm permissions that the actor holds. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  /** `undefined` where there is none that the actor may read. */
+  /** `undefined` if it does not exist or the actor may not read it. */
   readonly message: Pick<Message, 'senderId' | 'sentAt'> | undefined;
-  /** The message's channel, as the actor stands to it; `undefined` for direct messages. */
+  /** The actor's access to the message's channel. `undefined` for direct messages. */
   readonly access: Pick<ChannelAccess, 'channel' | 'held'> | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { formOf, writeTopic } from '../message-form.js';
 
-/** Messages that somebody can see no more, and where they were; a channel's unless they were direct. */
+/** Messages no longer visible to an audience, and their channel and topic. No channel for direct messages. */
 export interface GoneMessages {
   /** In ascending order. */
   readonly ids: readonly MessageId[];
@@ -10,7 +10,7 @@ export interface GoneMessages {
   readonly topic: string;
 }
 
-/** `delete_message`: one for clients that can take several at once, and one for each message for the others. */
+/** `delete_message`: one event for clients that support bulk deletion, one event per message for others. */
 export function removalEvents(
   { ids, channelId, topic }: GoneMessages,
   audience: readonly UserId[],

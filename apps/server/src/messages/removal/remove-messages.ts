@@ -17,15 +17,15 @@ export interface RemovedMessages {
   readonly messages: readonly Message[];
   /** `undefined` for direct messages. */
   readonly channel: Channel | undefined;
-  /** Who deletes them, and is told of it in any case; `undefined` where the server does it by the clock. */
+  /** The user who deletes them, who is always notified. `undefined` if the server deletes them on a schedule. */
   readonly actorId: UserId | undefined;
 }
 
 type RemovalContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Removes messages with everything that hangs on them, and tells those who could read them, in a number of statements that
- * does not grow with them. The caller has locked their channel, and them.
+ * Deletes messages with their copies, edits and upload references, and notifies their readers. Uses a constant number of
+ * statements for any number of messages. The caller has locked the channel and the messages.
  */
 export async function removeMessages(
   transaction: ServerTransaction,
@@ -51,7 +51,7 @@ export async function removeMessages(
   await publish(transaction, [...(await firstMessageEvents(db, channel)), ...events]);
 }
 
-/** Who could read which of the messages; the actor is among them, who has a copy where that is needed for reading. */
+/** The readers of each message, including the actor, who has a copy if reading needs one. */
 async function findReaders(
   { db }: ServerTransaction,
   { messages, channel, actorId }: RemovedMessages,

@@ -1,6 +1,6 @@
 import { escapeHtml } from '@waxwing/markdown';
 
-/** HTML in which the words that were searched for are marked, wherever they are text. */
+/** HTML with the searched words highlighted in its text, not in its tags. */
 export function highlightHtml(html: string, words: readonly string[]): string {
   return html
     .split(/(<[^>]*>)/)
@@ -8,12 +8,12 @@ export function highlightHtml(html: string, words: readonly string[]): string {
     .join('');
 }
 
-/** A plain text as HTML in which the words that were searched for are marked. */
+/** Plain text as HTML with the searched words highlighted. */
 export function highlightPlain(text: string, words: readonly string[]): string {
   return highlightText(escapeHtml(text), words);
 }
 
-/** Escaped text: what stands for one character is no word. */
+/** Highlights words in escaped text. Character references are not words. */
 function highlightText(text: string, words: readonly string[]): string {
   const wanted = new Set(words);
   return text.replace(/&#?\w+;|[\p{L}\p{N}\p{M}]+/gu, (token) =>

@@ -2,16 +2,19 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-/** More words than anybody types make a search no more exact. */
+/** Bounds the cost of a search: more words do not make it more precise. */
 const maximumWords = 100;
 
-/** The words of what is searched for, of which a message must have each. */
+/** The distinct words of a search, in lower case. A message must contain all of them. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return [...new Set(words)].slice(0, maximumWords);
 }
 
-/** Whether the row of `messages` has all words, in its topic or its text; a search without words finds nothing. */
+/**
+ * An SQL condition: whether the row of `messages` contains all words in its topic or text. A search without words finds
+ * nothing.
+ */
 export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {
   const words = wordsOf(search);
   if (words.length === 0) return sql<boolean>`false`;

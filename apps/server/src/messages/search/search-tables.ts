@@ -1,7 +1,9 @@
 import { isPostgres } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
-/** Makes messages searchable by their words. The databases keep it right by themselves, whoever changes messages. */
+/**
+ * Creates the full-text index of messages. Triggers on SQLite, and the index itself on PostgreSQL, keep it up to date.
+ */
 export async function createSearch(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {
     await sql`create index messages_search on messages

@@ -14,23 +14,23 @@ import { topicKey } from '../message-store.js';
 import { cutTopic, readTopic, resolvesNothing, unprintablePosition } from '../topic-text.js';
 import type { NamedChannel } from './read-destination.js';
 
-/** What the rules about sending to a channel ask for. */
+/** The input of the rules for sending to a channel. */
 export interface ChannelSendingFacts {
-  /** `undefined` where there is no such channel. */
+  /** `undefined` if the channel does not exist. */
   readonly access: ChannelAccess | undefined;
   readonly settings: Pick<RealmSettingValues, 'topics_policy'>;
   readonly topic: string;
-  /** Whether nobody has sent anything to the topic. */
+  /** Whether the topic has no messages. */
   readonly isTopicNew: boolean;
 }
 
-/** Where facts about sending come from. */
+/** The source of facts about sending. */
 export interface SendingSource {
   readonly db: Kysely<ServerTables>;
   findChannels(ids: readonly ChannelId[]): Promise<Channel[]>;
 }
 
-/** Where a message goes, of which it was decided that it may. */
+/** An approved channel and topic for a message. */
 export interface ChannelPlace {
   readonly access: ChannelAccess;
   readonly topic: string;
@@ -38,8 +38,8 @@ export interface ChannelPlace {
 }
 
 /**
- * A topic as it was asked for, as it is stored.
- * @throws ProtocolError BAD_REQUEST where it is missing, cannot be shown, or is nothing but the mark of resolved topics.
+ * Normalizes a requested topic to its stored form.
+ * @throws ProtocolError BAD_REQUEST if it is missing, has unprintable characters, or is only the mark of resolved topics.
  */
 export function readNewTopic(text: string | undefined): string {
   if (text === undefined) throw refused('Missing topic');
@@ -50,7 +50,7 @@ export function readNewTopic(text: string | undefined): string {
   return cutTopic(topic);
 }
 
-/** Reads the facts; `findChannels` may lock what it finds. A bot may post where its owner may. */
+/** Reads the facts about sending to a channel. `findChannels` may lock the channels. A bot may post if its owner may. */
 export async function readChannelSending(
   { db, findChannels }: SendingSource,
   actor: KnownUser,
@@ -77,9 +77,9 @@ export async function readChannelSending(
 }
 
 /**
- * Where the message goes.
- * @throws ProtocolError STREAM_DOES_NOT_EXIST where the sender can know of no such channel, BAD_REQUEST where it takes no
- *   messages from the sender, or none with this topic.
+ * Checks whether the sender may post in the channel and topic.
+ * @throws ProtocolError STREAM_DOES_NOT_EXIST if the sender cannot see such a channel, BAD_REQUEST if it accepts no
+ * messages from the sender, or none with this topic.
  */
 export function planPlace(
   { access, settings, topic, isTopicNew }: ChannelSendingFacts,

@@ -16,13 +16,13 @@ import { findConversations, participantsKey } from '../conversation-store.js';
 import { findRecipients, type Recipient } from './find-recipients.js';
 import type { NamedRecipient } from './read-destination.js';
 
-/** What the rules about direct messages ask for. */
+/** The input of the rules for direct messages. */
 export interface DirectSendingFacts {
   readonly sender: Pick<KnownUser, 'id' | 'isBot'>;
   readonly recipients: readonly Recipient[];
   /** Whether the sender or one of the recipients may take part in direct messages. */
   readonly isPermitted: boolean;
-  /** Whether these people have written to each other before. */
+  /** Whether the conversation already exists. */
   readonly hasBegun: boolean;
   readonly mayBegin: boolean;
 }
@@ -57,8 +57,9 @@ export async function readDirectSending(
 }
 
 /**
- * Who takes part, the sender too. Whoever writes to bots or to themselves alone may always do so, and so may bots.
- * @throws ProtocolError BAD_REQUEST where the organisation does not let these people write to each other.
+ * Checks the rules and returns all participants, including the sender. Messages from bots, and messages only to bots or
+ * oneself, are always permitted.
+ * @throws ProtocolError BAD_REQUEST if the organization does not let these users message each other.
  */
 export function planParticipants(facts: DirectSendingFacts): UserId[] {
   const { sender, recipients, isPermitted, hasBegun, mayBegin } = facts;

@@ -8,7 +8,7 @@ import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../us
 import { readSightOf } from '../../users/user-sight.js';
 import type { NamedRecipient } from './read-destination.js';
 
-/** Somebody to whom a direct message goes. */
+/** A recipient of a direct message. */
 export interface Recipient {
   readonly id: UserId;
   readonly isBot: boolean;
@@ -18,8 +18,8 @@ type Db = Kysely<ServerTables>;
 type Row = Awaited<ReturnType<typeof readUsers>>[number];
 
 /**
- * The users whom a sender names, each once, in a constant number of statements.
- * @throws ProtocolError BAD_REQUEST for names of nobody whom the sender can know of, and for deactivated users.
+ * The users that a sender names, without duplicates, in a constant number of statements.
+ * @throws ProtocolError BAD_REQUEST for users that do not exist or that the sender cannot see, and for deactivated users.
  */
 export async function findRecipients(
   db: Db,
@@ -60,7 +60,7 @@ function unknown(name: NamedRecipient) {
   return refused(typeof name === 'number' ? `Invalid user ID ${name}` : `Invalid email '${name}'`);
 }
 
-/** Active users come after those who have had the same address before. */
+/** Active users come last, so that they win over deactivated users with the same address. */
 function readUsers(db: Db, ids: readonly number[], addresses: readonly string[]) {
   const wanted = rowsAsTable(
     db,

@@ -4,13 +4,14 @@ import { realmLimits } from '../../realm/realm-limits.js';
 const cutEnding = '\n[message truncated]';
 
 /**
- * A new message's text as it is stored: without newlines before it and blanks after it, and within the limit in code points.
- * @throws ProtocolError BAD_REQUEST for one that says nothing.
+ * Normalizes a new message's text: removes leading newlines and trailing whitespace, and truncates it to the limit in
+ * code points.
+ * @throws ProtocolError BAD_REQUEST if nothing is left.
  */
 export function readNewContent(text: string): string {
   const content = text.replace(/^\n+/, '').trimEnd();
   if (content === '') throw refused('Message must not be empty');
-  // Only a text that is longer in code units can be longer in code points.
+  // Fast path: a text has at most as many code points as code units.
   if (content.length <= realmLimits.max_message_length) return content;
   const characters = [...content];
   if (characters.length <= realmLimits.max_message_length) return content;

@@ -1,18 +1,18 @@
 import { type ChannelId, parseJsonOrUndefined, refused } from '@waxwing/protocol';
 
-/** How somebody names a user to whom a message goes. */
+/** A recipient as the sender names it: a user id or an address. */
 export type NamedRecipient = number | string;
 
-/** A channel as a sender names it. */
+/** A channel as the sender names it. */
 export type NamedChannel =
   | { readonly kind: 'id'; readonly id: ChannelId }
   | { readonly kind: 'name'; readonly name: string };
 
-// A conversation is found by the ids of all who take part, which an index must hold.
+// A conversation's key contains all participants' ids and must fit into an index entry.
 const maximumRecipients = 100;
 
 /**
- * The channel that `to` names: its id or its name, as it is or as JSON; a list of one name too.
+ * Parses a channel from `to`: its id or name, plain or as JSON. A list with one element is accepted.
  * @throws ProtocolError BAD_REQUEST for anything else.
  */
 export function readChannelName(to: string): NamedChannel {
@@ -25,8 +25,8 @@ export function readChannelName(to: string): NamedChannel {
 }
 
 /**
- * The users whom `to` names: a list of ids or of addresses as JSON, or addresses with commas between them.
- * @throws ProtocolError BAD_REQUEST for anything else, for nobody, and for more than 100.
+ * Parses recipients from `to`: a JSON list of ids or addresses, or comma-separated addresses.
+ * @throws ProtocolError BAD_REQUEST for anything else, and for more than 100.
  */
 export function readRecipientNames(to: string): NamedRecipient[] {
   const value = parsed(to);
@@ -39,7 +39,7 @@ export function readRecipientNames(to: string): NamedRecipient[] {
   throw refused('Recipient list may only contain user IDs, or only email addresses');
 }
 
-/** JSON can write what no name has and no database keeps. */
+/** Refuses null bytes and lone surrogates, which JSON can encode and databases reject. */
 function requireText(value: unknown): void {
   const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
   if (texts.some((text) => /[\0\p{Surrogate}]/u.test(text)))
@@ -50,7 +50,7 @@ function isId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
-/** JSON where it is that, and the text itself, a name or an address, otherwise. No id is beyond what a double holds. */
+/** Parses JSON, or returns the text itself if it is not JSON. `JSON.parse` suffices: ids fit into a double. */
 function parsed(text: string): unknown {
   return parseJsonOrUndefined(text, JSON.parse) ?? text;
 }

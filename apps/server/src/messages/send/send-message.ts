@@ -30,23 +30,24 @@ import {
   readRecipientNames,
 } from './read-destination.js';
 
-/** UTF-16 code units of a text that is rendered in less time than it takes to ask first where it may go. */
+/** In UTF-16 code units: rendering such a text takes less time than checking the destination first. */
 const shortText = 500;
 
-/** Where a message is to go, as the sender says. */
+/** The destination as the sender requests it. */
 type Asked =
   | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
   | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
 
-/** Clients that people read with: what they send is read by whom it is from. */
+/** Interactive clients: their own messages count as read by the sender. */
 const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter|terminal|website|mozilla/i;
 
 /**
- * `POST /api/v1/messages` (chat API, common conventions): sends a message to a channel's topic or to users. Everybody who
- * gets it is told; the queue `queue_id` of the sender is told `local_id` too. Refuses with STREAM_DOES_NOT_EXIST a
- * channel of which the sender cannot know; with STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED
- * who mentions more people than they may; with BAD_REQUEST an empty text, unknown recipients, and what the organisation,
- * the channel or a group does not let the sender do.
+ * `POST /api/v1/messages` (docs/chat-api.md#common-conventions): sends a message to a channel's topic or to users.
+ * Publishes an event to all recipients; the sender's queue `queue_id` also gets `local_id`. Refuses with:
+ *
+ * - STREAM_DOES_NOT_EXIST, if the sender cannot see such a channel
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED, if it would mention too many users
+ * - BAD_REQUEST, for empty text, unknown recipients, and missing permissions in the organization, channel or group
  */
 export const sendMessage = operation({
   method: 'POST',
@@ -66,7 +67,7 @@ export const sendMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({
     id: z.number().int(),
-    /** 3 where the sender follows the topic from now on, 2 where it is no longer muted. */
+    /** 3 if the sender follows the topic from now on, 2 if the topic is now unmuted. */
     automatic_new_visibility_policy: z.number().int().optional(),
   }),
   codes: [
@@ -82,13 +83,13 @@ export const sendMessage = operation({
     const asked = readAsked(parameters);
     const client = clientName(head.header('user-agent'));
     const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
-    // What may go nowhere is not rendered.
+    // Checks the destination first, so that long messages without one are not rendered.
     if (content.length > shortText) {
       const { db } = database;
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decidePlace({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
-    // Before the transaction, as it takes longer than everything else and others would wait.
+    // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
     const [rendered] = (await renderContents(database.db, context, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
       const { destination, place } = await decide(transaction, context, { sender, asked, rendered });
@@ -135,11 +136,14 @@ interface Sending {
 
 interface Decided {
   readonly destination: Destination;
-  /** Of a message to a channel. */
+  /** Only for a message to a channel. */
   readonly place?: ChannelPlace;
 }
 
-/** Where a message goes, whatever it says; throws where it may not. */
+/**
+ * Checks the destination, independent of the content.
+ * @throws ProtocolError if the sender may not send there.
+ */
 async function decidePlace(
   source: SendingSource,
   realm: ServerContext['realm'],
@@ -154,7 +158,10 @@ async function decidePlace(
   return { destination: { kind: 'channel', channelId: access.channel.id, topic }, place };
 }
 
-/** Where the message goes, which stays so until the transaction ends; throws where it may not. */
+/**
+ * Checks the destination and the mentions, and locks the channel until the transaction ends.
+ * @throws ProtocolError if the sender may not send there.
+ */
 async function decide(
   transaction: ServerTransaction,
   { realm }: ServerContext,

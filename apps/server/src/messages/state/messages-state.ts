@@ -13,14 +13,14 @@ import { readUnread, unreadShape } from './unread-messages.js';
 
 const ids = z.array(z.number().int());
 
-/** The newest message that the user may read; -1 where there is none. */
+/** The newest message that the user may read, or -1. */
 export const newestMessageState = initialState({
   eventType: 'message',
   shape: z.object({ max_message_id: z.number().int() }),
   fetch: async ({ database: { db } }, actor) => ({ max_message_id: await newestMessageId(db, actor) }),
 });
 
-/** What the user has not read. */
+/** The user's unread messages. */
 export const unreadState = initialState({
   eventType: 'update_message_flags',
   alsoNeeds: 'message',
@@ -50,7 +50,7 @@ export const starredState = initialState({
 
 const maximumConversations = 1000;
 
-/** With whom the user has exchanged direct messages, the newest conversation first. */
+/** The user's direct message conversations, the most recent first. At most 1000. */
 export const conversationsState = initialState({
   eventType: 'recent_private_conversations',
   shape: z.object({
@@ -102,7 +102,7 @@ export const userTopicsState = initialState({
   },
 });
 
-/** Topics that are muted, as clients knew them before topics could be followed: name of the channel, topic, instant. */
+/** Muted topics in the legacy format, from before topics could be followed: channel name, topic, Unix seconds. */
 export const mutedTopicsState = initialState({
   eventType: 'muted_topics',
   withheldWith: 'user_topic',

@@ -10,10 +10,10 @@ import { topicKey } from '../message-store.js';
 import { readUserIds } from '../message-surroundings.js';
 
 const ids = z.array(z.number().int());
-/** So many of the newest are listed. */
+/** The number of newest unread messages that are listed. */
 const maximumUnread = 50_000;
 
-/** `unread_msgs` of the register answer; lists of ids ascend. */
+/** `unread_msgs` of the register answer. Lists of ids are ascending. */
 export const unreadShape = z.object({
   count: z.number().int(),
   pms: z.array(
@@ -27,7 +27,7 @@ export const unreadShape = z.object({
 
 type Unread = z.input<typeof unreadShape>;
 
-/** What somebody has not read, of what they may read: one statement. */
+/** The unread messages that the reader may read. One statement. */
 export async function readUnread(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
@@ -82,7 +82,7 @@ export async function readUnread(
 const mentionBits =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
-/** Ids by where they belong, in the order in which they came. */
+/** Ids grouped by key, in insertion order. */
 class Lists {
   readonly #lists = new Map<string, number[]>();
 

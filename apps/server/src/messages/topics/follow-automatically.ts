@@ -11,7 +11,7 @@ import { type VisibilityPolicy, visibilityPolicies } from './visibility-policies
 
 type FollowContext = Pick<ServerContext, 'clock' | 'publish'>;
 
-/** When topics are followed, or heard, without being asked: the numbers of the chat API. 4 is never. */
+/** When topics are followed or unmuted automatically: the numbers of the chat API. 4 is never. */
 const automatically = { whereSomebodyTakesPart: 1, whereSomebodySends: 2, whereSomebodyBegins: 3 } as const;
 
 const settingNames = [
@@ -20,11 +20,11 @@ const settingNames = [
   'automatically_follow_topics_where_mentioned',
 ] as const;
 
-/** Somebody in the channel, what they want of it and of the topic now, and what they have set. */
+/** A subscriber's mute state, topic policy and settings for automatic following. */
 interface Standing {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
-  /** Of `automatically`, as is `unmutes`. */
+  /** A value of `automatically`, as is `unmutes`. */
   readonly follows: number;
   readonly unmutes: number;
   readonly followsMentions: boolean;
@@ -37,9 +37,9 @@ interface Automatic {
 }
 
 /**
- * Has people follow the topic of a new message in a channel as they have set it: who began it or writes in it, and who is
- * mentioned by name; and has the sender hear of it where the rest of the channel is muted. What was followed stays so, and
- * for those who are mentioned so does everything that they have chosen. The sender's new choice, where there is one.
+ * Follows the topic of a new channel message according to users' settings: for the sender, and for users mentioned by
+ * name. In a muted channel it may unmute the topic for the sender. Topics already followed stay so. For mentioned users,
+ * any existing policy stays. Returns the sender's new policy, or `undefined` if it is unchanged.
  */
 export async function followAutomatically(
   transaction: ServerTransaction,
@@ -61,7 +61,7 @@ export async function followAutomatically(
   return wishes.find(({ userId }) => userId === senderId)?.policy;
 }
 
-/** As {@link followAutomatically}, for the sender of a message that has begun a topic because it was moved there. */
+/** {@link followAutomatically} for the sender of a message that created the topic by moving there. */
 export async function followMovedMessage(
   transaction: ServerTransaction,
   context: FollowContext,

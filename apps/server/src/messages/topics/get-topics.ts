@@ -8,13 +8,13 @@ import type { ServerContext } from '../../context.js';
 import { isReadable, readableChannels } from '../message-access.js';
 import { writeTopic } from '../message-form.js';
 
-/** So many of the newest are answered; more nobody looks through. */
+/** The number of newest topics in an answer. */
 const maximumTopics = 10_000;
 
 /**
- * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the newest topics of a channel with messages
- * that the user may read, each under its newest name, the one with the newest message first. Refuses with BAD_REQUEST a
- * channel that the user cannot read.
+ * `GET /api/v1/users/me/{stream_id}/topics` (docs/chat-api.md#common-conventions): the newest topics of a channel with
+ * messages that the user may read, the one with the newest message first. Each has the name that its newest message uses.
+ * Refuses with BAD_REQUEST if the user cannot read the channel.
  */
 export const getTopics = operation({
   method: 'GET',

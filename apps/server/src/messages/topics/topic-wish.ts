@@ -1,7 +1,7 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { VisibilityPolicy } from './visibility-policies.js';
 
-/** What a user wants of a topic from now on. */
+/** A requested visibility policy of a user for a topic. */
 export interface TopicWish {
   readonly userId: UserId;
   readonly channelId: ChannelId;

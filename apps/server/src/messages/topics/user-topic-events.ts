@@ -9,7 +9,10 @@ import { eventWithTopics } from '../message-form.js';
 import type { TopicWish } from './topic-wish.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
-/** What users are told of their new wishes; clients that know muted topics only are told of all of these. */
+/**
+ * Events for users' changed topic policies. Each also gets the full list of muted topics, for clients that support only
+ * those.
+ */
 export async function userTopicEvents(
   db: Kysely<ServerTables>,
   wishes: readonly TopicWish[],
@@ -78,7 +81,7 @@ function readMutedRows(db: Kysely<ServerTables>, userIds: readonly UserId[]) {
           .on('subscriptions.is_active', '=', 1),
       )
       .select(['user_topics.user_id', 'channels.name', 'topic', 'updated_at'])
-      // Many have muted topics of channels that they could read once, whose names may be others now.
+      // Leaves out channels that the user can no longer read: their names may have changed since.
       .where((is) =>
         is.or([
           is('channels.is_web_public', '=', 1),

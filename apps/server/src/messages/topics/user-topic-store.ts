@@ -10,10 +10,10 @@ import type { TopicWish } from './topic-wish.js';
 import { userTopicEvents } from './user-topic-events.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
-/** A client that starts is told of all of them. */
+/** Bounds the register answer, which lists all policies of a user. */
 const maximumWishes = 10_000;
 
-/** @throws ProtocolError BAD_REQUEST where a user keeps so many wishes that it can have no new one. */
+/** @throws ProtocolError BAD_REQUEST if the user already has the maximum number of topic policies. */
 export async function requireRoomForWish(
   db: Kysely<ServerTables>,
   { userId, channelId, topic, policy }: TopicWish,
@@ -34,8 +34,8 @@ export async function requireRoomForWish(
 }
 
 /**
- * Stores what users want of topics, no topic twice for a user, and tells each of them who may know of it: three statements
- * for all.
+ * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isTold` selects. A
+ * constant number of statements.
  */
 export async function storeTopicWishes(
   transaction: ServerTransaction,
@@ -78,7 +78,7 @@ export async function storeTopicWishes(
   await publish(transaction, await userTopicEvents(db, wishes.filter(isTold), now));
 }
 
-/** What a user wants of topics of channels that it reads, the newest wish last. */
+/** A user's policies for topics of channels that the user may read, the most recently changed last. */
 export function userTopicsOf(db: Kysely<ServerTables>, reader: PermissionHolder) {
   return db
     .selectFrom('user_topics')
