@@ -6,19 +6,19 @@ import { findCredential, type KnownUser, lockUser } from './credential-store.js'
 import { requireAdministrator } from './require-administrator.js';
 import { requireHuman, requireMember } from './require-member.js';
 
-/** Who asks, as it was when it was authenticated. Operations change something through it alone. */
+/** The authenticated requester, as of authentication. Operations make changes only through it. */
 export interface Requester extends KnownUser {
   /**
-   * Runs `work` in a transaction. It is given the requester as it is now; neither its key nor its role can change until
-   * the transaction ends. `first` runs before that, for a lock that must be taken before a user's.
-   * @throws ProtocolError INVALID_API_KEY when it was removed, or given another key, since it was authenticated; what
-   * its kind refuses with when it is no longer of that kind; and what `work` throws.
+   * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
+   * ends. `first` runs before, for locks that must be taken before the user's.
+   * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
+   * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */
   change<Result>(
     work: (transaction: ServerTransaction, held: KnownUser) => Promise<Result>,
     first?: (transaction: ServerTransaction) => Promise<void>,
   ): Promise<Result>;
-  /** As {@link change}, for work that takes long: it holds up no writes of others, as `writeAlone` says. */
+  /** Like {@link change}, for long work: uses `writeAlone`, which does not block other writes on PostgreSQL. */
   changeAlone<Result>(
     work: (transaction: ServerTransaction, held: KnownUser) => Promise<Result>,
   ): Promise<Result>;
@@ -30,9 +30,9 @@ type RequesterKind = AnyRequesterKind & Required<Pick<AnyRequesterKind, 'authent
 interface Demand {
   readonly name: string;
   readonly description: string;
-  /** What `demand` refuses with. */
+  /** The error codes of `demand`. */
   readonly codes: readonly ErrorCode[];
-  /** Throws for whoever is not of this kind. It is asked before parameters are read, and again in each transaction. */
+  /** Throws if the user is not of this kind. Runs before parameters are parsed, and again in each transaction. */
   demand(user: KnownUser): void;
 }
 
@@ -67,7 +67,7 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
   };
 }
 
-/** Requesters that are users or bots. */
+/** Any user or bot. */
 export const user = requesterKind({
   name: 'user',
   description: "A user's or bot's e-mail address and API key.",
@@ -75,7 +75,7 @@ export const user = requesterKind({
   demand: () => undefined,
 });
 
-/** Requesters that are no bots. */
+/** Any user; no bots. */
 export const human = requesterKind({
   name: 'human',
   description: "A user's e-mail address and API key; bots are refused.",
@@ -83,7 +83,7 @@ export const human = requesterKind({
   demand: requireHuman,
 });
 
-/** Requesters that are neither bots nor guests. */
+/** Any user except guests; no bots. */
 export const member = requesterKind({
   name: 'member',
   description: "A user's e-mail address and API key; bots and guests are refused.",
@@ -91,7 +91,7 @@ export const member = requesterKind({
   demand: requireMember,
 });
 
-/** Requesters that administer the organisation; owners do, and bots may. */
+/** Administrators and owners, including bots. */
 export const administrator = requesterKind({
   name: 'administrator',
   description: "An administrator's or owner's e-mail address and API key.",
@@ -100,8 +100,8 @@ export const administrator = requesterKind({
 });
 
 /**
- * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and
- * a wrong key are answered alike, after the same work.
+ * Authenticates a request by email address and API key (HTTP Basic). An unknown address, a deactivated user and a
+ * wrong key are indistinguishable: same response, same work.
  * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
  */
 export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {
@@ -118,8 +118,9 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
 }
 
 /**
- * Keeps a user as it is until the transaction ends; its role may be another one than when it was authenticated.
- * @throws ProtocolError INVALID_API_KEY when it was removed, or given another key, since.
+ * Locks a user until the transaction ends, and returns its current state. The role may differ from the one at
+ * authentication.
+ * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key replaced since.
  */
 export async function holdUser(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
   const held = await lockUser(transaction, user);

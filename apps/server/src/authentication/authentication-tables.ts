@@ -2,15 +2,15 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Instants in Unix milliseconds. */
+/** Times in Unix milliseconds. */
 export interface AuthenticationTables {
-  /** Of people who have one. */
+  /** Only people who have a password have a row. */
   passwords: {
     user_id: UserId;
-    /** As `hashPassword` writes it. */
+    /** A result of `hashPassword`. */
     hash: string;
   };
-  /** API keys that were given for passwords, beside the one that a user was made with. */
+  /** API keys issued by signing in, in addition to the main key in `users.api_key_hash`. */
   sign_in_keys: {
     id: Generated<number>;
     user_id: UserId;
@@ -18,17 +18,17 @@ export interface AuthenticationTables {
     key_hash: string;
     created_at: number;
   };
-  /** Names that somebody has tried to sign in with, and could not. */
+  /** Names with recent failed sign-ins. */
   sign_in_failures: {
-    /** SHA-256 of the name: people type passwords where names belong. */
+    /** SHA-256 of the name. Not the name itself, because people type passwords into the name field. */
     name_digest: string;
-    /** Since the instant, or since it was last locked out. */
+    /** Number of failures since `since`. */
     failures: number;
     since: number;
-    /** How often it was locked out, each time for twice as long. */
+    /** Number of lockouts. Each one lasts twice as long as the one before. */
     lockouts: number;
     locked_until: number;
-    /** When nothing of it matters any more. */
+    /** When the row expires. */
     forget_at: number;
   };
 }

@@ -4,16 +4,16 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** An active user or bot that asks, as its requests are judged by. */
+/** An active user or bot with the fields that authorization needs. */
 export interface KnownUser {
   readonly id: UserId;
   readonly role: Role;
   readonly isBot: boolean;
-  /** What its API key is checked against. */
+  /** Hash that its API key is verified against. */
   readonly apiKeyHash: string;
 }
 
-/** Who comes with an address and an API key. */
+/** An email address and API key to verify. */
 export interface Credential {
   readonly email: string;
   /** SHA-256 of the key. */
@@ -21,10 +21,9 @@ export interface Credential {
 }
 
 /**
- * The active user with this address, and what its API key is checked against: the hash of a key that it was given for its
- * password, where it is the one that was sent, and otherwise of the key that it was made with. An unknown address costs
- * the database and us as much as a known one: there is one row either way, and `user` makes something of it only when it
- * is asked for.
+ * The active user with this address, and the hash to verify its API key against: the hash of the sign-in key that was
+ * sent, if there is one, otherwise of the user's main key. An unknown address takes the same time as a known one: the
+ * query always returns one row, and `user` is evaluated only on demand.
  */
 export async function findCredential(
   db: Kysely<ServerTables>,
@@ -58,7 +57,8 @@ const credentialOf = fixedQuery<ServerTables, CredentialSent, CredentialRow>((db
   db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
     .leftJoin('users', (join) =>
-      // As a parameter SQLite could not tell that the index of active users serves, and would compile each time.
+      // A literal, not a parameter: SQLite could not use the partial index of active users and would recompile the
+      // query each time.
       join.on('users.email_lower', '=', parameter('emailLower')).on('users.is_active', '=', sql.lit(1)),
     )
     .leftJoin('sign_in_keys', (join) =>
@@ -70,8 +70,8 @@ const credentialOf = fixedQuery<ServerTables, CredentialSent, CredentialRow>((db
 );
 
 /**
- * A user as it is now, if it is active and has its key still; what would change that, or its role, waits for the end of
- * the transaction then.
+ * A user's current state, if it is active and its key is valid. Locks its state, role and key against changes until
+ * the transaction ends.
  */
 export async function lockUser(
   { db }: ServerTransaction,
@@ -94,7 +94,7 @@ const heldUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db, p
     .modifyEnd(keepingRows(db)),
 );
 
-/** A statement of its own, which sees what was committed while the user was waited for. */
+/** A separate statement, so that it sees what was committed while it waited for the user lock. */
 async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash: string): Promise<boolean> {
   const row = await db
     .selectFrom('sign_in_keys')
@@ -106,7 +106,7 @@ async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash:
   return row !== undefined;
 }
 
-/** Replaces what a user's API key is checked against. */
+/** Replaces the hash of a user's main API key. */
 export async function storeApiKeyHash(
   db: Transaction<ServerTables>,
   id: UserId,

@@ -2,10 +2,10 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { promisify } from 'node:util';
 import type { Secret } from '@waxwing/service/config';
 
-/** How many Unicode code points a password has. */
+/** Length limits of a password in Unicode code points. */
 export const passwordLength = { minimum: 8, maximum: 100 } as const;
 
-/** What one hash costs: 32 MiB of memory, and a thread for about a tenth of a second. */
+/** scrypt cost of one hash: 32 MiB of memory, and a thread for about 0.1 s. */
 const today: Cost = { logN: 15, r: 8, p: 1 };
 const hashBytes = 32;
 const saltBytes = 16;
@@ -18,13 +18,13 @@ interface Cost {
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Whether a text is neither too short nor too long for a password. */
+/** Whether a password has an allowed length. */
 export function isPasswordLength(text: string): boolean {
   const { length } = [...text];
   return length >= passwordLength.minimum && length <= passwordLength.maximum;
 }
 
-/** What is stored of a password: `scrypt$log2(N)$r$p$salt$hash`, so that what it costs can grow. */
+/** Hashes a password for storage: `scrypt$log2(N)$r$p$salt$hash`. Storing the parameters lets the cost grow later. */
 export async function hashPassword(password: Secret<string>): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashWith(password, salt, today);
@@ -35,8 +35,8 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
 const nobodysHash = `scrypt$${today.logN}$${today.r}$${today.p}$${'A'.repeat(22)}==$${'A'.repeat(43)}=`;
 
 /**
- * Whether `password` is the one that was stored as `stored`. Takes the same time for a wrong password and where there is
- * none (`undefined`).
+ * Whether `password` matches the stored hash. Takes the same time for a wrong password and for no stored hash
+ * (`undefined`).
  */
 export async function matchesPassword(
   password: Secret<string>,
@@ -48,7 +48,7 @@ export async function matchesPassword(
   return timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== undefined;
 }
 
-/** The same password is the same bytes on every keyboard. */
+/** NFKC: keyboards encode the same password differently. */
 function hashWith(password: Secret<string>, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
   return derive(password.reveal().normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r });

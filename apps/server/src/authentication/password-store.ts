@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
-/** A person who may sign in with a password. */
+/** A person who can sign in with a password. */
 export interface PasswordHolder {
   readonly id: UserId;
   readonly email: string;
@@ -10,8 +10,8 @@ export interface PasswordHolder {
 }
 
 /**
- * The person with this address, an active one where several have had it, and what its password is checked against. An
- * unknown address, and one whose person has no password, cost as much as any other.
+ * The person with this address and their password hash. Prefers the active one if several have had the address. An
+ * unknown address and a person without a password take the same time as any other.
  */
 export async function findPassword(
   db: Kysely<ServerTables>,
@@ -37,7 +37,7 @@ export async function findPassword(
   };
 }
 
-/** Whether a person's password is, at this moment, the one with this hash. */
+/** Whether this hash is still the person's current one. */
 export async function hasPasswordHash(
   db: Transaction<ServerTables>,
   userId: UserId,
@@ -47,7 +47,7 @@ export async function hasPasswordHash(
   return (await query.where('hash', '=', hash).executeTakeFirst()) !== undefined;
 }
 
-/** Gives a person a password in place of any other. */
+/** Sets or replaces a person's password. */
 export async function storePassword(
   db: Transaction<ServerTables>,
   userId: UserId,

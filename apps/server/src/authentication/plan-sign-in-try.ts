@@ -1,16 +1,16 @@
 import { backOffMilliseconds } from '@waxwing/service/lifecycle';
 
-/** What is remembered of a name that could not sign in. Instants in Unix milliseconds. */
+/** The recent sign-in failures of a name. Times in Unix milliseconds. */
 export interface NameFailures {
   readonly failures: number;
-  /** The failures are those since then. */
+  /** Start of the window in which `failures` are counted. */
   readonly since: number;
   readonly lockouts: number;
   readonly lockedUntil: number;
   readonly forgetAt: number;
 }
 
-/** Tries that a name has in half an hour. */
+/** Attempts per name in 30 minutes. */
 const triesPerWindow = 5;
 const windowMilliseconds = 30 * 60_000;
 const maximumLockMilliseconds = 24 * 60 * 60_000;
@@ -22,8 +22,8 @@ export type PlannedTry =
   | { readonly kind: 'locked'; readonly waitSeconds: number };
 
 /**
- * Takes one try of a name, which counts as failed until it succeeds. With the fifth in half an hour the name is locked for
- * half an hour, and each time that it comes to that again for twice as long, a day at most.
+ * Takes one attempt of a name, which counts as failed until it succeeds. The fifth failure within 30 minutes locks
+ * the name for 30 minutes. Each further lockout doubles the time, up to a day.
  */
 export function planSignInTry(known: NameFailures | undefined, now: number): PlannedTry {
   const before = isInForce(known, now) ? known : { failures: 0, since: now, lockouts: 0, lockedUntil: 0 };
@@ -47,7 +47,10 @@ export function planSignInTry(known: NameFailures | undefined, now: number): Pla
   return { kind: 'taken', next };
 }
 
-/** What is dated further ahead than any lock lasts was written before the clock was set back: it locks nobody out. */
+/**
+ * Ignores an entry dated further ahead than the longest lockout: it was written before the clock was set back, and
+ * would lock the name for too long.
+ */
 function isInForce(known: NameFailures | undefined, now: number): known is NameFailures {
   return known !== undefined && known.forgetAt > now && known.since <= now + maximumLockMilliseconds;
 }

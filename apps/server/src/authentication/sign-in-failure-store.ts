@@ -7,10 +7,10 @@ import { type NameFailures, planSignInTry } from './plan-sign-in-try.js';
 export type TakenTry =
   | { readonly kind: 'taken' }
   | { readonly kind: 'locked'; readonly waitSeconds: number }
-  /** Another transaction takes one of the same name at this moment. */
+  /** A concurrent transaction takes an attempt of the same name. */
   | { readonly kind: 'busy' };
 
-/** Takes a try of a name, for all processes on the database together; see {@link planSignInTry}. */
+/** Takes an attempt of a name, counted across all processes on the database; see {@link planSignInTry}. */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);
   if (!(await isAlone(db, digest))) return { kind: 'busy' };
@@ -27,8 +27,8 @@ export async function takeSignInTry({ db }: ServerTransaction, name: string, now
 }
 
 /**
- * Forgets the failures of a name that has signed in. Where somebody else tries it at this moment they stay: no two
- * transactions may wait for each other here.
+ * Deletes the failures of a name after it has signed in. Keeps them if a concurrent transaction takes an attempt of
+ * the name: waiting for its lock could deadlock.
  */
 export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
   const digest = digestOf(name);
@@ -36,7 +36,7 @@ export async function forgetSignInFailures({ db }: ServerTransaction, name: stri
   await db.deleteFrom('sign_in_failures').where('name_digest', '=', digest).execute();
 }
 
-/** Deletes failures that matter no more, some at a time; how many they were. */
+/** Deletes up to `limit` expired failures and returns their number. */
 export async function deleteOldFailures(
   db: Transaction<ServerTables>,
   now: number,
@@ -50,7 +50,7 @@ export async function deleteOldFailures(
   const deleted = await db
     .deleteFrom('sign_in_failures')
     .where('name_digest', 'in', old)
-    // Said again because somebody may try the name between the two.
+    // Repeats the condition: a concurrent attempt may renew a row after the subquery.
     .where('forget_at', '<=', now)
     .returning('name_digest')
     .execute();

@@ -2,10 +2,10 @@ import type { UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
-/** Signing in once more takes the key of whoever did it longest ago. */
+/** Keys per user. A further sign-in deletes the oldest key. */
 export const maximumSignInKeys = 50;
 
-/** Adds a key that a locked user's password was answered with, and removes the oldest beyond the most that one has. */
+/** Stores a sign-in key of a locked user, and deletes the oldest ones above {@link maximumSignInKeys}. */
 export async function insertSignInKey(
   db: Transaction<ServerTables>,
   userId: UserId,
@@ -25,7 +25,7 @@ export async function insertSignInKey(
   await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).where('id', 'not in', kept).execute();
 }
 
-/** Signs a user out wherever it signed in with its password. */
+/** Deletes all sign-in keys of a user. */
 export async function deleteSignInKeys(db: Transaction<ServerTables>, userId: UserId): Promise<void> {
   await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).execute();
 }

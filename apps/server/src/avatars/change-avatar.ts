@@ -5,20 +5,20 @@ import { withdrawUploads } from '../uploads/withdraw-uploads.js';
 import type { UserDetails } from '../users/user-details.js';
 import { eventsOfPicture } from '../users/user-events.js';
 
-/** A user with another picture, and the pictures that are the user's no more: their bytes are to be removed. */
+/** A user with a new avatar, and the old uploads. The caller deletes their files. */
 export interface ChangedAvatar {
   readonly user: UserDetails;
   readonly withdrawn: readonly Upload[];
 }
 
-/** Where clients find the picture of this path, on this server. */
+/** The path of an avatar's URL on this server. */
 export function avatarAddress(path: string): string {
   return `/user_avatars/${path}`;
 }
 
 /**
- * Gives a locked user the picture of this path, or the provider's where none is named; whoever may know of the user is
- * told. Nothing happens where the user has the provider's already.
+ * Sets the avatar of a locked user to an upload, or to the provider's if `pathId` is `undefined`. Publishes an event
+ * to users who can see the user. Does nothing if the user has the provider's already.
  */
 export async function changeAvatar(
   transaction: ServerTransaction,

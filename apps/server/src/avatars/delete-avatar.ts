@@ -9,8 +9,8 @@ import { lockOwnDetails } from '../users/user-details.js';
 import { changeAvatar } from './change-avatar.js';
 
 /**
- * `DELETE /api/v1/users/me/avatar`: removes the picture that whoever asks has uploaded, and answers the URL of the one that
- * stands for it now. Whoever may know of the user is told. It succeeds where there is no such picture, too.
+ * `DELETE /api/v1/users/me/avatar`: removes the requester's uploaded avatar and returns the URL of the provider's.
+ * Publishes an event to users who can see the requester. Idempotent: succeeds without an uploaded avatar.
  */
 export const deleteAvatar = operation({
   method: 'DELETE',

@@ -7,8 +7,8 @@ import { findAvatar } from '../uploads/upload-store.js';
 import { avatarAddress } from './change-avatar.js';
 
 /**
- * `GET /user_avatars/…`: a user's picture, for whoever has its address, as clients load pictures without credentials. Its
- * address cannot be guessed, and is good until the picture is replaced or removed. Refuses with NOT_FOUND any other.
+ * `GET /user_avatars/…`: a user's avatar. Needs no credentials, because clients load pictures without them. The URL
+ * cannot be guessed, and works until the avatar is replaced or removed. Refuses with NOT_FOUND any other URL.
  */
 export const getAvatar = operation({
   method: 'GET',
@@ -22,7 +22,7 @@ export const getAvatar = operation({
   async handle({ database: { db }, uploads: { store } }: ServerContext, { head, parameters }) {
     const avatar = await findAvatar(db, pathIdOf(parameters));
     if (avatar === undefined) throw noSuchFile();
-    // A path is never used for another picture.
+    // Immutable: a path is never reused for another picture.
     return fileAnswer(store, avatar, head, 'private, max-age=604800, immutable');
   },
 });

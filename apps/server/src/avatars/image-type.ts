@@ -1,7 +1,7 @@
-/** So many bytes say what a picture is. */
+/** Number of bytes that identify an image type. */
 export const imageHeadBytes = 16;
 
-/** What a picture of each type begins with; `?` stands for any byte. */
+/** The first bytes of each image type; `?` matches any byte. */
 const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', '\xff\xd8\xff'],
@@ -10,7 +10,7 @@ const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/webp', 'RIFF????WEBPVP8'],
 ];
 
-/** The type of a picture by its first bytes, whatever its sender says of it; `undefined` for everything else. */
+/** The image type by the first bytes, regardless of the declared type; `undefined` if unsupported. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, imageHeadBytes);
   const isBegun = (begins: string) =>

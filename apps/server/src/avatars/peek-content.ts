@@ -1,15 +1,16 @@
 import { Readable } from 'node:stream';
 
 interface Peeked {
-  /** The first bytes; fewer where there are no more. */
+  /** The first bytes; fewer if the content is shorter. */
   readonly head: Buffer;
-  /** All of it, the first bytes too. Whoever has it reads it to its end, or destroys it. */
+  /** The complete content, including the first bytes. The consumer must read it to its end or destroy it. */
   readonly whole: Readable;
 }
 
 /**
- * The first bytes of content, and all of it, without holding more of it than has come. @throws whatever the content fails
- * with
+ * Reads the first `length` bytes of a stream, and returns them with a stream of the complete content. Buffers only
+ * what has arrived.
+ * @throws the error of the stream.
  */
 export async function peekContent(content: Readable, length: number): Promise<Peeked> {
   const rest: AsyncIterator<Buffer> = content[Symbol.asyncIterator]();
@@ -26,7 +27,7 @@ export async function peekContent(content: Readable, length: number): Promise<Pe
     })(),
     { objectMode: false },
   );
-  // Also where nobody has begun to read it.
+  // Destroys the source even if `whole` was never read: the generator has no chance to.
   whole.once('close', () => content.destroy());
   return { head, whole };
 }

@@ -14,10 +14,13 @@ import { imageHeadBytes, imageTypeOf } from './image-type.js';
 import { peekContent } from './peek-content.js';
 
 /**
- * `POST /api/v1/users/me/avatar`: gives whoever asks the picture in a multipart form, under whatever name of a field, and
- * answers its path on this server. It is kept as it came, in the place of the one before, and whoever may know of the user
- * is told. Refuses with BAD_REQUEST no file, several, and more than 5 MiB; with BAD_IMAGE what does not begin as a PNG,
- * JPEG, GIF or WebP does, whatever its sender calls it; with REALM_UPLOAD_QUOTA what the organisation has no room for.
+ * `POST /api/v1/users/me/avatar`: sets the requester's avatar to the file of a multipart form, under any field name,
+ * and returns its path on this server. Stores the bytes unchanged and replaces the old avatar. Publishes an event to
+ * users who can see the requester.
+ *
+ * Refuses with BAD_REQUEST no file, several files, and more than 5 MiB. Refuses with BAD_IMAGE a file without the
+ * signature of a PNG, JPEG, GIF or WebP, whatever type it declares. Refuses with REALM_UPLOAD_QUOTA a file that
+ * exceeds the organization's quota.
  */
 export const uploadAvatar = operation({
   method: 'POST',
@@ -41,7 +44,7 @@ export const uploadAvatar = operation({
     }
     let replaced: readonly Upload[] = [];
     const { pathId } = await keepFile(context, actor, {
-      // Nobody learns what the picture was called on somebody's own machine.
+      // Replaces the original file name, which could reveal private information.
       name: `avatar.${contentType.replace('image/', '')}`,
       contentType,
       content: whole,

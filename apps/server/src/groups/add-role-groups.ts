@@ -5,14 +5,14 @@ import type { PermissionTables } from '../permissions/permission-tables.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
-/** What {@link addRoleGroups} puts into a database; the last table is the one that the others refer to. */
+/** Number of rows that {@link addRoleGroups} inserts, by table. The table that the others reference comes last. */
 export const rowsOfRoleGroups = {
   permissions: roleGroups.length * Object.keys(groupPermissions).length,
   user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,
   user_groups: roleGroups.length,
 };
 
-/** Makes the groups by role, without members; their own permissions are their defaults. */
+/** Creates the role groups without members, with their default permissions. */
 export async function addRoleGroups(db: Transaction<GroupTables & PermissionTables>): Promise<void> {
   const ids = new Map<string, GroupId>();
   for (const { name, description, subgroup } of roleGroups) {

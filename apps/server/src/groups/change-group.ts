@@ -9,8 +9,8 @@ import { writeGroup } from './group-record.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * Changes a group as `plan` decides on the facts, and tells everybody of it; all in one transaction.
- * @throws ProtocolError what `plan` throws.
+ * Changes a group as `plan` decides, and publishes events to all users, in one transaction.
+ * @throws ProtocolError the errors of `plan`.
  */
 export async function changeGroup(
   { publish }: Pick<ServerContext, 'publish'>,

@@ -17,11 +17,12 @@ import { findGroups } from './group-store.js';
 import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
- * `POST /api/v1/user_groups/create`: makes a group with members, subgroups and permissions; those that are not given are
- * the default ones, where some are for whoever makes it. Whoever makes it is no member unless named. Everybody is told.
- * Refuses with BAD_REQUEST guests and bots, whoever may not create groups, unknown and deactivated members, a bad name or
- * one that another group has (whatever the letter case), permissions that are not allowed, unknown and deactivated
- * subgroups.
+ * `POST /api/v1/user_groups/create`: creates a group with members, subgroups and permissions. Omitted permissions get
+ * their defaults, some of which are the creator. The creator is a member only if listed. Publishes an event to all
+ * users.
+ *
+ * Refuses with BAD_REQUEST guests, bots, requesters without the permission to create groups, unknown and deactivated
+ * members or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
  */
 export const createUserGroup = operation({
   method: 'POST',

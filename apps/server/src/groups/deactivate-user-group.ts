@@ -12,10 +12,10 @@ import { mayManage, requireChangeableGroup } from './group-rules.js';
 import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
 /**
- * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and its name, and can
- * be chosen nowhere. Everybody is told. Refuses with BAD_REQUEST guests and bots, unknown groups, groups by role and those
- * that are deactivated already, and whoever may not manage the group; with CANNOT_DEACTIVATE_GROUP_IN_USE, and
- * `objections`, a group that is nested in an active one or that a permission's value names.
+ * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and name, but can
+ * no longer be selected. Publishes an event to all users. Refuses with BAD_REQUEST guests, bots, unknown groups, role
+ * groups, groups that are deactivated already, and requesters who cannot manage the group. Refuses with
+ * CANNOT_DEACTIVATE_GROUP_IN_USE and `objections` a group that is nested in an active one or used in a permission.
  */
 export const deactivateUserGroup = operation({
   method: 'POST',
@@ -29,7 +29,8 @@ export const deactivateUserGroup = operation({
     const asked = { groupId, userIds: [], groupIds: [] };
     await changeGroup(context, actor, asked, async (facts, transaction) => {
       const { db } = transaction;
-      // Whoever keeps the group for a permission's value has committed when this is done, and is seen then.
+      // Update first: it waits for transactions that lock the group for a permission, so that the next read sees
+      // their result.
       await db.updateTable('user_groups').set({ is_active: 0 }).where('id', '=', groupId).execute();
       return planDeactivation(facts, await readGroupUses(transaction, groupId));
     });
@@ -37,7 +38,10 @@ export const deactivateUserGroup = operation({
   },
 });
 
-/** What will change. @throws ProtocolError with the reason for a refusal. */
+/**
+ * Validates the deactivation and returns the change.
+ * @throws ProtocolError with the reason for a refusal.
+ */
 function planDeactivation(facts: GroupFacts, uses: GroupUses): GroupChange {
   const group = requireChangeableGroup(facts.group);
   if (!mayManage(facts)) throw insufficientPermission();

@@ -7,8 +7,8 @@ import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, through nested groups too unless
- * `direct_member_only`. Refuses guests and bots, and unknown groups, with BAD_REQUEST.
+ * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, including nested groups unless
+ * `direct_member_only`. Refuses with BAD_REQUEST guests, bots, and unknown groups.
  */
 export const getGroupMembers = operation({
   method: 'GET',

@@ -8,8 +8,8 @@ import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: whether a user is in a group, through nested groups too
- * unless `direct_member_only`. Refuses guests and bots, unknown groups and unknown users with BAD_REQUEST.
+ * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: whether a user is in a group, including nested groups
+ * unless `direct_member_only`. Refuses with BAD_REQUEST guests, bots, unknown groups and unknown users.
  */
 export const getGroupMembership = operation({
   method: 'GET',

@@ -7,8 +7,8 @@ import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/subgroups`: the groups nested in a group, at whatever depth unless
- * `direct_subgroup_only`. Refuses guests and bots, and unknown groups, with BAD_REQUEST.
+ * `GET /api/v1/user_groups/{user_group_id}/subgroups`: the groups nested in a group, at any depth unless
+ * `direct_subgroup_only`. Refuses with BAD_REQUEST guests, bots, and unknown groups.
  */
 export const getSubgroups = operation({
   method: 'GET',

@@ -8,7 +8,7 @@ import { storePermission } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
 import type { GroupRecord } from './group-record.js';
 
-/** What will be another with a group; what is left out stays. */
+/** The changes to apply to a group; an absent field stays as it is. */
 export interface GroupChange {
   readonly groupId: GroupId;
   readonly name?: string;
@@ -26,7 +26,7 @@ export interface PermissionChange {
   readonly value: GroupSettingValue;
 }
 
-/** Makes the change, in a statement for each kind of it. */
+/** Applies a change, with one statement per kind of change. */
 export async function applyGroupChange(db: Transaction<ServerTables>, change: GroupChange): Promise<void> {
   const { groupId, name, description, isActive, permissions = [] } = change;
   const { addedMembers = [], removedMembers = [], addedSubgroups = [], removedSubgroups = [] } = change;
@@ -60,20 +60,20 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
 }
 
-/** A group that was changed: whether it was active before, and what it is now. */
+/** A changed group: its state now, and whether it was active before. */
 interface ChangedGroup {
   readonly wasActive: boolean;
   readonly now: GroupRecord;
 }
 
-/** What is told of a change, and for which clients alone. */
+/** An event, and the clients that get it. */
 type ToldOfGroup = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 
 const capability = 'include_deactivated_groups';
 
 /**
- * What clients are told of a change, in the order in which it is told. Those that cannot tell deactivated groups apart
- * know nothing of them: for those such a group goes away, and comes again.
+ * The events for a change, in order. Clients without the capability do not know deactivated groups: for them,
+ * deactivation removes the group and reactivation adds it.
  */
 export function eventsOfChange(change: GroupChange, { wasActive, now }: ChangedGroup): ToldOfGroup[] {
   const events = changesTold(change);

@@ -17,32 +17,32 @@ import type { ServerTransaction } from '../tables.js';
 import type { Group } from './group-record.js';
 import { findGroups } from './group-store.js';
 
-/** What rules about groups ask for. It stays so until the transaction ends. */
+/** The facts that the rules for groups need. They stay valid until the transaction ends. */
 export interface GroupFacts {
   readonly actor: PermissionHolder;
   readonly nobodyId: GroupId;
   readonly mayCreateGroups: boolean;
   readonly mayManageAllGroups: boolean;
-  /** `undefined` for an id that no group with a name has. */
+  /** `undefined` if no named group has this id. */
   readonly group: Group | undefined;
-  /** Which permissions of the group the actor has. */
+  /** The actor's permissions for the group. */
   readonly held: ReadonlySet<keyof typeof groupPermissions>;
   readonly known: KnownReferences;
-  /** Ids of the groups that have the group in them already, at whatever depth, the group itself among them. */
+  /** Ids of the groups that contain the group at any depth, and of the group itself. */
   readonly supergroupIds: ReadonlySet<GroupId>;
-  /** Whether another group has the name that is asked for. */
+  /** Whether another group has the requested name. */
   readonly isNameTaken: boolean;
 }
 
 export interface FactsAsked extends NamedReferences {
   readonly actor: PermissionHolder;
-  /** The group that is to be changed; none where one is to be made. */
+  /** The group to change; absent when creating one. */
   readonly groupId?: GroupId;
-  /** A name that it is to have. */
+  /** The requested name. */
   readonly name?: string | undefined;
 }
 
-/** Reads the facts for a change of groups, which must be held (`holdGroups`). */
+/** Reads the facts for a group change. The caller holds the lock on groups (`holdGroups`). */
 export async function readGroupFacts(
   transaction: ServerTransaction,
   { actor, groupId, userIds, groupIds, name }: FactsAsked,

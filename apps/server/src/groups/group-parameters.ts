@@ -1,7 +1,7 @@
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-/** Code points; what is longer is refused. */
+/** In code points. */
 const maximumDescriptionCharacters = 1024;
 
 export const description = z

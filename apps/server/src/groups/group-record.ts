@@ -8,7 +8,7 @@ import {
 import { type groupPermissions, permissionNames } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 
-/** A group that has a name, as it is now. */
+/** A named group in its current state. */
 export interface Group {
   readonly id: GroupId;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Group {
   readonly creatorId: UserId | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number | undefined;
-  /** Active users who are in it directly, in ascending order. */
+  /** Active direct members, in ascending order. */
   readonly memberIds: readonly UserId[];
   /** In ascending order. */
   readonly subgroupIds: readonly GroupId[];
@@ -29,7 +29,7 @@ const permissionFields = Object.fromEntries(
   permissionNames('group').map((name) => [name, groupSettingAnswer]),
 ) as Record<keyof typeof groupPermissions, typeof groupSettingAnswer>;
 
-/** A group in answers and events. */
+/** A group in responses and events. */
 export const groupRecord = z
   .object({
     id: z.number().int(),
@@ -48,7 +48,7 @@ export const groupRecord = z
 
 export type GroupRecord = z.input<typeof groupRecord> & JsonObject;
 
-/** The group as answers and events have it. */
+/** Converts a group to its wire format. */
 export function writeGroup(group: Group): GroupRecord {
   return {
     id: group.id,

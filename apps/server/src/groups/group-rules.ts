@@ -4,17 +4,17 @@ import type { GroupFacts } from './group-facts.js';
 import type { Group } from './group-record.js';
 
 const maximumNameCharacters = 100;
-/** What would be read as something else in a mention, or as a group by role. */
+/** Prefixes with another meaning in mentions, and the prefix of role groups. */
 const reservedBeginnings = ['@', 'role:', 'user:', 'stream:', 'channel:'];
 
 type Held = Pick<GroupFacts, 'mayManageAllGroups' | 'held'>;
 
-/** Whether the actor may change anything of the group. */
+/** Whether the actor can manage the group. */
 export function mayManage({ mayManageAllGroups, held }: Held): boolean {
   return mayManageAllGroups || held.has('can_manage_group');
 }
 
-/** Whether the actor may put these users into the group; to put in oneself less is needed. */
+/** Whether the actor can add these users. Joining by oneself needs only `can_join_group`. */
 export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: readonly UserId[]): boolean {
   return (
     mayManage(facts) ||
@@ -23,7 +23,7 @@ export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: 
   );
 }
 
-/** Whether the actor may take these users out of the group; to take out oneself less is needed. */
+/** Whether the actor can remove these users. Leaving by oneself needs only `can_leave_group`. */
 export function mayRemoveMembers(
   facts: Held & Pick<GroupFacts, 'actor'>,
   userIds: readonly UserId[],
@@ -36,8 +36,8 @@ export function mayRemoveMembers(
 }
 
 /**
- * A group that people may change.
- * @throws ProtocolError BAD_REQUEST for one that does not exist, and for groups by role.
+ * Returns the group if users can change it.
+ * @throws ProtocolError BAD_REQUEST if it does not exist or is a role group.
  */
 export function requireChangeableGroup(group: Group | undefined): Group {
   if (group === undefined) throw refused('Invalid user group');
@@ -46,8 +46,8 @@ export function requireChangeableGroup(group: Group | undefined): Group {
 }
 
 /**
- * A group's name without the blanks around it.
- * @throws ProtocolError BAD_REQUEST where it is empty, longer than 100 characters, or begins as other things do.
+ * Validates a group name and returns it trimmed.
+ * @throws ProtocolError BAD_REQUEST if it is empty, longer than 100 characters, or begins with a reserved prefix.
  */
 export function checkedName(name: string): string {
   const trimmed = name.trim();

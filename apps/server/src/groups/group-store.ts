@@ -9,7 +9,7 @@ import type { Group } from './group-record.js';
 type Reader = Kysely<ServerTables>;
 type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: string };
 
-/** All groups that have a name, by id; a constant number of statements however many they are. */
+/** All named groups, ordered by id. A constant number of statements. */
 export async function listGroups(
   db: Reader,
   { includesDeactivated }: { readonly includesDeactivated: boolean },
@@ -20,7 +20,7 @@ export async function listGroups(
   return complete(db, rows as NamedRow[]);
 }
 
-/** The groups with these ids that have a name; unknown ones are left out. */
+/** The named groups with these ids. Unknown ids are left out. */
 export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();

@@ -2,16 +2,16 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface GroupTables {
   user_groups: {
     id: Generated<GroupId>;
-    /** Null for a group that is the value of one permission and nothing else. */
+    /** Null for an anonymous group, which is the value of one permission. */
     name: string | null;
-    /** Tells names apart. */
+    /** Lower-case name for the unique index. */
     name_lower: string | null;
     description: string;
-    /** One of the groups by role. */
+    /** Whether it is a role group. */
     is_system: number;
     is_active: number;
     creator_id: UserId | null;
@@ -21,7 +21,7 @@ export interface GroupTables {
     group_id: GroupId;
     user_id: UserId;
   };
-  /** Never in a circle. */
+  /** Never contains a cycle. */
   user_group_subgroups: {
     group_id: GroupId;
     subgroup_id: GroupId;

@@ -4,7 +4,7 @@ import type { ServerTransaction } from '../tables.js';
 
 /** Where a group is used: nested in other groups, or in the value of a permission. */
 export interface GroupUses {
-  /** Active groups that have it in them directly. */
+  /** Active groups that directly contain it. */
   readonly supergroupIds: readonly GroupId[];
   readonly permissions: readonly {
     readonly level: PermissionLevel;
@@ -13,7 +13,7 @@ export interface GroupUses {
   }[];
 }
 
-/** Where a group is used, but for its own permissions. */
+/** Reads where a group is used, except in its own permissions. */
 export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId): Promise<GroupUses> {
   const supergroups = await db
     .selectFrom('user_group_subgroups as nested')
@@ -45,7 +45,7 @@ export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId)
   };
 }
 
-/** What stands against deactivating a group that is used there, as clients read it. */
+/** The uses that prevent a deactivation, in the wire format. */
 export function objectionsTo({ supergroupIds, permissions }: GroupUses): JsonObject[] {
   const byOwner = new Map<string, { readonly objection: JsonObject; readonly settings: string[] }>();
   for (const { level, ownerId, name } of permissions) {

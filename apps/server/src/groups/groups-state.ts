@@ -3,7 +3,7 @@ import { publicState } from '../event-queues/initial-state.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 
-/** The groups; those that are deactivated for clients that can tell them apart. */
+/** The groups. Includes deactivated ones for clients with the capability. */
 export const groupsState = publicState({
   eventType: 'realm_user_groups',
   shape: z.object({ realm_user_groups: z.array(groupRecord) }),

@@ -6,8 +6,8 @@ import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 
 /**
- * `GET /api/v1/user_groups`: all groups with their direct members, by id, the groups by role among them; deactivated ones
- * only when asked for. Refuses guests and bots with BAD_REQUEST.
+ * `GET /api/v1/user_groups`: all groups with their direct members, ordered by id, including role groups. Deactivated
+ * ones only on request. Refuses with BAD_REQUEST guests and bots.
  */
 export const listUserGroups = operation({
   method: 'GET',

@@ -6,7 +6,7 @@ import { gatheredBy } from '../permissions/gathered-by.js';
 import type { ServerTables } from '../tables.js';
 import type { MembershipChange } from './settle-role-groups.js';
 
-/** What clients are told of users who joined or left groups. */
+/** The events for users who joined or left groups. */
 export function memberEvents(changes: readonly MembershipChange[]): JsonObject[] {
   return changes.map(({ op, groupId, userIds }) => ({
     type: 'user_group',
@@ -17,8 +17,8 @@ export function memberEvents(changes: readonly MembershipChange[]): JsonObject[]
 }
 
 /**
- * That users are no longer, or again, among the members of the groups that they are in directly; of deactivated groups,
- * for clients that know of those. The caller says to whom.
+ * The events that remove deactivated users from their direct groups, or add them again after reactivation. Events for
+ * deactivated groups go only to clients with the capability. The caller sets the audience.
  */
 export async function eventsOfMemberActivity(
   db: Kysely<ServerTables>,

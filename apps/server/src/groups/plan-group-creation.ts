@@ -12,7 +12,7 @@ import type { PermissionChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
 import { checkedName, groupNameTaken } from './group-rules.js';
 
-/** A group that somebody wants. */
+/** A requested group. */
 export interface GroupCreationWish {
   readonly name: string;
   readonly description: string;
@@ -21,18 +21,21 @@ export interface GroupCreationWish {
   readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, GroupSettingValue | undefined>>>;
 }
 
-/** A group that will be made. */
+/** A validated group to create. */
 export interface PlannedGroup {
   readonly name: string;
   readonly description: string;
   readonly creatorId: UserId;
   readonly memberIds: readonly UserId[];
   readonly subgroupIds: readonly GroupId[];
-  /** Those that are not as they are by default. */
+  /** Permissions to store. Others have their default. */
   readonly permissions: readonly PermissionChange[];
 }
 
-/** The group that will be made. @throws ProtocolError with the reason for a refusal. */
+/**
+ * Validates a requested group.
+ * @throws ProtocolError with the reason for a refusal.
+ */
 export function planGroupCreation(facts: GroupFacts, wish: GroupCreationWish): PlannedGroup {
   const { actor, known, nobodyId } = facts;
   if (!facts.mayCreateGroups) throw insufficientPermission();

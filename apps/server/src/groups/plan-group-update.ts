@@ -7,16 +7,19 @@ import type { GroupChange, PermissionChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
 import { checkedName, groupNameTaken, mayManage, requireChangeableGroup } from './group-rules.js';
 
-/** What somebody wants to be another with a group. */
+/** The requested changes of a group; `undefined` keeps the current value. */
 export interface GroupUpdateWish {
   readonly name: string | undefined;
   readonly description: string | undefined;
-  /** Only `false` can be asked for here. */
+  /** Only `false` is allowed here. */
   readonly deactivated: boolean | undefined;
   readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, SettingWish | undefined>>>;
 }
 
-/** What will change; nothing where everything is so already. @throws ProtocolError with the reason for a refusal. */
+/**
+ * Validates an update and returns the fields that change, none if all are the same already.
+ * @throws ProtocolError with the reason for a refusal.
+ */
 export function planGroupUpdate(facts: GroupFacts, wish: GroupUpdateWish): GroupChange {
   const group = requireChangeableGroup(facts.group);
   if (!mayManage(facts)) throw insufficientPermission();

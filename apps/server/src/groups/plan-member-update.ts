@@ -6,7 +6,7 @@ import type { GroupChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
 import { mayAddMembers, mayManage, mayRemoveMembers, requireChangeableGroup } from './group-rules.js';
 
-/** Who and what somebody wants in a group, and out of it. */
+/** The requested additions to a group and removals from it. */
 export interface MemberUpdateWish {
   readonly add: readonly UserId[];
   readonly remove: readonly UserId[];
@@ -15,8 +15,8 @@ export interface MemberUpdateWish {
 }
 
 /**
- * What will change. Members of deactivated groups change as those of others. @throws ProtocolError with the reason for a
- * refusal.
+ * Validates a change of members and subgroups. Deactivated groups can change too.
+ * @throws ProtocolError with the reason for a refusal.
  */
 export function planMemberUpdate(facts: GroupFacts, wish: MemberUpdateWish): GroupChange {
   const group = requireChangeableGroup(facts.group);

@@ -15,9 +15,9 @@ export interface MembershipChange {
 }
 
 export interface SettlingOptions {
-  /** The users that are looked at; all where nothing is said. */
+  /** The users to check; all if absent. */
   readonly userIds?: readonly UserId[];
-  /** Days after which a member is a full member. */
+  /** Days after which a member becomes a full member. */
   readonly waitingPeriodDays: number;
   /** Unix milliseconds. */
   readonly now: number;
@@ -26,8 +26,8 @@ export interface SettlingOptions {
 const dayMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Brings the groups by role in line with the users' roles and with how long they have been here, in two statements; what
- * changed by it, departures first. Call it after whatever changes a role, adds a user or sets the waiting period.
+ * Updates role groups to match the users' roles and time since joining, in two statements. Returns the changes,
+ * removals first. Idempotent. Call it after changing a role, adding a user, or setting the waiting period.
  */
 export async function settleRoleGroups(
   db: Transaction<GroupTables>,
@@ -62,8 +62,8 @@ interface MembershipRow {
 }
 
 /**
- * Whether a user belongs to a group by role directly. Deactivated users stay where they were; system bots, which
- * are known by that they have no key, are in none.
+ * SQL condition: the user is a direct member of the role group. Deactivated users stay members. System bots,
+ * recognized by their empty key hash, are in none.
  */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>

@@ -9,10 +9,10 @@ import { groupIdParameter } from './group-parameters.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
 /**
- * `POST /api/v1/user_groups/{user_group_id}/members`: puts users and groups into a group and takes others out of it; all
- * of it or nothing. Everybody is told. Refuses with BAD_REQUEST a request that names nobody, guests and bots, unknown
- * groups and groups by role, whoever may not do this, users and groups that are unknown, deactivated, in it already or not
- * in it, and a group that has this one in it.
+ * `POST /api/v1/user_groups/{user_group_id}/members`: adds users and subgroups to a group and removes others, all or
+ * nothing. Publishes events to all users. Refuses with BAD_REQUEST an empty request, guests, bots, unknown groups,
+ * role groups, requesters without the permission, and users and groups that are unknown, deactivated, in the group
+ * already, or not in it. Also refuses a subgroup that contains this group.
  */
 export const updateGroupMembers = operation({
   method: 'POST',

@@ -10,10 +10,10 @@ import { description, groupIdParameter } from './group-parameters.js';
 import { planGroupUpdate } from './plan-group-update.js';
 
 /**
- * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, and reactivates it;
- * all of it or nothing. Everybody is told of what is another now. Refuses with BAD_REQUEST a request without a change,
- * guests and bots, unknown groups and groups by role, whoever may not manage the group, a bad name or one that another
- * group has, permissions that are not allowed; with EXPECTATION_MISMATCH a permission whose `old` is not its value.
+ * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, or reactivates
+ * it, all or nothing. Publishes events to all users. Refuses with BAD_REQUEST a request without a change, guests,
+ * bots, unknown groups, role groups, requesters who cannot manage the group, an invalid or taken name, and permission
+ * values that are not allowed. Refuses with EXPECTATION_MISMATCH a permission with a current value other than `old`.
  */
 export const updateUserGroup = operation({
   method: 'PATCH',

@@ -22,7 +22,7 @@ import { planInvitation } from './plan-invitation.js';
 import { tellInvitations } from './tell-invitations.js';
 
 const minute = 60_000;
-// A hundred years: whoever wants more wants a link that never expires.
+// A hundred years. For longer, `null` makes a link that never expires.
 const maximumMinutes = 100 * 366 * 24 * 60;
 const maximumIds = 1000;
 
@@ -36,12 +36,14 @@ const channelIds = optionalJsonParameter(channelIdList.max(maximumIds, tooMany))
 const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
 
 /**
- * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it
- * expires. It is nowhere to be had again. Administrators and the inviter are told that invitations have changed. Refuses
- * with BAD_REQUEST guests, bots, whoever may not make such links, unknown and archived channels and those that the
- * requester does not read, channels that are no default ones and that the requester may put nobody into, unknown groups,
- * groups by role, and groups that the requester may put nobody into; with UNAUTHORIZED_PRINCIPAL a role above the
- * requester's own, and a welcome text from whoever is no administrator.
+ * `POST /api/v1/invites/multiuse` (docs/chat-api.md, section 6): creates a link with which anyone can join until it
+ * expires. The link cannot be read again later. Publishes an event to administrators and the inviter.
+ *
+ * Refuses with BAD_REQUEST guests, bots, requesters without the permission to create links, and channels that are
+ * unknown, archived, unreadable for the requester, or neither default channels nor ones that the requester can add
+ * subscribers to. Also refuses groups that are unknown, role groups, or ones that the requester cannot add members
+ * to. Refuses with UNAUTHORIZED_PRINCIPAL a role above the requester's own, and a welcome text from a requester who
+ * is no administrator.
  */
 export const createInvitation = operation({
   method: 'POST',
@@ -70,7 +72,7 @@ export const createInvitation = operation({
       role: (parameters.invite_as ?? roles.member) as Role,
       expiresAt: validFor === null ? undefined : now + validFor * minute,
       includesDefaults: parameters.include_realm_default_subscriptions ?? false,
-      // Strings are sent as they are: there is no other way to send none.
+      // Plain strings are not JSON-encoded, so the text `null` is the only way to send null.
       welcomeText: text === 'null' ? undefined : text,
       channelIds: parameters.stream_ids ?? [],
       groupIds: parameters.group_ids ?? [],

@@ -8,8 +8,8 @@ import type { ServerContext } from '../context.js';
 import { listInvitations } from './invitation-store.js';
 
 /**
- * `GET /api/v1/invites`: the invitations that are in force: all of them for administrators, their own for others. The
- * links are not among what is told, as nobody knows them any more. Refuses with BAD_REQUEST guests and bots.
+ * `GET /api/v1/invites`: the valid invitations, all for administrators and their own for others. Links are not
+ * included, because only their digests are stored. Refuses with BAD_REQUEST guests and bots.
  */
 export const getInvitations = operation({
   method: 'GET',

@@ -20,7 +20,10 @@ interface NamedInInvitation {
   readonly groupIds: readonly GroupId[];
 }
 
-/** Reads the facts for an invitation; they stay so until the transaction ends. The caller holds groups and actor. */
+/**
+ * Reads the facts for an invitation. They stay valid until the transaction ends. The caller holds the locks on groups
+ * and on the actor.
+ */
 export async function readInvitationFacts(
   { db }: ServerTransaction,
   actor: PermissionHolder,

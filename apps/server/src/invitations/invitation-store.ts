@@ -6,13 +6,13 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** What an invitation promises whoever joins by it. */
+/** What a user who joins with an invitation gets. */
 export interface InvitationTerms {
   readonly role: Role;
   /** Unix milliseconds; `undefined` for never. */
   readonly expiresAt: number | undefined;
   readonly includesDefaults: boolean;
-  /** `undefined` for the organisation's, empty for none. */
+  /** `undefined` for the organization's default text, empty for no message. */
   readonly welcomeText: string | undefined;
   readonly channelIds: readonly ChannelId[];
   readonly groupIds: readonly GroupId[];
@@ -27,7 +27,7 @@ export interface Invitation extends Omit<InvitationTerms, 'channelIds' | 'groupI
 
 type Db = Kysely<ServerTables>;
 
-/** The new invitation's id. */
+/** Inserts an invitation and returns its id. */
 export async function insertInvitation(
   db: Transaction<ServerTables>,
   { inviterId, tokenHash, now }: { inviterId: UserId; tokenHash: string; now: number },
@@ -58,7 +58,7 @@ export async function insertInvitation(
   return id;
 }
 
-/** The invitations that are good at that instant, the oldest first: of one inviter, or of all. */
+/** The invitations that are valid at `now`, oldest first: of one inviter, or all if `inviterId` is `undefined`. */
 export async function listInvitations(
   db: Db,
   now: number,
@@ -71,7 +71,7 @@ export async function listInvitations(
   return rows.map(toInvitation);
 }
 
-/** The invitation with this token, if it is good at that instant: neither expired nor revoked, its inviter a user still. */
+/** The invitation with this token if it is valid at `now`: neither expired nor revoked, and its inviter is active. */
 export async function findInvitation(
   db: Db,
   tokenHash: string,
@@ -81,7 +81,7 @@ export async function findInvitation(
   return row && toInvitation(row);
 }
 
-/** As {@link findInvitation}; `undefined` as well when its inviter may make no invitations now. */
+/** Like {@link findInvitation}, but also `undefined` if the inviter has lost the permission to invite. */
 export async function findUsableInvitation(
   db: Db,
   tokenHash: string,
@@ -96,8 +96,8 @@ export async function findUsableInvitation(
 }
 
 /**
- * As {@link findInvitation}, with all its terms. Until the transaction ends the invitation is not revoked, and its
- * inviter keeps role, key and password.
+ * Like {@link findInvitation}, with all terms. Locks the invitation against revocation, and the inviter's role, key
+ * and password against changes, until the transaction ends.
  */
 export async function lockInvitation(
   { db }: ServerTransaction,
@@ -107,7 +107,8 @@ export async function lockInvitation(
   const found = await findInvitation(db, tokenHash, now);
   if (found === undefined) return undefined;
   const { id } = found;
-  // The inviter first: a transaction that revokes a user's invitations has locked the user, and the two would deadlock.
+  // Locks the inviter first: a transaction that revokes a user's invitations locks the user first, so the other order
+  // would deadlock.
   const inviter = await db
     .selectFrom('users')
     .select(['id', 'role'])

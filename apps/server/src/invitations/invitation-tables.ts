@@ -2,22 +2,22 @@ import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface InvitationTables {
-  /** Links by which anybody becomes a user; a revoked one has no row. */
+  /** Links with which anyone can join. Revoking one deletes its row. */
   invitations: {
     id: Generated<number>;
-    /** The digest of what stands in the link. */
+    /** Digest of the token in the link. */
     token_hash: string;
     inviter_id: UserId;
-    /** What whoever joins will be. */
+    /** Role of users who join. */
     role: number;
     created_at: number;
     /** Null for never. */
     expires_at: number | null;
-    /** Whether whoever joins is put into the default channels. */
+    /** Whether users who join are subscribed to the default channels. */
     includes_defaults: number;
-    /** Null for the organisation's, empty for none. */
+    /** Null for the organization's default text, empty for no message. */
     welcome_text: string | null;
   };
   invitation_channels: {

@@ -10,15 +10,15 @@ import type { PermissionHolder } from '../permissions/permission-store.js';
 import { type Role, roles } from '../permissions/roles.js';
 import type { InvitationTerms } from './invitation-store.js';
 
-/** What the rules about invitations ask for. */
+/** The facts that the rules for invitations need. */
 export interface InvitationFacts {
-  /** The user who makes the invitation, or made it. */
+  /** The inviter. */
   readonly actor: PermissionHolder;
-  /** Which permissions of the organisation the actor has. */
+  /** The actor's realm permissions. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
   readonly channels: ReadonlyMap<ChannelId, ChannelAccess>;
   readonly groups: ReadonlyMap<GroupId, Group>;
-  /** The groups that the actor may put others into, though not all groups. */
+  /** The groups that the actor can add members to by a group's own permissions. */
   readonly addableGroupIds: ReadonlySet<GroupId>;
 }
 
@@ -29,13 +29,13 @@ const roleNeeded: Partial<Record<Role, string>> = {
 };
 
 /**
- * What an invitation will promise: what is wished, where all of it is allowed. @throws ProtocolError with the first
- * reason against it.
+ * Validates the requested terms of an invitation.
+ * @throws ProtocolError with the first reason for a refusal.
  */
 export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): InvitationTerms {
   const { actor } = facts;
   if (!mayInvite(facts)) throw insufficientPermission();
-  // The lower the number, the more a role may do.
+  // A lower number is a more privileged role.
   if (wish.role < actor.role) {
     const message = roleNeeded[wish.role] ?? 'Insufficient permission';
     throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message });
@@ -52,8 +52,8 @@ export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): I
 }
 
 /**
- * What an invitation gives now: its terms, reduced to what its inviter may grant at this moment. `undefined` when the
- * inviter may invite no one.
+ * Reduces the terms of an invitation to what its inviter can grant now. Returns `undefined` if the inviter can no
+ * longer invite.
  */
 export function grantableTerms(facts: InvitationFacts, terms: InvitationTerms): InvitationTerms | undefined {
   if (!mayInvite(facts)) return undefined;
@@ -66,7 +66,7 @@ export function grantableTerms(facts: InvitationFacts, terms: InvitationTerms): 
   };
 }
 
-/** Guests never hold this permission, whatever groups they are in. */
+/** Guests never have this permission, regardless of their groups. */
 function mayInvite({ held }: InvitationFacts): boolean {
   return held.has('create_multiuse_invite_group');
 }
@@ -75,13 +75,13 @@ function mayWelcome({ actor }: InvitationFacts): boolean {
   return isAdministrator(actor.role);
 }
 
-/** An active channel whose messages the actor reads; `undefined` for any other. */
+/** The active channel with this id, if the actor can read its messages; otherwise `undefined`. */
 function readableChannel({ channels }: InvitationFacts, id: ChannelId): ChannelAccess | undefined {
   const access = channels.get(id);
   return access === undefined || access.channel.isArchived || !readsChannel(access) ? undefined : access;
 }
 
-/** Default channels are granted by all who may invite: new users are in them anyway. */
+/** Every inviter can grant default channels: new users join them anyway. */
 function mayLeadInto(facts: InvitationFacts, id: ChannelId): boolean {
   const access = readableChannel(facts, id);
   return access !== undefined && (access.channel.isDefault || mayAddSubscribers(access, facts.held));
@@ -99,7 +99,7 @@ function requireChannels(facts: InvitationFacts, ids: readonly ChannelId[]): voi
   }
 }
 
-/** Why the actor may not put others into a group; `undefined` when they may. */
+/** Why the actor cannot add members to a group; `undefined` if the actor can. */
 function objectionToGroup(
   { groups, held, addableGroupIds }: InvitationFacts,
   id: GroupId,

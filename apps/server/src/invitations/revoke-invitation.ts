@@ -8,8 +8,8 @@ import type { ServerContext } from '../context.js';
 import { tellInvitations } from './tell-invitations.js';
 
 /**
- * `DELETE /api/v1/invites/multiuse/{invite_id}`: from its answer on nobody joins by the link. For its inviter and for
- * administrators; one of whom somebody may not know is no invitation. Refuses with BAD_REQUEST.
+ * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link, effective before the response. Only for
+ * its inviter and administrators; for others the invitation does not exist. Refuses with BAD_REQUEST.
  */
 export const revokeInvitation = operation({
   method: 'DELETE',

@@ -5,8 +5,8 @@ import type { ServerTransaction } from '../tables.js';
 import { tellInvitations } from './tell-invitations.js';
 
 /**
- * Revokes the invitations of a locked user, all or only those that give a role above `above`, and publishes that.
- * Returns how many of them were neither expired nor revoked.
+ * Revokes all invitations of a locked user, or only those with a role above `above`, and publishes an event. Returns
+ * the number of revoked invitations that had not expired.
  */
 export async function revokeInvitationsOf(
   context: Pick<ServerContext, 'clock' | 'publish'>,

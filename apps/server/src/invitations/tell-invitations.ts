@@ -3,7 +3,7 @@ import type { ServerContext } from '../context.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 
-/** Tells administrators, and whoever made it, that an invitation is new or gone. */
+/** Publishes `invites_changed` to the inviter and all administrators. */
 export async function tellInvitations(
   { publish }: Pick<ServerContext, 'publish'>,
   transaction: ServerTransaction,

@@ -9,15 +9,16 @@ import { applyUserChange, eventsOfUserChange } from '../users/user-change.js';
 import type { UserDetails } from '../users/user-details.js';
 import { readUserFacts } from '../users/user-facts.js';
 
-/** What a user wants to be called, and where they want to be reached; what is not said stays. */
+/** The requested name and address; `undefined` keeps the current one. */
 export interface IdentityWish {
   readonly fullName: string | undefined;
   readonly email: string | undefined;
 }
 
 /**
- * Changes the name and the address of a locked user for themselves; what is to be told of it. An address is changed by those
- * alone who change others', for nobody confirms it. The caller holds the groups.
+ * Changes the name and address of a locked user at their own request, and returns the events to publish. A new
+ * address needs the permission to change other users' addresses, because it is not confirmed. The caller holds the
+ * lock on groups.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export async function changeOwnIdentity(

@@ -8,18 +8,19 @@ import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 import { type PasswordClaim, provePassword } from '../sign-in/prove-password.js';
 import type { ServerTransaction } from '../tables.js';
 
-/** A password that takes the place of the one that its holder has shown to know. */
+/** A password change with a verified old password. */
 export interface NewPassword {
-  /** The holder's e-mail address. */
+  /** The user's email address. */
   readonly name: string;
   readonly oldHash: string;
   readonly newHash: string;
 }
 
 /**
- * Does the long work before the transaction: checks the old password, which counts as a try to sign in, and hashes the new.
- * @throws ProtocolError BAD_REQUEST for a wrong one, and for a new one that is too short or too long; RATE_LIMIT_HIT for
- * whoever has failed too often.
+ * Does the slow work before the transaction: verifies the old password, which counts as a sign-in attempt, and hashes
+ * the new one.
+ * @throws ProtocolError BAD_REQUEST for a wrong old password and for a new one that is too short or too long;
+ * RATE_LIMIT_HIT after too many failures.
  */
 export async function prepareNewPassword(
   context: ServerContext,
@@ -40,9 +41,9 @@ export async function prepareNewPassword(
 }
 
 /**
- * Stores it for a locked user, whose API keys stay good, and revokes the user's invitations: whoever knew the old password
- * may have made them. Returns how many.
- * @throws ProtocolError BAD_REQUEST where the old one was replaced since.
+ * Stores the new password of a locked user and revokes the user's invitations, which a thief of the old password may
+ * have created. API keys stay valid. Returns the number of revoked invitations.
+ * @throws ProtocolError BAD_REQUEST if the old password was replaced in the meantime.
  */
 export async function storeNewPassword(
   context: Pick<ServerContext, 'clock' | 'publish'>,

@@ -9,14 +9,14 @@ import type { UserDetails } from '../users/user-details.js';
 import { eventsOfVisibility } from '../users/user-events.js';
 import { readersOf } from '../users/user-sight.js';
 
-/** What a user wants its settings to be; what is not said stays. */
+/** The requested settings; `undefined` keeps the current value. */
 interface SettingsWish {
   readonly settings: { readonly [Name in UserSettingName]?: UserSettingValues[Name] | undefined };
   readonly timezone: string | undefined;
   readonly visibility: AddressVisibility | undefined;
 }
 
-/** Makes the change of a locked user; what is to be told of it, to itself first. */
+/** Applies changed settings of a locked user and returns the events to publish, the user's own first. */
 export async function changeUserSettings(
   { db }: ServerTransaction,
   before: UserDetails,

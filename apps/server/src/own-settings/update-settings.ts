@@ -37,12 +37,16 @@ const password = textOfAtMost(passwordLength.maximum)
   .optional();
 
 /**
- * `PATCH /api/v1/settings`: whoever asks changes its own settings, its name and its password; all of them or none. A new
- * password needs the old one, leaves API keys as they are, and revokes the user's invitations; the answer says how many. Its
- * clients are told of each setting that is another now; of its name, its time zone, and of its address where who may read it
- * is another, whoever may know. Refuses with BAD_REQUEST bad values, a wrong password, a name where names are not to be
- * changed, an address from whoever may not change addresses, and bots; with RATE_LIMIT_HIT whoever has failed too often
- * with the old password.
+ * `PATCH /api/v1/settings`: changes the requester's own settings, name, address and password, all or none. A new
+ * password needs the old one, keeps API keys valid, and revokes the user's invitations; the response contains their
+ * number.
+ *
+ * Publishes changed settings to the requester's clients. Publishes the name, the time zone and a changed address
+ * visibility to users who can see them.
+ *
+ * Refuses with BAD_REQUEST bots, invalid values, a wrong password, a name if the organization has disabled name
+ * changes, and an address from a requester without that permission. Refuses with RATE_LIMIT_HIT after too many
+ * failures with the old password.
  */
 export const updateSettings = operation({
   method: 'PATCH',
@@ -59,11 +63,11 @@ export const updateSettings = operation({
     new_password: password,
   }),
   answer: z.object({
-    /** With a new password. */
+    /** Only with a new password. */
     revoked_invitations: z.number().int().optional(),
   }),
   codes: ['BAD_REQUEST', 'RATE_LIMIT_HIT'],
-  // A password waits in the line of passwords, which is bounded.
+  // Passwords wait in a bounded queue.
   waitsForOthers: true,
   async handle(context: ServerContext, { actor, head, parameters, signal }) {
     const { timezone, email_address_visibility, full_name, email, old_password, new_password, ...others } =
@@ -85,14 +89,14 @@ export const updateSettings = operation({
       },
       async (transaction) => {
         if (full_name !== undefined || email !== undefined) await holdGroups(transaction);
-        // Whoever only holds a user could not change it beside another who holds it.
+        // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
         await lockOwnDetails(transaction, actor);
       },
     );
   },
 });
 
-/** Clients that show one form for all send an empty new password where nobody has typed one. */
+/** Ignores an empty new password: clients with one form for all settings send it when the field is empty. */
 async function readyPassword(
   context: ServerContext,
   actor: KnownUser,

@@ -1,4 +1,4 @@
-/** Values by what they have in common, each in the order in which it came. */
+/** Groups values by key. Keeps their order within a group. */
 export function gatheredBy<Key, Value>(
   values: readonly Value[],
   keyOf: (value: Value) => Key,

@@ -5,21 +5,21 @@ import { ascendingIds } from './ascending-ids.js';
 import { groupId, groupIdList, userIdList } from './id-lists.js';
 
 /**
- * A permission's value: a group's id, or users and groups of its own. Where it is collapsed, those are no group's equal,
- * and ascend.
+ * A permission's value: a group id, or an anonymous set of users and groups. In a collapsed value, that set is not
+ * equal to one group, and its ids ascend.
  */
 export type GroupSettingValue =
   | GroupId
   | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly GroupId[] };
 
-/** A change of a permission as it was asked for. */
+/** A requested change of a permission. */
 export interface SettingWish {
   readonly new: GroupSettingValue;
-  /** What the value should be before; `undefined` where the requester does not mind. */
+  /** The expected current value; `undefined` to skip the check. */
   readonly old: GroupSettingValue | undefined;
 }
 
-/** As it comes over the wire; not collapsed yet. */
+/** The wire format, before {@link collapse}. */
 const parts = z
   .object(
     { direct_members: userIdList, direct_subgroups: groupIdList },
@@ -32,18 +32,20 @@ const parts = z
     }),
   );
 
-/** A permission's value on the wire. */
+/** A permission's value on the wire (docs/chat-api.md, "Group-setting value"). */
 export const groupSettingValueShape = z
   .union([groupId, parts], 'must be a group id, or members and subgroups')
   .meta({ schemaName: 'GroupSettingValue' });
 
-/** What changes a permission on the wire: `{new, old}`, where `old` may be left out, or null as stock servers take it. */
+/**
+ * A change of a permission on the wire: `{new, old}`. `old` is optional and may be null, as stock servers accept it.
+ */
 export const settingWishShape = z
   .object({ new: groupSettingValueShape, old: groupSettingValueShape.nullish() }, 'must have new')
   .transform((wish): SettingWish => ({ new: wish.new, old: wish.old ?? undefined }))
   .meta({ schemaName: 'GroupSettingChange' });
 
-/** A permission's value in an answer. */
+/** A permission's value in a response. */
 export const groupSettingAnswer = z
   .union([
     z.number().int(),
@@ -52,8 +54,8 @@ export const groupSettingAnswer = z
   .meta({ schemaName: 'GroupSetting' });
 
 /**
- * The one form of a value that means the same: a single group and no members is that group, nothing at all is
- * `nobodyId`, and the rest is in ascending order without repetition. A single member stays what it is.
+ * The canonical form of a value: one group without members becomes that group's id, an empty value becomes
+ * `nobodyId`, and other ids are sorted and deduplicated. A single member stays a set.
  */
 export function collapse(value: GroupSettingValue, nobodyId: GroupId): GroupSettingValue {
   if (typeof value === 'number') return value;
@@ -63,23 +65,23 @@ export function collapse(value: GroupSettingValue, nobodyId: GroupId): GroupSett
   return directSubgroups[0] ?? nobodyId;
 }
 
-/** Whether two collapsed values are the same: a group's id never equals members and subgroups. */
+/** Whether two collapsed values are equal. A group id never equals a set. */
 export function sameValue(one: GroupSettingValue, other: GroupSettingValue): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** The value as answers and events have it. */
+/** Converts a value to its wire format. */
 export function writeValue(value: GroupSettingValue): z.input<typeof groupSettingAnswer> {
   if (typeof value === 'number') return value;
   return { direct_members: [...value.directMembers], direct_subgroups: [...value.directSubgroups] };
 }
 
-/** The groups that a value names. */
+/** The groups in a value. */
 export function groupsIn(value: GroupSettingValue): readonly GroupId[] {
   return typeof value === 'number' ? [value] : value.directSubgroups;
 }
 
-/** The users that a value names. */
+/** The users in a value. */
 export function usersIn(value: GroupSettingValue): readonly UserId[] {
   return typeof value === 'number' ? [] : value.directMembers;
 }

@@ -2,9 +2,9 @@ import { holdAlone } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
 /**
- * Waits until nobody else changes groups, settings of the organisation or what users are, and holds that until the
- * transaction ends: what would make a circle, has a name already, leaves no owner or is as expected is decided by one at a
- * time. It is one lock for all, so that writes that are committed together cannot take two in different orders.
+ * Takes an exclusive lock on groups, organization settings and the state of users until the transaction ends. It
+ * serializes checks for group cycles, taken names, the last owner and expected values. One lock for all of these,
+ * because writes share a commit: with two locks, they could take them in different orders and deadlock.
  */
 export function holdGroups({ db }: ServerTransaction): Promise<void> {
   return holdAlone(db, 'groups and settings');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Any integer: one that is no id belongs to nobody. */
+/** Any integer. An invalid id matches nothing. */
 export const possibleId = z.number('must be an integer').int('must be an integer');
 const id = possibleId.positive('must be positive');
 

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** For what somebody may not do, where nothing more is to be said. */
+/** The generic error for a missing permission. */
 export function insufficientPermission(): ProtocolError {
   return refused('Insufficient permission');
 }

@@ -2,10 +2,10 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
-/** Users and groups that somebody named, as they are; those that do not exist are missing. */
+/** Referenced users and groups with their state. Missing ones do not exist. */
 export interface KnownReferences {
   readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
-  /** Those that have a name. */
+  /** Only groups with a name. */
   readonly groups: ReadonlyMap<
     GroupId,
     { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }
@@ -17,7 +17,10 @@ export interface NamedReferences {
   readonly groupIds: readonly GroupId[];
 }
 
-/** Reads what was named, and keeps it as it is until the transaction ends: in ascending order, as everybody does. */
+/**
+ * Reads referenced users and groups and locks them (shared) until the transaction ends. Locks in ascending id order
+ * everywhere, to prevent deadlocks.
+ */
 export async function readReferences(
   { db }: ServerTransaction,
   { userIds, groupIds }: NamedReferences,

@@ -3,12 +3,12 @@ import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
-// The one answer to who is in a group: each of these is a single statement, however deep groups are nested, which goes
-// down from the groups that are asked about.
+// The only implementation of group membership. Each function is one recursive statement, however deep groups are
+// nested. It walks down from the given groups.
 
 type Reader = Kysely<ServerTables>;
 
-/** Each group with the active users in it, nested ones too, in ascending order; nobody for unknown groups. */
+/** The active users in each group, including nested ones, in ascending order. Empty for unknown groups. */
 export async function membersOfGroups(
   db: Reader,
   groupIds: readonly GroupId[],
@@ -28,7 +28,7 @@ export async function membersOfGroups(
   return members;
 }
 
-/** Whether a user is in at least one of the groups, nested ones counted. */
+/** Whether a user is in at least one of the groups, including nested ones. */
 export async function isInAnyGroup(
   db: Reader,
   userId: UserId,
@@ -45,7 +45,7 @@ export async function isInAnyGroup(
   return row !== undefined;
 }
 
-/** Each group with all groups nested in it at whatever depth, itself not counted, in ascending order. */
+/** All groups nested in each group at any depth, without itself, in ascending order. */
 export async function subgroupsOfGroups(
   db: Reader,
   groupIds: readonly GroupId[],
@@ -57,14 +57,14 @@ export async function subgroupsOfGroups(
   return subgroups;
 }
 
-/** Begins a statement in which `reached` has a row for each group that is asked about and each group in it. */
+/** Starts a statement with a CTE `reached`: one row per given group and group in it. */
 function reaching(db: Reader, groupIds: readonly GroupId[]) {
   return db.withRecursive('reached(root_id, group_id)', (query) =>
     query
       .selectFrom('user_groups')
       .where('id', 'in', amongNumbers(db, groupIds))
       .select(['id as root_id', 'id as group_id'])
-      // What is there already is not added again, so that the search ends.
+      // `union` drops duplicates, so that the recursion terminates.
       .union(
         query
           .selectFrom('reached')

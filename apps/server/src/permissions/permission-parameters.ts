@@ -2,17 +2,17 @@ import { optionalJsonParameter } from '@waxwing/service/http';
 import { groupSettingValueShape, settingWishShape } from './group-setting-value.js';
 import { type PermissionLevel, type PermissionName, permissionNames } from './permission-settings.js';
 
-/** The permissions of a channel or group as they are to be when it is made. */
+/** The permission parameters for creating a channel or group. */
 export function permissionValueParameters<Level extends PermissionLevel>(level: Level) {
   return forEachPermission(level, optionalJsonParameter(groupSettingValueShape));
 }
 
-/** Changes of the permissions of a channel or group, each `{new, old}`. */
+/** The permission parameters for updating a channel or group, each `{new, old}`. */
 export function permissionWishParameters<Level extends PermissionLevel>(level: Level) {
   return forEachPermission(level, optionalJsonParameter(settingWishShape));
 }
 
-/** The permissions of a level among an operation's parameters. */
+/** Picks the permissions of a level from an operation's parameters. */
 export function permissionsAmong<
   Level extends PermissionLevel,
   Parameters extends Readonly<Partial<Record<PermissionName<Level>, unknown>>>,

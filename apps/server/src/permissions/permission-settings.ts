@@ -1,22 +1,20 @@
 import type { RoleGroupName } from './role-groups.js';
 
-/** What a permission is about: the whole organisation, one channel, or one group. */
+/** The scope of a permission: the whole organization, one channel, or one group. */
 export type PermissionLevel = 'realm' | 'channel' | 'group';
 
-/** What is to be known of a setting whose value says who may do something. */
+/** The definition of a permission. */
 export interface PermissionSetting {
-  /**
-   * The value where nobody set one; `creator` for whoever made the channel or group, which is stored when it is made.
-   */
+  /** The value if none is set. `creator` is the user who creates the channel or group; it is stored at creation. */
   readonly default: RoleGroupName | 'creator';
-  /** The value for role groups, where it is another one. */
+  /** The default for role groups, if different. */
   readonly defaultForRoleGroups?: RoleGroupName;
   readonly allowsNobody: boolean;
-  /** Where everyone is not allowed, guests never have the permission, whichever groups they are in. */
+  /** If false, guests never have the permission, regardless of their groups. */
   readonly allowsEveryone: boolean;
-  /** The only values that it takes, where it takes role groups alone. */
+  /** The allowed values, if only role groups are allowed. */
   readonly onlyRoleGroups?: readonly RoleGroupName[];
-  /** Feature level that it appeared at. */
+  /** Feature level that introduced it. */
   readonly since: number;
 }
 
@@ -27,7 +25,7 @@ const everyone = { default: 'role:everyone', allowsNobody: true, allowsEveryone:
 const administrators = { default: 'role:administrators', allowsNobody: true, allowsEveryone: false } as const;
 const nobodyYet = { default: 'role:nobody', allowsNobody: true, allowsEveryone: true } as const;
 
-/** Who may do what in the organisation. */
+/** The permissions of the organization. */
 export const realmPermissions = {
   can_access_all_users_group: {
     default: 'role:everyone',
@@ -87,7 +85,7 @@ export const realmPermissions = {
   direct_message_permission_group: { ...everyone, since: 270 },
 } as const satisfies PermissionSettings;
 
-/** Who may do what in a channel. */
+/** The permissions of a channel. */
 const channelPermissions = {
   can_add_subscribers_group: {
     default: 'role:nobody',
@@ -119,7 +117,7 @@ const channelPermissions = {
 
 const forRoleGroups = { defaultForRoleGroups: 'role:nobody' } as const;
 
-/** Who may do what with a group. */
+/** The permissions of a group. */
 export const groupPermissions = {
   can_add_members_group: {
     default: 'creator',
@@ -153,26 +151,26 @@ export const groupPermissions = {
   },
 } as const satisfies PermissionSettings;
 
-/** Every setting whose value says who may do something, by what it is about. */
+/** All permissions, by level. */
 export const permissionSettings = {
   realm: realmPermissions,
   channel: channelPermissions,
   group: groupPermissions,
 } as const satisfies Record<PermissionLevel, PermissionSettings>;
 
-/** The name of a permission of that level, or of any of those levels. */
+/** The name of a permission of these levels. */
 export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
   [Each in PermissionLevel]: keyof (typeof permissionSettings)[Each] & string;
 }[Level];
 
-/** The row of a setting. */
+/** The definition of a permission. */
 export function permissionSetting(level: PermissionLevel, name: PermissionName): PermissionSetting {
   const row = (permissionSettings[level] as PermissionSettings)[name];
   if (row === undefined) throw new Error(`there is no permission ${name} of a ${level}`);
   return row;
 }
 
-/** The names of a level's settings, in order. */
+/** The names of a level's permissions, in order. */
 export function permissionNames<Level extends PermissionLevel>(level: Level): PermissionName<Level>[] {
   return Object.keys(permissionSettings[level]) as PermissionName<Level>[];
 }

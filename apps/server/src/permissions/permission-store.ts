@@ -16,7 +16,7 @@ import { type Role, roles } from './roles.js';
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
 
-/** Which permission is meant: of the organisation (`ownerId` is `wholeRealm`), of a channel, or of a group. */
+/** Identifies a permission of the organization (`ownerId` is `wholeRealm`), a channel, or a group. */
 export type PermissionKey = {
   [Level in PermissionLevel]: {
     readonly level: Level;
@@ -25,20 +25,20 @@ export type PermissionKey = {
   };
 }[PermissionLevel];
 
-/** The values of all permissions of one channel, one group, or the organisation. */
+/** Every permission of one channel, one group, or the organization, with its value. */
 export type PermissionValues<Level extends PermissionLevel> = Readonly<
   Record<PermissionName<Level>, GroupSettingValue>
 >;
 
-/** The ids of the groups by role, which never change. */
+/** The ids of the role groups, which never change. */
 export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
   const rows = await db.selectFrom('user_groups').select(['id', 'name']).where('is_system', '=', 1).execute();
   return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
 }
 
 /**
- * The permissions of these channels or groups, those that nobody changed included; of every channel or group, and each
- * that is asked for after, where no owners are named. Four statements however many owners there are.
+ * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all of the level.
+ * Four statements, however many owners.
  */
 export async function readPermissions<Level extends PermissionLevel>(
   db: Reader,
@@ -87,7 +87,10 @@ export async function readPermissions<Level extends PermissionLevel>(
     ) as PermissionValues<Level>;
 }
 
-/** Stores a collapsed value, in place of the one before. The caller holds its owner, so that nobody else does the same. */
+/**
+ * Stores a collapsed value and replaces the old one. The caller holds a lock on the owner, which prevents concurrent
+ * writes.
+ */
 export async function storePermission(
   db: Writer,
   { level, ownerId, name }: PermissionKey,
@@ -114,7 +117,7 @@ export async function storePermission(
   }
 }
 
-/** Somebody of whom it is asked what they may do. */
+/** A user to check permissions of. */
 export interface PermissionHolder {
   readonly id: UserId;
   readonly role: Role;
@@ -129,8 +132,8 @@ const askedColumns = {
 } as const;
 
 /**
- * Which of these permissions somebody has, in the order in which they were asked for: one statement for all of them,
- * which sees one state of the permissions and groups. A guest has none that everyone cannot be given.
+ * Whether a user has each of the permissions, in the order of `asked`. One statement, so that all results see the
+ * same state of permissions and groups. Guests never have a permission with `allowsEveryone` false.
  */
 export async function holdsPermissions(
   db: Reader,
@@ -188,7 +191,7 @@ async function insertUnnamedGroup(
   return id;
 }
 
-/** Whoever made a channel or group is stored when it is made: before that, it is nobody. */
+/** Maps `creator` to `role:nobody`: the creator is stored as a value when the channel or group is created. */
 function defaultGroup<Level extends PermissionLevel>(
   level: Level,
   name: PermissionName<Level>,
@@ -197,7 +200,7 @@ function defaultGroup<Level extends PermissionLevel>(
   return groupName === 'creator' ? 'role:nobody' : groupName;
 }
 
-/** @throws Error when the database has no such group, which each has. */
+/** @throws Error if the database lacks the role group, which a migration creates. */
 export function roleGroupId(ids: ReadonlyMap<RoleGroupName, GroupId>, name: RoleGroupName): GroupId {
   const id = ids.get(name);
   if (id === undefined) throw new Error(`the database has no group ${name}`);

@@ -4,18 +4,18 @@ import type { Kysely } from 'kysely';
 import type { PermissionLevel } from './permission-settings.js';
 
 export interface PermissionTables {
-  /** Who may do something, where it is not the setting's default. */
+  /** Permission values that differ from the default. */
   permissions: {
     level: PermissionLevel;
-    /** The channel or the group that it is about; {@link wholeRealm} for the organisation. */
+    /** The channel or group; {@link wholeRealm} for the organization. */
     owner_id: number;
     name: string;
-    /** A group of people's making, or one without a name that is for this permission alone. */
+    /** A named group, or an unnamed one that only this permission uses. */
     group_id: GroupId;
   };
 }
 
-/** Stands for the organisation, of which there is one, where a permission needs an owner. */
+/** The `owner_id` of the organization's permissions. There is one organization. */
 export const wholeRealm = 1;
 
 const { integer, text } = columnTypes;
@@ -29,6 +29,6 @@ export async function createPermissions(db: Kysely<unknown>): Promise<void> {
     .addColumn('group_id', integer, (column) => column.notNull().references('user_groups.id'))
     .addPrimaryKeyConstraint('permissions_of_owner', ['level', 'owner_id', 'name'])
     .execute();
-  // Asked before a group is deactivated.
+  // Deactivating a group searches by it.
   await db.schema.createIndex('permissions_group').on('permissions').column('group_id').execute();
 }

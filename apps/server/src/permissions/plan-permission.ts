@@ -11,7 +11,7 @@ import type { KnownReferences, NamedReferences } from './known-references.js';
 import { type PermissionLevel, type PermissionName, permissionSetting } from './permission-settings.js';
 import type { RoleGroupName } from './role-groups.js';
 
-/** A permission that is to be changed, and what must be known to decide whether it may be. */
+/** A permission to change, and the facts that its rules need. */
 export interface PermissionChangeFacts {
   readonly level: PermissionLevel;
   readonly name: PermissionName;
@@ -22,8 +22,8 @@ export interface PermissionChangeFacts {
 }
 
 /**
- * The collapsed value that a permission is to get; `undefined` where it has it already.
- * @throws ProtocolError EXPECTATION_MISMATCH with `field_name` when `old` is not the current value, and as
+ * Validates a change and returns the collapsed value to store; `undefined` if it is the current one.
+ * @throws ProtocolError EXPECTATION_MISMATCH with `field_name` if `old` is not the current value, and the errors of
  * {@link checkedPermission}.
  */
 export function planPermission(
@@ -42,9 +42,9 @@ export function planPermission(
 }
 
 /**
- * A value collapsed, if the permission takes it.
- * @throws ProtocolError SYSTEM_GROUP_REQUIRED with `setting_name` where only role groups are taken, and BAD_REQUEST for
- * groups and users that do not exist or were deactivated, and for groups that it does not allow.
+ * Validates a permission's value and returns it collapsed.
+ * @throws ProtocolError SYSTEM_GROUP_REQUIRED with `setting_name` if only role groups are allowed; BAD_REQUEST for
+ * unknown or deactivated groups and users, and for groups that the permission does not allow.
  */
 export function checkedPermission(
   { level, name, nobodyId, known }: Omit<PermissionChangeFacts, 'current'>,
@@ -57,7 +57,7 @@ export function checkedPermission(
     requireKnown(known, { userIds: usersIn(value), groupIds: groupsIn(value) });
     return value;
   }
-  // Nobody needs no asking: it is what an empty value collapses to.
+  // An empty value collapses to `nobodyId`, which is not among the referenced groups.
   const group =
     value === nobodyId ? { name: 'role:nobody', isSystem: true, isActive: true } : known.groups.get(value);
   if (group === undefined) throw refused('Invalid user group');
@@ -68,7 +68,7 @@ export function checkedPermission(
   return value;
 }
 
-/** @throws ProtocolError BAD_REQUEST that names the first user or group that is not there or not active. */
+/** @throws ProtocolError BAD_REQUEST for the first user or group that is unknown or deactivated. */
 export function requireKnown(known: KnownReferences, { userIds, groupIds }: NamedReferences): void {
   for (const id of userIds) {
     const user = known.users.get(id);
@@ -82,7 +82,7 @@ export function requireKnown(known: KnownReferences, { userIds, groupIds }: Name
   }
 }
 
-/** Everything that values name, which must be known before one of them is planned. */
+/** All users and groups in these values. Read them before validating any of the values. */
 export function namedIn(values: readonly GroupSettingValue[]): NamedReferences {
   return { userIds: values.flatMap(usersIn), groupIds: values.flatMap(groupsIn) };
 }

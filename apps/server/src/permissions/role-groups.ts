@@ -2,17 +2,17 @@ import { type Role, roles } from './roles.js';
 
 interface RoleGroupRow {
   readonly name: string;
-  /** As people read it. */
+  /** Name for people. */
   readonly displayName: string;
   readonly description: string;
-  /** Users of this role are its direct members; of `fullmembers` only those who have been here for long enough. */
+  /** Users with this role are direct members. For `fullmembers`, only those after the waiting period. */
   readonly role: Role | undefined;
   readonly subgroup: string | undefined;
 }
 
 /**
- * The organisation's groups by role, each of which is nested in the next one but for `role:nobody`. They are made by a
- * migration: one that is added here needs a migration of its own.
+ * The organization's role groups. Each is nested in the next one, except `role:nobody`. A migration creates them:
+ * adding one here needs a new migration.
  */
 export const roleGroups = [
   {
@@ -75,5 +75,5 @@ export const roleGroups = [
 
 export type RoleGroupName = (typeof roleGroups)[number]['name'];
 
-/** The one role group whose members are not all users of its role. */
+/** The only role group that excludes some users of its role. */
 export const fullMembersGroup: RoleGroupName = 'role:fullmembers';

@@ -1,4 +1,4 @@
-/** The organisation's roles: the word of the command line -> the integer of the chat API. */
+/** The organization's roles: command-line name -> integer of the chat API. */
 export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
 
 export type RoleName = keyof typeof roles;

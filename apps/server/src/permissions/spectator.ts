@@ -3,7 +3,7 @@ import type { PermissionHolder } from './permission-store.js';
 import { roles } from './roles.js';
 
 /**
- * Whoever has no account, where something is asked of a user: a guest who is in no channel and no conversation. Ids begin
- * at 1, so that nobody is it.
+ * The stand-in for a client without an account in permission checks: a guest without channels and conversations. User
+ * ids begin at 1, so no user has this id.
  */
 export const spectator: PermissionHolder = { id: 0 as UserId, role: roles.guest };

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { type PermissionSettings, permissionSettings } from './permission-settings.js';
 
-/**
- * What `server_supported_permission_settings` of the register answer says of each setting.
- */
+/** The value of `server_supported_permission_settings` in the register response. */
 export function supportedPermissionSettings() {
   const { realm, channel, group } = permissionSettings;
   return {
@@ -33,7 +31,7 @@ function configurations(
   );
 }
 
-/** One setting as clients read of it. */
+/** The definition of one permission for clients. */
 export const permissionConfiguration = z.object({
   require_system_group: z.boolean(),
   allow_internet_group: z.boolean(),

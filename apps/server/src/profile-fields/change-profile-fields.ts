@@ -7,9 +7,9 @@ import { type ProfileField, writeProfileField } from './profile-field-record.js'
 import { holdProfileFields, readProfileFields } from './profile-field-store.js';
 
 /**
- * Changes the fields as `change` decides on all that there are, and tells everybody how they are now; all in one
- * transaction. What `change` answers.
- * @throws ProtocolError what `change` throws.
+ * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns what
+ * `change` returns.
+ * @throws ProtocolError the errors of `change`.
  */
 export function changeProfileFields<Result>(
   { publish }: Pick<ServerContext, 'publish'>,
@@ -25,7 +25,10 @@ export function changeProfileFields<Result>(
   });
 }
 
-/** The field with this id. @throws ProtocolError BAD_REQUEST when there is none. */
+/**
+ * The field with this id.
+ * @throws ProtocolError BAD_REQUEST if there is none.
+ */
 export function requireField(fields: readonly ProfileField[], id: number): ProfileField {
   const field = fields.find((each) => each.id === id);
   if (field === undefined) throw refused(`Field id ${id} not found.`);

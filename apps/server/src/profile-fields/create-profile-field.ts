@@ -8,10 +8,12 @@ import { planProfileField } from './plan-profile-field.js';
 import { insertProfileField } from './profile-field-store.js';
 
 /**
- * `POST /api/v1/realm/profile_fields` (chat API, section 5): makes a field of everybody's profile, the last in order. For
- * an account of a well-known site name, hint and URL pattern are those of the site, whatever was sent. Everybody is told.
- * Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST a bad type, name, hint or data, a name
- * that another field has, a third field in the summary, and a type that cannot be there.
+ * `POST /api/v1/realm/profile_fields` (docs/chat-api.md, section 5): creates a profile field, last in order. An
+ * account of a well-known site gets that site's name, hint and URL pattern, whatever was sent. Publishes an event to
+ * all users.
+ *
+ * Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators. Refuses with BAD_REQUEST an invalid type,
+ * name, hint or data, a taken name, a third field in the summary, and a type that is not allowed there.
  */
 export const createProfileField = operation({
   method: 'POST',

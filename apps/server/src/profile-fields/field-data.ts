@@ -4,7 +4,7 @@ import { isWebUrl } from './web-url.js';
 
 const placeholder = '%(username)s';
 
-/** An account of a site that clients know, or `undefined`. */
+/** The well-known site of an external account field; `undefined` for any other field. */
 export function wellKnownAccount(type: number, fieldData: JsonObject) {
   const { subtype } = fieldData;
   if (type !== profileFieldTypes.EXTERNAL_ACCOUNT.id || typeof subtype !== 'string') return undefined;
@@ -14,8 +14,8 @@ export function wellKnownAccount(type: number, fieldData: JsonObject) {
 }
 
 /**
- * What is kept of a field's data; nothing for types that have none.
- * @throws ProtocolError BAD_REQUEST for options or an external account that are not written as they have to be.
+ * Validates a field's data and returns what to store; `undefined` for types without data.
+ * @throws ProtocolError BAD_REQUEST for invalid options or an invalid external account.
  */
 export function checkedFieldData(type: ProfileFieldType, fieldData: JsonObject): JsonObject | undefined {
   if (type === profileFieldTypes.SELECT.id) return checkedOptions(fieldData);

@@ -3,7 +3,7 @@ import { booleanParameter, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { FieldUpdateWish } from './plan-profile-field.js';
 
-/** What can be said of a field when it is made and later. */
+/** The parameters that creating and updating a field share. */
 export const fieldParameters = {
   name: z.string().optional(),
   hint: z.string().optional(),
@@ -13,7 +13,7 @@ export const fieldParameters = {
   editable_by_user: booleanParameter.optional(),
 };
 
-/** What is wanted, in the words of the code. */
+/** Converts the parameters to a {@link FieldUpdateWish}. */
 export function fieldWish(parameters: z.output<z.ZodObject<typeof fieldParameters>>): FieldUpdateWish {
   return {
     name: parameters.name,

@@ -5,7 +5,7 @@ import type { ServerContext } from '../context.js';
 import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
 import { readProfileFields } from './profile-field-store.js';
 
-/** `GET /api/v1/realm/profile_fields`: the fields of profiles, in their order, for whoever has an account. */
+/** `GET /api/v1/realm/profile_fields`: all profile fields, in order. Open to every user and bot. */
 export const listProfileFields = operation({
   method: 'GET',
   path: '/api/v1/realm/profile_fields',

@@ -3,12 +3,12 @@ import { checkedFieldData, wellKnownAccount } from './field-data.js';
 import type { ProfileField } from './profile-field-record.js';
 import { isProfileFieldType, profileFieldTypes } from './profile-field-types.js';
 
-/** Code points. */
+/** Limits in code points. */
 const maximumNameCharacters = 40;
 const maximumHintCharacters = 80;
 const maximumSummaryFields = 2;
 
-/** A field as somebody wants it to be. */
+/** A requested field. */
 export interface FieldWish {
   readonly type: number;
   readonly name: string;
@@ -19,15 +19,18 @@ export interface FieldWish {
   readonly isInSummary: boolean;
 }
 
-/** A field as it will be. */
+/** A validated field, without id and order. */
 export type PlannedField = Omit<ProfileField, 'id' | 'order'>;
 
-/** What somebody wants to be another with a field; what is left out stays. */
+/** The requested changes of a field; `undefined` keeps the current value. */
 export type FieldUpdateWish = {
   readonly [Part in keyof Omit<FieldWish, 'type'>]: FieldWish[Part] | undefined;
 };
 
-/** The field as it will be, beside the `others`. @throws ProtocolError BAD_REQUEST with the reason for a refusal. */
+/**
+ * Validates a field against the `others`.
+ * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ */
 export function planProfileField(others: readonly ProfileField[], wish: FieldWish): PlannedField {
   const { type, isInSummary, isRequired, isEditableByUser } = wish;
   if (isInSummary && others.filter((other) => other.isInSummary).length >= maximumSummaryFields) {
@@ -42,7 +45,10 @@ export function planProfileField(others: readonly ProfileField[], wish: FieldWis
   return { type, name, hint, fieldData: written, isRequired, isEditableByUser, isInSummary };
 }
 
-/** The field as it will be, beside all `fields`. @throws ProtocolError BAD_REQUEST with the reason for a refusal. */
+/**
+ * Validates an update of `field` against all `fields`.
+ * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ */
 export function planFieldUpdate(
   fields: readonly ProfileField[],
   field: ProfileField,
@@ -64,7 +70,7 @@ export function planFieldUpdate(
   return planned;
 }
 
-/** The keys of a list's options; `undefined` for other types. */
+/** The option keys of a list field; `undefined` for other types. */
 export function optionsOf({ type, fieldData }: Pick<ProfileField, 'type' | 'fieldData'>) {
   if (type !== profileFieldTypes.SELECT.id) return undefined;
   return Object.keys(JSON.parse(fieldData) as JsonObject);

@@ -7,27 +7,27 @@ import {
   type WishedValue,
 } from './profile-value-rules.js';
 
-/** What somebody wants a profile to say. */
+/** A requested profile value. */
 export interface ProfileValueWish {
   readonly id: number;
   readonly value: WishedValue;
 }
 
-/** What rules about values ask for. */
+/** The facts that the rules for profile values need. */
 export interface ProfileValueFacts {
-  /** Those that the wishes name, by their ids. */
+  /** The fields that the request names, by id. */
   readonly fields: ReadonlyMap<
     number,
     Pick<ProfileField, 'type' | 'name' | 'fieldData' | 'isEditableByUser'>
   >;
-  /** What the profile says now, by the fields' ids. */
+  /** The profile's current values, by field id. */
   readonly current: ReadonlyMap<number, string>;
   readonly people: PeopleFacts;
-  /** Whoever changes the profile is an administrator. */
+  /** Whether an administrator makes the change. */
   readonly mayEditAll: boolean;
 }
 
-/** What a profile will say; nothing any more where the value is null. */
+/** A validated profile value; null removes it. */
 export interface PlannedValue {
   readonly fieldId: number;
   readonly value: string | null;
@@ -35,7 +35,7 @@ export interface PlannedValue {
 }
 
 /**
- * What of a profile will be another: first what goes, then what comes; nothing of what is so already.
+ * Validates requested values and returns the changed ones, removals first.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export function planProfileValues(

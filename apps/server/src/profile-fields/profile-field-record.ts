@@ -1,37 +1,37 @@
 import { z } from 'zod';
 import type { ProfileFieldType } from './profile-field-types.js';
 
-/** A field of the profiles of all users. */
+/** A profile field, shared by all users. */
 export interface ProfileField {
   readonly id: number;
   readonly type: ProfileFieldType;
   readonly name: string;
   readonly hint: string;
-  /** JSON; empty for types that have none. */
+  /** JSON; empty for types without data. */
   readonly fieldData: string;
-  /** Its place among the others, the least one first. */
+  /** Sort key, ascending. */
   readonly order: number;
   readonly isRequired: boolean;
   readonly isEditableByUser: boolean;
   readonly isInSummary: boolean;
 }
 
-/** A profile field in answers and events. */
+/** A profile field in responses and events. */
 export const profileFieldRecord = z.object({
   id: z.number().int(),
   type: z.number().int(),
   name: z.string(),
   hint: z.string(),
-  /** JSON; empty for types that have none. */
+  /** JSON; empty for types without data. */
   field_data: z.string(),
   order: z.number().int(),
   required: z.boolean(),
   editable_by_user: z.boolean(),
-  /** Only where it is true. */
+  /** Present only if true. */
   display_in_profile_summary: z.literal(true).optional(),
 });
 
-/** The field as answers and events have it. */
+/** Converts a field to its wire format. */
 export function writeProfileField(field: ProfileField) {
   return {
     id: field.id,

@@ -5,19 +5,19 @@ import type { PlannedField } from './plan-profile-field.js';
 import type { ProfileField } from './profile-field-record.js';
 import type { ProfileFieldType } from './profile-field-types.js';
 
-/** All fields, in their order. */
+/** All fields, in order. */
 export async function readProfileFields(db: Kysely<ServerTables>): Promise<ProfileField[]> {
   const fields = (await db.selectFrom('profile_fields').selectAll().execute()).map(fromRow);
   return fields.sort((one, other) => one.order - other.order || one.id - other.id);
 }
 
-/** As {@link readProfileFields}; others who change fields wait until the transaction ends. */
+/** Like {@link readProfileFields}, and locks the fields against other changes until the transaction ends. */
 export async function holdProfileFields({ db }: ServerTransaction): Promise<ProfileField[]> {
   await holdAlone(db, 'profile fields');
   return readProfileFields(db);
 }
 
-/** The new field's id. The caller holds the fields. */
+/** Inserts a field and returns its id. The caller holds the lock on fields. */
 export async function insertProfileField({ db }: ServerTransaction, field: PlannedField): Promise<number> {
   const { id } = await db
     .insertInto('profile_fields')
@@ -27,7 +27,7 @@ export async function insertProfileField({ db }: ServerTransaction, field: Plann
   return id;
 }
 
-/** Replaces what is said of a field, and forgets who had chosen options that it has no longer. */
+/** Updates a field, and deletes values that select a removed option. */
 export async function storeProfileField(
   { db }: ServerTransaction,
   id: number,
@@ -40,14 +40,14 @@ export async function storeProfileField(
   await gone.where('value', 'not in', keptOptions).execute();
 }
 
-/** Removes a field, and everybody's value of it. */
+/** Deletes a field and all its values. */
 export async function removeProfileField({ db }: ServerTransaction, id: number): Promise<void> {
   await db.deleteFrom('profile_fields').where('id', '=', id).execute();
 }
 
-/** Puts the fields into the order of these ids, from 0 on. */
+/** Numbers the fields from 0 in the order of `ids`. */
 export async function orderProfileFields({ db }: ServerTransaction, ids: readonly number[]): Promise<void> {
-  // Those who fill in profiles keep fields by their ids: in the same order nobody waits for each other.
+  // Updates in ascending id order, the order in which profile changes lock the fields. Another order could deadlock.
   for (const [position, id] of [...ids.entries()].sort(([, one], [, other]) => one - other)) {
     await db.updateTable('profile_fields').set({ position }).where('id', '=', id).execute();
   }

@@ -2,16 +2,16 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Truth as 0 or 1. */
+/** Booleans as 0 or 1. */
 export interface ProfileFieldTables {
   profile_fields: {
     id: Generated<number>;
     type: number;
     name: string;
     hint: string;
-    /** JSON; empty for types that have none. */
+    /** JSON; empty for types without data. */
     field_data: string;
-    /** Its place among the others, the least one first; its id where nobody has ordered them since it was made. */
+    /** Sort key, ascending. Null until the fields are reordered; then the id counts. */
     position: number | null;
     is_required: number;
     is_editable_by_user: number;
@@ -21,7 +21,7 @@ export interface ProfileFieldTables {
     user_id: UserId;
     field_id: number;
     value: string;
-    /** HTML; null for fields whose values are not read as Markdown. */
+    /** HTML; null for fields that are not Markdown. */
     rendered_value: string | null;
   };
 }

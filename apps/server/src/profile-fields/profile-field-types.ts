@@ -1,4 +1,4 @@
-/** The types of profile fields, by the names under which clients look them up. */
+/** The types of profile fields, by the keys that clients use. */
 export const profileFieldTypes = {
   SHORT_TEXT: { id: 1, name: 'Short text' },
   LONG_TEXT: { id: 2, name: 'Long text' },
@@ -12,12 +12,12 @@ export const profileFieldTypes = {
 
 export type ProfileFieldType = (typeof profileFieldTypes)[keyof typeof profileFieldTypes]['id'];
 
-/** Whether a number stands for a type. */
+/** Whether a number is the id of a type. */
 export function isProfileFieldType(id: number): id is ProfileFieldType {
   return Object.values(profileFieldTypes).some((type) => type.id === id);
 }
 
-/** What is filled in for an account of a well-known site, whatever whoever makes the field says. */
+/** Well-known sites. A field for one gets these values, whatever the client sends. */
 export const externalAccounts = {
   twitter: {
     name: 'Twitter username',

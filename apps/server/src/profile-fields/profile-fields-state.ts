@@ -4,7 +4,7 @@ import { profileFieldRecord, writeProfileField } from './profile-field-record.js
 import { readProfileFields } from './profile-field-store.js';
 import { externalAccounts, profileFieldTypes } from './profile-field-types.js';
 
-/** The fields of profiles, and of which types there can be; without an account, the types alone. */
+/** The profile fields and their types; only the types for spectators. */
 export const profileFieldsState = initialState({
   eventType: 'custom_profile_fields',
   shape: z.object({
@@ -19,7 +19,7 @@ export const profileFieldsState = initialState({
     Promise.resolve({ custom_profile_fields: [], custom_profile_field_types: profileFieldTypes }),
 });
 
-/** The sites whose accounts have names and links of their own. */
+/** The well-known sites for external accounts. */
 export const externalAccountsState = publicState({
   eventType: 'realm',
   shape: z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { possibleId } from '../permissions/id-lists.js';
 
-/** Values for a profile: each a text, a list of users' ids, or null for none. */
+/** Profile values: each a text, a list of user ids, or null to remove it. */
 export const profileValues = z.array(
   z.object(
     {

@@ -4,26 +4,26 @@ import type { ProfileField } from './profile-field-record.js';
 import { type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
 import { isWebUrl } from './web-url.js';
 
-/** Code points. */
+/** Limits in code points. */
 const maximumShortCharacters = 50;
 const maximumLongCharacters = 500;
 
-/** A value as it comes: ids of users where the field is for people; null for none. */
+/** A value as the client sends it: user ids for a people field; null for none. */
 export type WishedValue = string | readonly number[] | null;
 
 type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
 
-/** Of the users whom values name. */
+/** The users that values name. */
 export type PeopleFacts = ReadonlyMap<UserId, { readonly isActive: boolean; readonly isBot: boolean }>;
 
 const types = profileFieldTypes;
 
-/** Whether readers are shown the HTML of a field's values too. */
+/** Whether a field's values are rendered as Markdown. */
 export function isMarkdownType(type: ProfileFieldType): boolean {
   return type === types.SHORT_TEXT.id || type === types.LONG_TEXT.id;
 }
 
-/** The ids in a value, which some clients send as a list and some as its text; `undefined` where it is neither. */
+/** The ids in a value: a list, or a list as JSON text, depending on the client. `undefined` if it is neither. */
 export function listedIds(value: WishedValue): readonly number[] | undefined {
   const list = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
   if (!Array.isArray(list)) return undefined;
@@ -31,8 +31,8 @@ export function listedIds(value: WishedValue): readonly number[] | undefined {
 }
 
 /**
- * A value as it is kept; null where it is empty.
- * @throws ProtocolError BAD_REQUEST where it is none of the field's type.
+ * Validates a value and returns it as it is stored; null if it is empty.
+ * @throws ProtocolError BAD_REQUEST if it does not fit the field's type.
  */
 export function checkedProfileValue(
   field: ValueField,
@@ -80,7 +80,7 @@ function checkedPeople(name: string, value: string | readonly number[], people: 
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }
 
-/** Whether a text is a day of the calendar as ISO 8601 writes it; the calendar begins with the year 1. */
+/** Whether a text is an existing date in ISO 8601 format, from year 1 on. */
 function isDay(text: string): boolean {
   const instant = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);

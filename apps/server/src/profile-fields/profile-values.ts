@@ -9,10 +9,10 @@ import { listedIds } from './profile-value-rules.js';
 
 type Reader = Kysely<ServerTables>;
 
-/** What somebody's profile says, by the fields' ids. */
+/** A profile's values, by field id. */
 export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
 
-/** What the profiles of these users say, in one statement; nothing for whoever has said nothing. */
+/** Reads the profiles of these users in one statement. Returns an empty object for a user without values. */
 export async function readProfileData(
   db: Reader,
   userIds: readonly UserId[],
@@ -32,14 +32,14 @@ export async function readProfileData(
   return (userId) => found.get(userId) ?? {};
 }
 
-/** Whose profile is changed. */
+/** The user to change, and the rights of the actor. */
 interface ProfileOwner {
   readonly userId: UserId;
-  /** Whoever changes it is an administrator. */
+  /** Whether an administrator makes the change. */
   readonly mayEditAll: boolean;
 }
 
-/** Reads the facts for a change of somebody's profile; the fields stay as they are until the transaction ends. */
+/** Reads the facts for a profile change, and locks the fields (shared) until the transaction ends. */
 export async function readValueFacts(
   { db }: ServerTransaction,
   { userId, mayEditAll }: ProfileOwner,
@@ -80,7 +80,7 @@ export async function readValueFacts(
   };
 }
 
-/** Makes the change; what clients are to be told of it, in order. */
+/** Stores the changed values and returns the events to publish, in order. */
 export async function applyProfileValues(
   { db }: ServerTransaction,
   userId: UserId,
@@ -92,7 +92,7 @@ export async function applyProfileValues(
     value,
     html: isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null,
   }));
-  // In one order, so that no two who change one profile wait for each other.
+  // Writes in field order: with different orders, concurrent changes of one profile could deadlock.
   for (const each of [...written].sort((one, other) => one.fieldId - other.fieldId)) {
     await storeValue(db, userId, each);
   }

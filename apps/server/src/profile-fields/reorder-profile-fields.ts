@@ -8,8 +8,9 @@ import { changeProfileFields } from './change-profile-fields.js';
 import { orderProfileFields } from './profile-field-store.js';
 
 /**
- * `PATCH /api/v1/realm/profile_fields`: puts the fields into the order in which their ids are listed. Everybody is told.
- * Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST a list that has not each field once.
+ * `PATCH /api/v1/realm/profile_fields`: reorders the fields as their ids are listed. Publishes an event to all users.
+ * Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators, with BAD_REQUEST a list that does not
+ * contain each field exactly once.
  */
 export const reorderProfileFields = operation({
   method: 'PATCH',

@@ -8,10 +8,10 @@ import { optionsOf, planFieldUpdate } from './plan-profile-field.js';
 import { storeProfileField } from './profile-field-store.js';
 
 /**
- * `PATCH /api/v1/realm/profile_fields/{field_id}`: changes what is said of a field; its type stays. Whoever had chosen an
- * option that goes has no value then. Everybody is told of the fields. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no
- * administrator; with BAD_REQUEST an unknown field, what is refused for a new one, and a change of the name, hint or data
- * of a well-known account.
+ * `PATCH /api/v1/realm/profile_fields/{field_id}`: changes a field, except its type. Deletes values that select a
+ * removed option. Publishes the fields to all users. Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no
+ * administrators. Refuses with BAD_REQUEST an unknown field, values that `createProfileField` refuses, and a change
+ * of the name, hint or data of a well-known account.
  */
 export const updateProfileField = operation({
   method: 'PATCH',

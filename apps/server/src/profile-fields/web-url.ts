@@ -1,6 +1,9 @@
 const maximumUrlCharacters = 2048;
 
-/** Whether a text is an http or https URL with a host, written out, without blanks. Clients make links of such texts. */
+/**
+ * Whether a text is an absolute http or https URL of at most 2048 characters, without blanks. Clients turn such texts
+ * into links.
+ */
 export function isWebUrl(text: string): boolean {
   return (
     text.length <= maximumUrlCharacters &&

@@ -14,10 +14,10 @@ import { maximumAddressCharacters } from '../users/email-address.js';
 import { type ProvenHolder, provePassword } from './prove-password.js';
 
 /**
- * `POST /api/v1/fetch_api_key`: a new API key for a person's e-mail address and password, beside those that it has. An
- * unknown name, a person without a password and a wrong password are refused alike with AUTHENTICATION_FAILED, after the
- * same work; whoever is deactivated and knows its password with USER_DEACTIVATED; with RATE_LIMIT_HIT a name or an address
- * that has failed too often, and whoever has too many tries in the line.
+ * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. Refuses with
+ * AUTHENTICATION_FAILED an unknown name, a person without a password and a wrong password, indistinguishably and
+ * after the same work. Refuses with USER_DEACTIVATED a deactivated user with the correct password. Refuses with
+ * RATE_LIMIT_HIT a name or address with too many failures, and a client with too many pending attempts.
  */
 export const fetchApiKey = operation({
   method: 'POST',
@@ -30,7 +30,7 @@ export const fetchApiKey = operation({
   }),
   answer: z.object({ api_key: z.string(), email: z.string(), user_id: z.number().int() }),
   codes: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'],
-  // In the line of passwords, which is bounded.
+  // Passwords wait in a bounded queue.
   waitsForOthers: true,
   async handle(context: ServerContext, { head, parameters, signal }) {
     const { username: name, password } = parameters;
@@ -41,7 +41,7 @@ export const fetchApiKey = operation({
   },
 });
 
-/** A new key, unless the person was deactivated or given another password in between. */
+/** Issues a key, unless the person was deactivated or the password replaced in the meantime. */
 async function giveKey(
   { clock, database }: ServerContext,
   { id, passwordHash }: ProvenHolder,

@@ -1,9 +1,6 @@
 import { BoundedQueue } from '@waxwing/service/http';
 
-/**
- * The line in which passwords wait to be checked: each takes a thread and much memory, of which the process has other
- * use.
- */
+/** Bounded queue for password checks: each occupies a thread and 32 MiB, which other requests need too. */
 export function newHashLine(): BoundedQueue {
   return new BoundedQueue({
     maximumConcurrency: 2,

@@ -6,17 +6,17 @@ import { findPassword, type PasswordHolder } from '../authentication/password-st
 import { takeSignInTry } from '../authentication/sign-in-failure-store.js';
 import type { ServerContext } from '../context.js';
 
-/** Who says that a password is theirs. */
+/** A name and password to verify. */
 export interface PasswordClaim {
   readonly name: string;
   readonly password: Secret<string>;
-  /** Where the request comes from; `undefined` where nobody knows. */
+  /** The client's address; `undefined` if unknown. */
   readonly address: string | undefined;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the client no longer waits. */
   readonly signal: AbortSignal;
 }
 
-/** A holder whose password was right, by what it was checked against. */
+/** A person with a verified password, and the hash that it matched. */
 export interface ProvenHolder extends PasswordHolder {
   readonly passwordHash: string;
 }
@@ -26,11 +26,11 @@ type Context = Pick<ServerContext, 'addressFailures' | 'clock' | 'database' | 'h
 const waitAgainSeconds = 1;
 
 /**
- * The person whose password it is. It takes its turn among all who want one checked, and counts as a try of the name and of
- * the address; of the address only where the password was tested and is wrong.
- * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong one, after the
- * same work; USER_DEACTIVATED for whoever is deactivated and knows its password; RATE_LIMIT_HIT for a name or an address
- * that has failed too often, and where too many wait.
+ * Verifies a password. Queues fairly between clients, and counts as an attempt of the name and of the address. The
+ * address gets its attempt back if the sign-in succeeds or no password was tested.
+ * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password,
+ * after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name
+ * or address with too many failures, and if the queue is full.
  */
 export async function provePassword(context: Context, claim: PasswordClaim): Promise<ProvenHolder> {
   const { addressFailures, clock, hashLine } = context;
@@ -52,7 +52,7 @@ export async function provePassword(context: Context, claim: PasswordClaim): Pro
   return holder;
 }
 
-/** Whose password it is; `undefined` where it is nobody's. Where it throws, no password was tested. */
+/** The person with this name and password; `undefined` if they do not match. If it throws, no password was tested. */
 async function prove(
   { clock, database }: Context,
   { name, password }: PasswordClaim,

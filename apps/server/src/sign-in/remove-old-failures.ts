@@ -4,7 +4,7 @@ import type { ServerContext } from '../context.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
-/** Deletes what is remembered of names that could not sign in once it matters no more; how many they were. */
+/** Deletes expired sign-in failures in batches and returns their number. */
 export function removeOldFailures({ clock, database }: Context, signal: AbortSignal): Promise<number> {
   return removeInBatches(
     (limit) => database.write(({ db }) => deleteOldFailures(db, clock(), limit)),

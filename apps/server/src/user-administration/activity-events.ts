@@ -8,8 +8,8 @@ import { eventsOfActivity } from '../users/user-events.js';
 import type { User } from '../users/user-store.js';
 
 /**
- * That users are inactive now, or active again, and so out of, or back in, the groups and channels that they are in: each
- * to whoever may know of it and is active.
+ * The events for deactivated or reactivated users, and for their group and channel memberships. Each goes to the
+ * active users who can see its subject.
  */
 export async function eventsOfActivityEverywhere(
   db: Kysely<ServerTables>,

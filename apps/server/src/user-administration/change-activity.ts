@@ -14,8 +14,7 @@ import { type ActivityContext, type Deactivation, deactivate } from './deactivat
 import { reactivate } from './reactivate.js';
 
 /**
- * Deactivates a user and the bots that belong to it, with their keys, push devices, event queues and invitations, and tells
- * clients.
+ * Deactivates a user and its bots, with their keys, push devices, event queues and invitations, and publishes events.
  * @throws CommandError for an unknown address, and for the only owner.
  */
 export async function deactivateByAddress(
@@ -30,8 +29,8 @@ export async function deactivateByAddress(
 }
 
 /**
- * Makes a user active again who had this address when it was deactivated, the last of them, and gives it a new API key.
- * @throws CommandError where there is none, and where its address or name is another's now.
+ * Reactivates the user that was last deactivated with this address, and gives it a new API key.
+ * @throws CommandError if there is none, or its address or name is taken.
  */
 export async function reactivateByAddress(
   database: ServerDatabase,

@@ -11,21 +11,21 @@ import { isOnlyOwner } from '../users/user-facts.js';
 import { storeInactive } from '../users/user-store.js';
 import { eventsOfActivityEverywhere } from './activity-events.js';
 
-/** What users are deactivated and reactivated with. */
+/** What deactivation and reactivation need. */
 export type ActivityContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
-/** What came of deactivating a user. */
+/** The result of {@link deactivate}. */
 export interface Deactivation {
-  /** The user and the bots that belong to them. */
+  /** The user and its bots. */
   readonly userIds: readonly UserId[];
-  /** How many invitations were revoked. */
+  /** Number of revoked invitations. */
   readonly revokedInvitations: number;
 }
 
 /**
- * Deactivates a locked user and the bots that belong to it. Their keys, event queues, push devices and invitations end,
- * and whoever may know of them is told. The caller holds the groups.
- * @throws ProtocolError BAD_REQUEST for whoever is inactive already, and for the only owner.
+ * Deactivates a locked user and its bots. Revokes their keys and invitations, ends their event queues, removes their
+ * push devices, and publishes events to users who can see them. The caller holds the lock on groups.
+ * @throws ProtocolError BAD_REQUEST for an inactive user, and for the only owner.
  */
 export async function deactivate(
   context: ActivityContext,
@@ -38,7 +38,7 @@ export async function deactivate(
   const gone = await storeInactive(db, target.id);
   let revokedInvitations = 0;
   for (const { id } of gone) {
-    // Nobody knows this key: those that were given out stay revoked when the user is active again.
+    // A random key that is not given to anyone: old keys stay revoked after a reactivation.
     await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
     await removePushDevicesOf(context.database, transaction, id, context.clock());
     revokedInvitations += await endAccess(context, transaction, id);

@@ -7,10 +7,9 @@ import { eventsOfActivityEverywhere } from './activity-events.js';
 import type { ActivityContext } from './deactivate.js';
 
 /**
- * Makes a locked user or bot active again, in the channels and groups where it was, and tells whoever may know of it. It
- * signs in with the password that it had; none of its keys is good. The caller holds the groups.
- * @throws ProtocolError BAD_REQUEST for whoever is active, whose address or name is taken, and a bot whose owner is
- * inactive.
+ * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it.
+ * Its password stays valid, its API keys do not. The caller holds the lock on groups.
+ * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot of an inactive owner.
  */
 export async function reactivate(
   { publish }: Pick<ActivityContext, 'publish'>,

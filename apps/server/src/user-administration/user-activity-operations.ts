@@ -16,10 +16,10 @@ import { reactivate } from './reactivate.js';
 const named = z.object({ user_id_or_email: userNameParameter });
 
 /**
- * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot, and the
- * bots that belong to it. Their keys, event queues, push devices and invitations end; what they wrote stays. Refuses with
- * BAD_REQUEST whoever is no administrator, unknown and inactive users, and the only owner; with UNAUTHORIZED_PRINCIPAL an
- * owner, for anybody but owners.
+ * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot,
+ * and its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices; messages
+ * stay. Refuses with BAD_REQUEST requesters who are no administrators, unknown and inactive users, and the only
+ * owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and deactivates one.
  */
 export const deactivateUser = operation({
   method: 'DELETE',
@@ -35,7 +35,8 @@ export const deactivateUser = operation({
 });
 
 /**
- * `DELETE /api/v1/users/me`: whoever asks is deactivated, with its bots. Refuses with BAD_REQUEST bots, and the only owner.
+ * `DELETE /api/v1/users/me`: deactivates the requester and its bots. Refuses with BAD_REQUEST bots, and the only
+ * owner.
  */
 export const deactivateOwnUser = operation({
   method: 'DELETE',
@@ -53,7 +54,7 @@ export const deactivateOwnUser = operation({
         if (target === undefined) throw noSuchUser();
         await deactivate(context, transaction, target);
       },
-      // Whoever only holds a user could not change it beside another who holds it.
+      // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
       async (transaction) => {
         await holdGroups(transaction);
         await lockDetails(transaction, self, actor);
@@ -64,10 +65,10 @@ export const deactivateOwnUser = operation({
 });
 
 /**
- * `POST /api/v1/users/{user_id}/reactivate`: an administrator makes an inactive user or bot active again, in the channels
- * and groups where it was. Refuses with BAD_REQUEST whoever is no administrator, unknown and active users, those whose
- * address or name is another's now, and a bot whose owner is inactive; with UNAUTHORIZED_PRINCIPAL an owner, for anybody
- * but owners.
+ * `POST /api/v1/users/{user_id}/reactivate`: an administrator reactivates a user or bot in its former channels and
+ * groups. Refuses with BAD_REQUEST requesters who are no administrators, unknown and active users, a taken address or
+ * name, and a bot of an inactive owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and
+ * reactivates one.
  */
 export const reactivateUser = operation({
   method: 'POST',
@@ -88,7 +89,7 @@ type ActivityChange = (
   target: UserDetails,
 ) => Promise<unknown>;
 
-/** Has an administrator change whether a user or bot is active. */
+/** Deactivates or reactivates a user or bot on behalf of an administrator. */
 async function changeOther(
   context: ServerContext,
   actor: Requester,

@@ -16,7 +16,7 @@ import type { ProvisionedUser } from '../users/manage-users.js';
 import type { User } from '../users/user-store.js';
 import { withServerDatabase } from '../with-database.js';
 
-/** Loaded by the command that runs: help waits for none of it. */
+/** Lazy imports, so that `--help` stays fast. */
 const manage = () => import('../users/manage-users.js');
 const changeActivity = () => import('./change-activity.js');
 
@@ -210,7 +210,7 @@ function addressOf(argument: string | undefined, { email }: DestroyFlags): strin
   return address;
 }
 
-/** A sentence on the invitation links that were revoked; empty when there were none. */
+/** A sentence with the number of revoked invitation links; empty for zero. */
 function andInvitations(revoked: number): string {
   if (revoked === 0) return '';
   return revoked === 1

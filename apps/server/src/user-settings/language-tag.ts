@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The tag of a language, such as `en` or `pt-br`, bare or as JSON. */
+/** A language tag such as `en` or `pt-br`, plain or as a JSON string. */
 export const languageTag = z
   .string()
   .overwrite((text) => text.replace(/^"(.*)"$/s, '$1'))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const maximumCharacters = 40;
 
-/** A time zone's IANA name, bare or as JSON; empty for none. */
+/** An IANA time zone name, plain or as a JSON string; empty for none. */
 export const timeZone = z
   .string()
   .transform((text) => text.replace(/^"(.*)"$/s, '$1'))
@@ -11,7 +11,7 @@ export const timeZone = z
 
 function isTimeZone(name: string): boolean {
   if (name === '') return true;
-  // Offsets are known to the library too, and are no names.
+  // `Intl` also accepts offsets, which are not names.
   if (name.length > maximumCharacters || !/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';

@@ -3,7 +3,7 @@ import { type AliasedRawBuilder, type Kysely, sql, type Transaction } from 'kyse
 import type { ServerTables } from '../tables.js';
 import { type UserSettingName, type UserSettingValues, userSettings } from './user-settings.js';
 
-/** A user's settings as they are now, those that it has not set included. */
+/** A user's current settings, including defaults. */
 export async function readUserSettings(db: Kysely<ServerTables>, userId: UserId): Promise<UserSettingValues> {
   const rows = await db
     .selectFrom('user_settings')
@@ -19,7 +19,7 @@ export async function readUserSettings(db: Kysely<ServerTables>, userId: UserId)
   ) as UserSettingValues;
 }
 
-/** A column of a statement: a setting of the user whom another column names, as {@link readStored} takes it. */
+/** A select expression for a setting of the user in `userColumn`. Decode it with {@link readStored}. */
 export function storedSetting<Name extends UserSettingName>(
   name: Name,
   userColumn: string,
@@ -28,7 +28,7 @@ export function storedSetting<Name extends UserSettingName>(
   return sql<string | null>`(select value from user_settings where ${ofUser})`.as(name);
 }
 
-/** What such a column says: the default where nobody has set it. */
+/** Decodes a {@link storedSetting} column; the default if it is null. */
 export function readStored<Name extends UserSettingName>(
   row: Readonly<Record<Name, string | null>>,
   name: Name,
@@ -37,7 +37,7 @@ export function readStored<Name extends UserSettingName>(
   return (value === null ? userSettings[name].default : parseJson(value)) as UserSettingValues[Name];
 }
 
-/** Stores what a locked user's setting is from now on; nothing is kept of one that is what it would be anyway. */
+/** Stores a setting of a locked user. A value equal to the default is deleted instead. */
 export async function storeUserSetting(
   db: Transaction<ServerTables>,
   userId: UserId,

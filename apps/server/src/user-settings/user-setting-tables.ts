@@ -3,7 +3,7 @@ import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
 export interface UserSettingTables {
-  /** What is not the setting's default. What is shown of a user to others is with the user. */
+  /** Values that differ from the default. Settings that are visible to other users are columns of `users`. */
   user_settings: {
     user_id: UserId;
     name: string;

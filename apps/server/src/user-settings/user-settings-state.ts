@@ -11,7 +11,7 @@ const settingFields = Object.fromEntries(
 
 const emojisetChoices = emojisets.map((key) => ({ key, text: key }));
 
-/** The settings of whoever asks. */
+/** The requester's settings. */
 export const userSettingsState = initialState({
   eventType: 'user_settings',
   shape: z.object({

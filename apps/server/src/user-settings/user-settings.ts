@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { oneOf, wholeNumber } from '../realm/setting-shapes.js';
 import { languageTag } from './language-tag.js';
 
-/** What is to be known of a setting that each user has for itself. */
+/** The definition of a per-user setting. */
 interface UserSetting<Value> {
   readonly default: Value;
-  /** How clients write it, and what they may not write. */
+  /** Parses and validates the value that clients send. */
   readonly parameter: z.ZodType<Value, string>;
-  /** Its shape in answers and events. */
+  /** Its schema in responses and events. */
   readonly answer: z.ZodType<Value>;
 }
 
@@ -16,7 +16,7 @@ export const emojisets = ['google', 'google-blob', 'twitter', 'text'] as const;
 export const notificationSounds = ['zulip', 'ding', 'none'] as const;
 const week = 7 * 24 * 60 * 60;
 
-/** The settings that each user has for itself, with how they are when nobody has set them. */
+/** All per-user settings with their defaults. */
 export const userSettings = {
   twenty_four_hour_time: flag(false),
   starred_message_counts: flag(true),
@@ -79,7 +79,7 @@ export const userSettings = {
 
 export type UserSettingName = keyof typeof userSettings;
 
-/** The values of all settings that a user has for itself. */
+/** The value of every per-user setting. */
 export type UserSettingValues = {
   readonly [Name in UserSettingName]: (typeof userSettings)[Name] extends UserSetting<infer Value>
     ? Value

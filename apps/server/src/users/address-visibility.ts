@@ -3,7 +3,7 @@ import type { PushRealm } from '@waxwing/server-push';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { type Role, roles } from '../permissions/roles.js';
 
-/** Who reads somebody's real address: the numbers of the chat API. */
+/** Who can read a user's real email address, with the numeric values of the chat API. */
 export const addressVisibility = {
   everyone: 1,
   members: 2,
@@ -14,10 +14,13 @@ export const addressVisibility = {
 
 export type AddressVisibility = (typeof addressVisibility)[keyof typeof addressVisibility];
 
-/** Whoever reads of users: somebody with an account, or, where the organisation lets them, somebody without one. */
+/**
+ * The reader of user data. `undefined` is a spectator: a client without an account, where the organization has public
+ * access.
+ */
 export type Reader = Pick<KnownUser, 'id' | 'role'> | undefined;
 
-/** What says who reads an address. */
+/** The user fields that decide who can read the address. */
 export interface AddressOwner {
   readonly id: UserId;
   readonly email: string;
@@ -25,7 +28,7 @@ export interface AddressOwner {
   readonly visibility: AddressVisibility;
 }
 
-/** The role that is needed at least. */
+/** The least privileged role that can read the address; `undefined` for none. */
 const neededRole: Readonly<Record<AddressVisibility, Role | undefined>> = {
   [addressVisibility.everyone]: roles.guest,
   [addressVisibility.members]: roles.member,
@@ -34,7 +37,7 @@ const neededRole: Readonly<Record<AddressVisibility, Role | undefined>> = {
   [addressVisibility.nobody]: undefined,
 };
 
-/** Whose addresses somebody of this role reads. */
+/** The visibility values that let a reader with this role see the address. */
 export function visibilitiesFor(role: Role): AddressVisibility[] {
   return Object.values(addressVisibility).filter((visibility) => {
     const needed = neededRole[visibility];
@@ -42,7 +45,7 @@ export function visibilitiesFor(role: Role): AddressVisibility[] {
   });
 }
 
-/** Whether a reader may know the real address; everybody knows its own, and whoever has no account none. */
+/** Whether a reader can see the real address. Users see their own; spectators see none. */
 export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
   if (reader === undefined) return false;
   if (reader.id === owner.id) return true;
@@ -50,20 +53,23 @@ export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
   return needed !== undefined && reader.role <= needed;
 }
 
-/** The address that stands for somebody, the same for every reader: the real one where everyone may know it. */
+/**
+ * The address in a user's record, the same for every reader: the real one if it is public, otherwise the dummy
+ * address `user<id>@<realm_host>`.
+ */
 export function shownAddress(owner: AddressOwner, realm: Pick<PushRealm, 'url'>): string {
   if (effectiveVisibility(owner) === addressVisibility.everyone) return owner.email;
   return `user${owner.id}@${addressHost(realm)}`;
 }
 
-/** Whose address it is that has the form of those which stand for hidden ones; `undefined` for any other. */
+/** The user id in a dummy address; `undefined` for any other address. */
 export function idOfDummyAddress(address: string, realm: Pick<PushRealm, 'url'>): UserId | undefined {
   const [, digits, host] = /^user(\d{1,15})@(.+)$/i.exec(address) ?? [];
   if (host?.toLowerCase() !== addressHost(realm)) return undefined;
   return Number(digits) as UserId;
 }
 
-/** Whether everyone may know the address. */
+/** Whether every user can see the real address. Always true for bots. */
 export function isPublicAddress(owner: Pick<AddressOwner, 'isBot' | 'visibility'>): boolean {
   return effectiveVisibility(owner) === addressVisibility.everyone;
 }
@@ -72,10 +78,12 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
   return isBot ? addressVisibility.everyone : visibility;
 }
 
-/** What was found for the last address, which is mostly the only one: to parse it for every message takes long. */
+/** The last result. There is usually one URL, and parsing it for every message is slow. */
 let lastHost = { url: '', host: '' };
 
-/** The organisation's host, or one that nobody can have where that makes no address: a port, a number, a single name. */
+/**
+ * The organization's host, or `hidden.invalid` if that host is no domain name: a port, an IP address, a single label.
+ */
 function addressHost({ url }: Pick<PushRealm, 'url'>): string {
   if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };
   return lastHost.host;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@waxwing/protocol';
 
-/** The sizes in which pictures are had from their provider. */
+/** The sizes of the avatar provider's pictures. */
 type AvatarSize = 'usual' | 'medium';
 
 /**
- * Where the provider has the picture of an address. It is asked with the address that everybody is shown: a digest of a
- * hidden one could be held against guesses.
+ * The avatar provider's URL for an address. Pass the address that is shown to every reader: the digest of a hidden
+ * one could be matched against guesses.
  */
 export function providerAvatarUrl(shownAddress: string, version: number, size: AvatarSize = 'usual'): string {
   const digest = createHash('md5').update(shownAddress.trim().toLowerCase()).digest('hex');
@@ -14,13 +14,13 @@ export function providerAvatarUrl(shownAddress: string, version: number, size: A
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${wanted}&version=${version}`;
 }
 
-/** Whose picture it is: its URL where it was uploaded, and which one it is of all that the user has had. */
+/** A user's avatar: the URL of an uploaded one, and its version, which grows with each change. */
 interface Pictured {
   readonly avatarUrl: string | undefined;
   readonly avatarVersion: number;
 }
 
-/** Where a user's picture is, and whether it is the provider's or an uploaded one; that has one size alone. */
+/** The avatar fields of a user: source (`G` provider, `U` uploaded) and URLs. An uploaded avatar has one size. */
 export function writePicture(
   shownAddress: string,
   { avatarUrl, avatarVersion }: Pictured,
@@ -36,7 +36,7 @@ export function writePicture(
   };
 }
 
-/** What clients are told of a picture that is another now. */
+/** The event fields for a changed avatar. */
 export function writeNewPicture(shownAddress: string, user: Pictured): JsonObject {
   return { ...writePicture(shownAddress, user), avatar_version: user.avatarVersion };
 }

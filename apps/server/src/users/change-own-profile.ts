@@ -6,7 +6,8 @@ import { applyProfileValues, readValueFacts } from '../profile-fields/profile-va
 import { readersOf } from './user-sight.js';
 
 /**
- * Changes what the requester's own profile says, and tells whoever may know of the requester; all in one transaction.
+ * Changes the requester's own profile values and publishes events to users who can see the requester, in one
+ * transaction.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export async function changeOwnProfile(

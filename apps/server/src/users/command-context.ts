@@ -4,7 +4,7 @@ import { queueNotifier } from '../event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
 import type { AccessContext } from './end-access.js';
 
-/** What a command changes users with, beside the servers that run on the same database. */
+/** The context for commands that change users while servers run on the same database. */
 export function commandContext(database: ServerDatabase, clock: Clock): AccessContext {
   return { clock, publish: createPublisher(queueNotifier(database.signals), clock) };
 }

@@ -16,9 +16,12 @@ import { eventsOfNewUser } from './user-events.js';
 import { isNameTaken } from './user-facts.js';
 import { insertUser, type NewUser, type User } from './user-store.js';
 
-/** Somebody who is to be a user from now on. */
+/** A user to create. */
 export interface UserToCreate extends NewUser {
-  /** As `hashPassword` writes it, outside the transaction, for it takes long; nobody signs in with none. */
+  /**
+   * A result of `hashPassword`, computed outside the transaction because hashing is slow. Without it the user cannot
+   * sign in.
+   */
   readonly passwordHash?: string | undefined;
 }
 
@@ -30,9 +33,9 @@ interface Surroundings {
 }
 
 /**
- * Makes a user or a bot, whoever asks for it: with the groups of its role, and told to everybody who may know of it. The
- * name is held to the rules that changing it has.
- * @throws ProtocolError BAD_REQUEST for an address that is not one, is taken or that no user can have, and for such a name.
+ * Creates a user or bot, adds it to the groups of its role, and publishes events to users who can see it. The name
+ * follows the same rules as a name change.
+ * @throws ProtocolError BAD_REQUEST for an address that is invalid, taken or reserved, and for an invalid name.
  */
 export async function createUser(
   transaction: ServerTransaction,

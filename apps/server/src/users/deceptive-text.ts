@@ -2,7 +2,7 @@ import { exactLookalikes } from './lookalikes.js';
 
 const lookalikes = new Set(Object.values(exactLookalikes).flatMap((characters) => [...characters]));
 
-/** Writing systems that are written together; letters of others are refused, as few fonts tell them from symbols. */
+/** Scripts with enough font support. Letters of other scripts are refused: in few fonts they differ from symbols. */
 const alphabets: readonly RegExp[] = [
   ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', 'Hebrew', 'Arabic', 'Thaana', 'Ethiopic'],
   ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
@@ -11,13 +11,14 @@ const alphabets: readonly RegExp[] = [
 const eastAsian =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}]/u;
 
-/** Small capitals and letters of phonetic alphabets, which look like those of Latin. */
+/** Small capitals and letters of phonetic alphabets, which look like Latin letters. */
 const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
 
 /**
- * Whether a part of an address may be taken for another one: it has something invisible, a symbol, a loose accent or another
- * form of a character (such as fullwidth), letters of several alphabets, or letters of which each looks like a Latin one.
- * Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive.
+ * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose
+ * combining marks, compatibility forms such as fullwidth, mixed scripts, and text in which each non-ASCII letter
+ * looks like a Latin one. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39.
+ * ASCII alone is never deceptive.
  */
 export function isDeceptive(part: string): boolean {
   const foreign = [...part].filter((character) => !/[\x21-\x7e]/.test(character));
@@ -30,7 +31,7 @@ export function isDeceptive(part: string): boolean {
   );
 }
 
-/** Whether it is a letter, a digit, or a mark that belongs to an alphabet, and is seen. */
+/** Whether a character is visible and a letter, a digit, or a mark of a script. */
 function isOrdinary(character: string): boolean {
   if (/[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u.test(character)) return false;
   return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);

@@ -7,15 +7,15 @@ import { isReservedAddress } from './reserved-identity.js';
 const pattern = /^[^\s@:]+@[^\s@:]+$/;
 export const maximumAddressCharacters = 254;
 
-/** Whether a text has the form of an e-mail address that a user can have. */
+/** Whether a text is a valid email address for a user: at most 254 characters and no colon. */
 export function isEmailAddress(text: string): boolean {
   return pattern.test(text) && text.length <= maximumAddressCharacters;
 }
 
 /**
- * Refuses an e-mail address that can be mistaken for another one: every path that gives a user an address calls this.
- * @throws ProtocolError BAD_REQUEST for an address with characters that are invisible or look like others, and for one that
- * looks like an address of the server's own bots.
+ * Refuses an email address that can be mistaken for another one. Every path that sets a user's address calls this.
+ * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks
+ * like an address of the server's own bots.
  */
 export function requireOwnAddress(address: string): void {
   const [local = '', domain = ''] = address.split('@');

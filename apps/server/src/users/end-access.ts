@@ -4,13 +4,13 @@ import type { ServerContext } from '../context.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 import type { ServerTransaction } from '../tables.js';
 
-/** What a user's access is ended with. */
+/** What {@link endAccess} needs. */
 export type AccessContext = Pick<ServerContext, 'clock' | 'publish'>;
 
 /**
- * Ends what a locked user, or a thief of their key or password, left behind: API keys from signing in, event queues
- * together with the polls that wait for them, and invitations. Returns how many invitations were revoked. The key that the
- * user was made with is the caller's to replace.
+ * Ends every session that a locked user, or a thief of their key or password, may still have: API keys from signing
+ * in, event queues with their long polls, and invitations. Returns the number of revoked invitations. Does not
+ * replace the user's main API key: the caller does.
  */
 export async function endAccess(
   context: AccessContext,

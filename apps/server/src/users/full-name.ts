@@ -2,18 +2,19 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 import { isReservedName } from './reserved-identity.js';
 
 const maximumCharacters = 100;
-/** Mentions could not be told from what is around them. */
+/** Characters of the mention syntax: in a name, they would make mentions ambiguous. */
 const reserved = /[*`\\>"@]/;
 /**
- * What is not to be seen, and what turns the direction of the text around it: control, format, surrogate, private, line
- * and paragraph.
+ * Invisible characters and those that change the text direction: control, format, surrogate, private use, line and
+ * paragraph separators.
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
 /**
- * A person's name without the blanks around it.
- * @throws ProtocolError BAD_REQUEST where it is empty, longer than 100 characters, has characters that mentions need or that
- * are invisible, ends as a mention by id does, or looks like that of one of the server's own bots.
+ * Validates a person's name and returns it trimmed.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, longer than 100 characters, has invisible characters or
+ * those of the mention syntax, ends like a mention by id (`|123`), or looks like the name of one of the server's own
+ * bots.
  */
 export function checkedFullName(name: string): string {
   const trimmed = name.trim();
@@ -29,12 +30,12 @@ export function checkedFullName(name: string): string {
   return trimmed;
 }
 
-/** The refusal of a name that somebody else has, where names must differ. */
+/** The error for a name that another user has, in an organization with unique names. */
 export function fullNameTaken(): ProtocolError {
   return refused('Unique names required in this organization: choose another name.');
 }
 
-/** The form in which names are the same that people take for the same: letter case and width are left out. */
+/** The form for comparing names: ignores letter case, width and surrounding blanks. */
 export function foldedName(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase();
 }

@@ -10,9 +10,9 @@ import { userRecord, writeUser } from './user-record.js';
 import { readSightOf } from './user-sight.js';
 
 /**
- * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. An address is the real one, if the
- * requester may know it, or the one that stands for it. Refuses with BAD_REQUEST whoever does not exist, or cannot be
- * known by the requester or by that address, all in the same words.
+ * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one, if the
+ * requester can see it, or the dummy one. Refuses with BAD_REQUEST a user that does not exist or that the requester
+ * cannot see, both with the same message.
  */
 export const getUser = operation({
   method: 'GET',

@@ -11,9 +11,9 @@ import { userRecord, writeUser } from './user-record.js';
 import { readSightOf } from './user-sight.js';
 
 /**
- * `GET /api/v1/users` (chat API, section 7): the users and bots of whom the reader may know, deactivated ones too, by
- * their ids; where `user_ids` is given, those of them. Unknown ids are left out. Where the organisation has public access,
- * anybody may ask. The list is sent in pieces, each as it is when its turn comes.
+ * `GET /api/v1/users` (docs/chat-api.md, section 7): the users and bots that the reader can see, including
+ * deactivated ones, ordered by id. `user_ids` limits the list; unknown ids are left out. Needs no credentials in
+ * organizations with public access. Streams the list in pages; each page is current when it is read.
  */
 export const getUsers = operation({
   method: 'GET',

@@ -6,9 +6,9 @@ import { applyUserChange, eventsOfUserChange } from './user-change.js';
 import { lockBotsAbove, type UserDetails } from './user-details.js';
 
 /**
- * Takes from a locked user who was demoted what gives more than the new role: invitations, all of a guest's, are revoked,
- * and bots that belong to the user get the new role, deactivated ones too. Otherwise the user would administer the
- * organisation through them. Publishes both. The caller holds the groups.
+ * Takes from a demoted, locked user what exceeds the new role. Revokes invitations with a higher role (all of a
+ * guest's) and lowers the role of the user's bots, including deactivated ones. Otherwise the user could still
+ * administer the organization through them. Publishes events for both. The caller holds the lock on groups.
  */
 export async function limitToRole(
   context: Pick<ServerContext, 'clock' | 'publish' | 'realm'>,

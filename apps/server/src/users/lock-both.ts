@@ -5,15 +5,16 @@ import type { ServerTransaction } from '../tables.js';
 import { noSuchUser } from './no-such-user.js';
 import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
 
-/** Who administers a user, and the user, whom nobody else changes until the transaction ends. */
+/** The acting administrator, and the target user, locked until the transaction ends. */
 export interface Both {
   readonly administrator: UserDetails;
   readonly target: UserDetails;
 }
 
 /**
- * Nothing is looked up for whoever is no administrator, so that it learns nothing about addresses.
- * @throws ProtocolError BAD_REQUEST for whoever is no administrator, and for unknown users.
+ * Reads the administrator and locks the target user. Checks the role first, so that other users cannot probe for
+ * addresses.
+ * @throws ProtocolError BAD_REQUEST if the actor is no administrator or the target is unknown.
  */
 export async function lockBoth(
   transaction: ServerTransaction,

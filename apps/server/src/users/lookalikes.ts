@@ -1,7 +1,7 @@
 /**
- * Characters that look exactly like a Latin letter in the usual fonts, by that letter. Generated from the confusables of
- * UTS 39 (https://www.unicode.org/reports/tr39/): single characters, without those that compatibility decomposition (NFKD)
- * turns into the letter or into another character of the list.
+ * Characters that look exactly like a Latin letter in common fonts, by that letter. Generated from the confusables of
+ * UTS 39 (https://www.unicode.org/reports/tr39/): single characters only, without those that compatibility
+ * decomposition (NFKD) turns into the letter or into another character of the list.
  */
 export const exactLookalikes: Readonly<Record<string, string>> = {
   a: 'ɑαа⍺',
@@ -55,8 +55,9 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Characters that a reader takes for a Latin letter at a glance, by that letter in lower case: those which UTS 39 maps to it
- * with a stroke or hook, its small capitals, its white and flag forms, and Cyrillic and Greek letters of a similar shape.
+ * Characters that look like a Latin letter at a glance, by that letter in lower case: letters that UTS 39 maps to it
+ * with a stroke or hook, its small capitals, its white and flag forms, and Cyrillic and Greek letters of a similar
+ * shape.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
   a: 'ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',

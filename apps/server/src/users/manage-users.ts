@@ -20,25 +20,25 @@ export interface UserToAdd {
   readonly fullName: string;
   readonly role: Role;
   readonly isBot: boolean;
-  /** Address of the user whom a bot belongs to. */
+  /** Address of the bot's owner. */
   readonly ownerEmail: string | undefined;
 }
 
-/** A user and its API key, which is nowhere to be had again. */
+/** A user and its API key, which cannot be read again later. */
 export interface ProvisionedUser {
   readonly user: User;
   readonly apiKey: Secret<string>;
 }
 
-/** What a command changes users with. */
+/** The context of {@link addUser}. */
 export interface UserAdministration {
   readonly clock: Clock;
   readonly realm: Pick<PushRealm, 'url'>;
 }
 
 /**
- * Adds a user or a bot, and tells clients.
- * @throws CommandError for an address that is not one or is taken, a bad name, or an unknown owner.
+ * Adds a user or bot, subscribes it to the default channels, and publishes events to clients.
+ * @throws CommandError for an address that is invalid or taken, a bad name, or an unknown owner.
  */
 export async function addUser(
   database: ServerDatabase,
@@ -78,15 +78,16 @@ export async function allUsers(database: ServerDatabase): Promise<User[]> {
   return listUsers(database.db);
 }
 
-/** A user with a new API key, and what ended with the old one. */
+/** The result of {@link rotateApiKey}. */
 export interface RotatedUser extends ProvisionedUser {
-  /** How many invitations of the user were revoked. */
+  /** Number of the user's invitations that were revoked. */
   readonly revokedInvitations: number;
 }
 
 /**
- * Replaces a user's API keys by a new one, removes the user's push devices and event queues, and revokes their
- * invitations. @throws CommandError for an unknown address.
+ * Replaces all API keys of a user with a new one, removes the user's push devices and event queues, and revokes their
+ * invitations.
+ * @throws CommandError for an unknown address.
  */
 export async function rotateApiKey(
   database: ServerDatabase,
@@ -108,8 +109,8 @@ export async function rotateApiKey(
 }
 
 /**
- * Lets a user, or no longer lets it, give others another address while it is an owner. @throws CommandError for an
- * unknown address.
+ * Grants or revokes the special permission to change other users' addresses, which only owners can use.
+ * @throws CommandError for an unknown address.
  */
 export async function letChangeAddresses(
   database: ServerDatabase,
@@ -121,7 +122,10 @@ export async function letChangeAddresses(
   return user;
 }
 
-/** @throws CommandError when no active user has the address. */
+/**
+ * The active user with this address.
+ * @throws CommandError if there is none.
+ */
 export async function requireUser(database: ServerDatabase, email: string): Promise<User> {
   const user = await findUser(database.db, email);
   if (user === undefined) {

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** For users who do not exist, and for those of whom the requester may not know. */
+/** The error for a user that does not exist or that the requester cannot see. */
 export function noSuchUser(): ProtocolError {
   return refused('No such user');
 }

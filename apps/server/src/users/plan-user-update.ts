@@ -4,14 +4,14 @@ import { isEmailAddress, requireOwnAddress } from './email-address.js';
 import { checkedFullName, fullNameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
-/** What somebody wants to be another with a user. */
+/** The requested changes of a user. */
 export interface UserUpdateWish {
   readonly fullName: string | undefined;
   readonly role: number | undefined;
   readonly email: string | undefined;
 }
 
-/** What will be another with a user; what is left out stays. */
+/** The changes to apply to a user; an absent field stays as it is. */
 export interface UserChange {
   readonly userId: UserId;
   readonly fullName?: string;
@@ -20,7 +20,7 @@ export interface UserChange {
 }
 
 /**
- * What will change of a user for an administrator; nothing where everything is so already.
+ * Validates an administrator's update of a user and returns the fields that change, none if all are the same already.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planUserUpdate(facts: UserFacts, wish: UserUpdateWish): UserChange {

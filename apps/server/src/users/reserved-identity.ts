@@ -2,13 +2,13 @@ import { domainToUnicode } from 'node:url';
 import { exactLookalikes, similarLetters } from './lookalikes.js';
 import { systemBotAddressDomain, systemBotNames, systemBots } from './system-bots.js';
 
-/** The e-mail gateway of stock servers, which clients may take for a bot of the server too. */
+/** The email gateway of stock servers. Clients may take it for a bot of the server too. */
 const stockBots = { emailgateway: 'Email Gateway' };
 
-/** Two letters that look like one in many fonts. */
+/** Pairs of letters that look like one letter in many fonts. */
 const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
 
-/** Letters of one group look alike, in one letter case or the other. */
+/** Groups of letters that look alike in upper or lower case. */
 const alike = ['il1|', 'o0'];
 
 const reservedNames = exactly([...Object.values(systemBots), ...Object.values(stockBots)]);
@@ -22,7 +22,7 @@ const symbols = new Set(
 );
 
 /**
- * Whether a name looks like that of one of the server's own bots, in any letter case, alphabet and style, and with any
+ * Whether a name looks like one of the server's own bots: in any letter case, script and style, and with any
  * invisible characters, blanks and punctuation in between.
  */
 export function isReservedName(name: string): boolean {
@@ -30,8 +30,8 @@ export function isReservedName(name: string): boolean {
 }
 
 /**
- * Whether an e-mail address looks like one of the server's own bots: its domain is theirs or a subdomain, or its local part
- * is one of theirs at any domain. Spellings count as in {@link isReservedName}.
+ * Whether an email address looks like one of the server's own bots: its domain is theirs or a subdomain, or its local
+ * part is one of theirs at any domain. Spellings count as in {@link isReservedName}.
  */
 export function isReservedAddress(address: string): boolean {
   const at = address.lastIndexOf('@');
@@ -47,7 +47,10 @@ function exactly(texts: readonly string[]): RegExp {
   return new RegExp(`^(?:${texts.map(spellingsOf).join('|')})$`, 'u');
 }
 
-/** A pattern of all that looks like the letters of a text; its other characters are left out, as {@link looksLike} does. */
+/**
+ * A regular expression for all lookalike spellings of a text. Like {@link looksLike}, it skips characters other than
+ * letters.
+ */
 function spellingsOf(text: string): string {
   return [...text.toLowerCase()]
     .filter((character) => /[a-z]/.test(character))
@@ -73,7 +76,9 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/** Some symbols look like letters and separate words as well: they are tried as both. */
+/**
+ * Tests a text twice, because some symbols look like letters but also separate words: without symbols and with them.
+ */
 function looksLike(reserved: RegExp, text: string): boolean {
   const folded = [...fold(text)];
   const letters = folded.filter((each) => /[\p{L}\p{N}]/u.test(each));
@@ -81,7 +86,7 @@ function looksLike(reserved: RegExp, text: string): boolean {
   return reserved.test(letters.join('')) || reserved.test(withSymbols.join(''));
 }
 
-/** Lower case, without marks, compatibility forms and what is invisible. */
+/** Lowercases and removes marks, compatibility forms and invisible characters. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')

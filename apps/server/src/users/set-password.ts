@@ -11,16 +11,15 @@ import { requireUser } from './manage-users.js';
 import { lockDetails } from './user-details.js';
 import type { User } from './user-store.js';
 
-/** A user with a new password, and what ended with the old one. */
+/** The result of {@link setPassword}. */
 export interface UserWithNewPassword {
   readonly user: User;
-  /** How many invitations of the user were revoked. */
+  /** Number of the user's invitations that were revoked. */
   readonly revokedInvitations: number;
 }
 
 /**
- * Gives a user a password in place of any other: the user must sign in again wherever they signed in with that, and their
- * invitations are revoked.
+ * Sets a user's password. Ends all sessions from signing in and revokes the user's invitations.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(

@@ -3,17 +3,20 @@ import type { Kysely } from 'kysely';
 import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** The senders of what the server itself writes: the word in the database -> the name that people read. */
+/** The bots that send the server's own messages: name in the database -> display name. */
 export const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
 
 export type SystemBotName = keyof typeof systemBots;
 
 export const systemBotNames = Object.keys(systemBots) as SystemBotName[];
 
-/** The domain of their addresses, which no mail server can have (RFC 6761); `isReservedAddress` keeps it from users. */
+/**
+ * The domain of their addresses, which no mail server can have (RFC 6761). `isReservedAddress` keeps users from
+ * taking it.
+ */
 export const systemBotAddressDomain = 'system.invalid';
 
-/** The id of a system bot, which is made when it is first asked for. Nobody can sign in as it. */
+/** The id of a system bot. Creates the bot on first use. It cannot sign in. */
 export async function systemBotId({ db }: ServerTransaction, name: SystemBotName): Promise<UserId> {
   await makeBots(db, [name]);
   const { id } = await db
@@ -24,7 +27,7 @@ export async function systemBotId({ db }: ServerTransaction, name: SystemBotName
   return id;
 }
 
-/** Makes those system bots that nobody has asked for yet, so that clients are told of all of them. */
+/** Creates all missing system bots, so that clients see all of them. */
 export async function makeSystemBots({ db }: ServerTransaction): Promise<void> {
   await makeBots(db, systemBotNames);
 }
@@ -44,13 +47,13 @@ async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName
     role: roles.member,
     is_bot: 1,
     bot_owner_id: null,
-    // Nothing has this digest.
+    // No key has an empty digest.
     api_key_hash: '',
     is_active: 0,
     created_at: 0,
     system_bot: name,
   }));
-  // Somebody else may be making them at the same time.
+  // Another process may insert them at the same time.
   await db
     .insertInto('users')
     .values(rows)

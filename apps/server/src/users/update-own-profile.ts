@@ -6,9 +6,10 @@ import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { changeOwnProfile } from './change-own-profile.js';
 
 /**
- * `PATCH /api/v1/users/me/profile_data`: changes values of one's own profile; an empty one is removed. All of them or none.
- * Whoever may know of the requester is told of each that is another now. Refuses with BAD_REQUEST bots, unknown fields,
- * a field that is there twice, one that only administrators may change, and what is none of the field's type.
+ * `PATCH /api/v1/users/me/profile_data`: changes values of the requester's own profile, all or none. An empty value
+ * removes it. Publishes an event for each changed value to users who can see the requester. Refuses with BAD_REQUEST
+ * bots, unknown fields, a field that is listed twice, one that only administrators can change, and a value that does
+ * not fit the field's type.
  */
 export const updateOwnProfile = operation({
   method: 'PATCH',

@@ -18,13 +18,15 @@ import { readUserName, userNameParameter } from './user-parameters.js';
 import { readersOf } from './user-sight.js';
 
 /**
- * `PATCH /api/v1/users/{email}` (chat API, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator changes a
- * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it.
- * Whoever may know of it is told what is another now. A demotion also revokes the user's invitations that give a higher role
- * and lowers the role of the user's bots. Refuses with BAD_REQUEST whoever is no administrator, unknown
- * users, bad names, roles, addresses and values of a profile, those that are taken, another role for the only owner, a
- * guest as administrator or owner, and a new address from anybody but owners who have the special permission; with
- * UNAUTHORIZED_PRINCIPAL the owner role given or taken by anybody but an owner.
+ * `PATCH /api/v1/users/{email}` (docs/chat-api.md, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator
+ * changes the name, role, address and profile of a user or bot, all or nothing. An address finds a user as in
+ * `getUser`. Publishes events to users who can see the target. A demotion also revokes the user's invitations with a
+ * higher role and lowers the role of the user's bots.
+ *
+ * Refuses with BAD_REQUEST requesters who are no administrators, unknown users, invalid names, roles, addresses and
+ * profile values, taken names and addresses, another role for the only owner, and a guest as administrator or owner.
+ * A new address needs an owner with the special permission. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no
+ * owner and grants or takes the owner role.
  */
 export const updateUser = operation({
   method: 'PATCH',
@@ -64,7 +66,7 @@ export const updateUser = operation({
   },
 });
 
-/** What is to be told of the profile. */
+/** Applies the profile changes and returns the events to publish. */
 async function changeProfile(
   transaction: ServerTransaction,
   { id: userId, isBot }: UserDetails,

@@ -13,7 +13,7 @@ import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
 import { activeReaders, readSight, type Sight } from './user-sight.js';
 
-/** Makes the change of a locked user; what became of the groups by role. */
+/** Applies a change to a locked user. Returns the user after it and the changes of role groups. */
 export async function applyUserChange(
   { db }: ServerTransaction,
   before: UserDetails,
@@ -44,7 +44,7 @@ export async function applyUserChange(
   return { after, memberships: await settleRoleGroups(db, { userIds: [userId], waitingPeriodDays, now }) };
 }
 
-/** What came of a change, and how everybody else is to be told of it. */
+/** A change that was applied, with its results. */
 interface ChangedUser {
   readonly change: UserChange;
   readonly after: UserDetails;
@@ -52,7 +52,10 @@ interface ChangedUser {
   readonly realm: ServerContext['realm'];
 }
 
-/** What is told of the change and to whom, in order: of users only to those who may know of them and of their address. */
+/**
+ * The events for a change with their audiences, in order. Only users who can see the changed user, or its address,
+ * get the respective fields.
+ */
 export async function eventsOfUserChange(
   db: Kysely<ServerTables>,
   { change, after, memberships, realm }: ChangedUser,
@@ -90,8 +93,7 @@ export async function eventsOfUserChange(
 }
 
 /**
- * What those who see a user are told when another address of it is shown; nothing where it is hidden, as what they see
- * stays.
+ * The event fields for a new public address. Returns none if the address is hidden, because the dummy address stays.
  */
 function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): JsonObject[] {
   if (!isPublicAddress(user)) return [];
@@ -101,7 +103,7 @@ function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): Json
   return [address, writeNewPicture(shown, user)];
 }
 
-/** Whether the picture is the one that the provider has for an address that everyone may know. */
+/** Whether the avatar is the provider's picture for a public address. */
 function hasPublicProviderPicture(user: UserDetails): boolean {
   return user.avatarUrl === undefined && isPublicAddress(user);
 }

@@ -11,14 +11,14 @@ import {
 } from './address-visibility.js';
 import { toUser, type User } from './user-store.js';
 
-/** A user or bot, deactivated ones too, with everything that is shown of it. */
+/** A user or bot with all fields of its record, including a deactivated one. */
 export interface UserDetails extends User, AddressOwner {
   readonly isActive: boolean;
   /** Unix milliseconds. */
   readonly joinedAt: number;
-  /** IANA name; empty where nobody has said. */
+  /** IANA name; empty if not set. */
   readonly timezone: string;
-  /** Of an uploaded picture; `undefined` for the provider's. */
+  /** URL of an uploaded avatar; `undefined` for the provider's. */
   readonly avatarUrl: string | undefined;
   readonly avatarVersion: number;
   readonly mayChangeAddresses: boolean;
@@ -27,15 +27,15 @@ export interface UserDetails extends User, AddressOwner {
 type Db = Kysely<ServerTables>;
 type DetailsRow = Selectable<ServerTables['users']>;
 
-/** Which users are asked for, in ascending order of their ids. */
+/** A page of users, ordered by id. */
 interface DetailsPage {
-  /** All where nothing is said. */
+  /** `undefined` for all users. */
   readonly ids: readonly UserId[] | undefined;
   readonly after: number;
   readonly limit: number;
 }
 
-/** The users with these ids, the organisation's own bots too, in no order. */
+/** The users with these ids, including system bots, in no order. */
 export async function readDetails(db: Db, ids: readonly UserId[]): Promise<UserDetails[]> {
   return (await detailsOf(db, { ids: JSON.stringify(ids) })).map(fromRow);
 }
@@ -82,16 +82,16 @@ const pageOfNamed = fixedQuery<ServerTables, Page & { readonly ids: string }, De
     .limit(parameter('limit')),
 );
 
-/** The senders of what the server itself writes; nothing else here tells of them. */
+/** The system bots. No other query here except {@link readDetails} returns them. */
 export async function readSystemBots(db: Db): Promise<UserDetails[]> {
   const bots = db.selectFrom('users').selectAll().where('system_bot', 'is not', null);
   return (await bots.orderBy('id').execute()).map(fromRow);
 }
 
-/** So few are read and written in much less time than other requests can be kept waiting. */
+/** Small enough that a page never delays other requests noticeably. */
 const usersPerPiece = 250;
 
-/** Users by their ids, some at a time; all where none are named. */
+/** Users ordered by id, in pages; all users if `ids` is `undefined`. */
 export async function* detailsInPieces(
   db: Db,
   ids: readonly UserId[] | undefined,
@@ -106,29 +106,27 @@ export async function* detailsInPieces(
   }
 }
 
-/** How somebody names a user: by its id, or by an address that must be its real one and known to the reader. */
+/** A reference to a user: an id, or a real address that the reader can see. */
 export type UserName =
   | { readonly kind: 'id'; readonly id: UserId }
   | { readonly kind: 'address'; readonly email: string };
 
 /**
- * The user who is meant; an active one where several have had the address. `undefined` where the reader can know of none.
+ * The user with this name. Prefers the active one if several users have had the address. Returns `undefined` if there
+ * is no such user, or the reader cannot see the address.
  */
 export async function findDetails(db: Db, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).executeTakeFirst();
   return row && fromRow(row);
 }
 
-/** As {@link findDetails}, of the last state; nobody else changes the user until the transaction ends. */
+/** Like {@link findDetails}, but current, and locks the user until the transaction ends. */
 export async function lockDetails({ db }: ServerTransaction, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).modifyEnd(lockingRows(db)).executeTakeFirst();
   return row && fromRow(row);
 }
 
-/**
- * The bots of a user whose role is above `role`, deactivated ones too; nobody else changes them until the transaction
- * ends.
- */
+/** Locks the bots of a user with a role above `role`, including deactivated ones, until the transaction ends. */
 export async function lockBotsAbove(
   { db }: ServerTransaction,
   ownerId: UserId,
@@ -145,12 +143,12 @@ export async function lockBotsAbove(
   return rows.map(fromRow);
 }
 
-/** Whoever asks, as it is. */
+/** The requester's own details. */
 export async function ownDetails(db: Db, self: NonNullable<Reader>): Promise<UserDetails> {
   return present(await findDetails(db, { kind: 'id', id: self.id }, self));
 }
 
-/** As {@link ownDetails}, of the last state; nobody else changes it until the transaction ends. */
+/** Like {@link ownDetails}, but current, and locks the requester until the transaction ends. */
 export async function lockOwnDetails(
   transaction: ServerTransaction,
   self: NonNullable<Reader>,
@@ -181,7 +179,7 @@ function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
 }
 
 function fromRow(row: DetailsRow): UserDetails {
-  // Spread into a literal it would take a hundred times as long, and whole organisations are read.
+  // `Object.assign` is about 100 times as fast as a spread here, and whole organizations are read.
   return Object.assign(toUser(row), {
     isActive: row.is_active === 1,
     joinedAt: row.created_at,

@@ -10,7 +10,7 @@ import { writeUser } from './user-record.js';
 import { activeReaders, readersOf, readSight } from './user-sight.js';
 import type { User } from './user-store.js';
 
-/** That there is somebody new, as each who may know of it may see it. */
+/** The events for a new user, with the fields that each audience can see. */
 export async function eventsOfNewUser(
   db: Kysely<ServerTables>,
   user: UserDetails,
@@ -23,14 +23,14 @@ export async function eventsOfNewUser(
   return [knowing, others].flatMap((readers) => {
     const [reader] = readers;
     if (reader === undefined) return [];
-    // The picture's URL helps clients that could make it, too.
+    // The provider's URL does no harm to clients that could compute it.
     const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
     const person = writeUser(user, options) as JsonObject;
     return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
   });
 }
 
-/** That users are gone, or here again, to whoever may know of them and is not gone too. */
+/** The events for deactivated or reactivated users, for active readers who can see them. */
 export async function eventsOfActivity(
   db: Kysely<ServerTables>,
   users: readonly Pick<User, 'id' | 'isBot'>[],
@@ -45,7 +45,7 @@ export async function eventsOfActivity(
   return events;
 }
 
-/** That a user has another picture now, to whoever may know of the user. */
+/** The event for a changed avatar, for readers who can see the user. */
 export async function eventsOfPicture(
   db: Kysely<ServerTables>,
   user: UserDetails,
@@ -62,8 +62,8 @@ interface ChangedVisibility {
 }
 
 /**
- * That other people may read an address now: whoever may for the first time is told it, whoever may no more is told to
- * forget it, and whoever may know of the user what stands for it, with its picture.
+ * The events for a changed address visibility. Readers who gain the address get it, readers who lose it get `null`.
+ * If the shown address changes, all readers who can see the user get it, with the new provider avatar.
  */
 export async function eventsOfVisibility(
   db: Kysely<ServerTables>,

@@ -9,25 +9,25 @@ import { idOfDummyAddress } from './address-visibility.js';
 import { foldedName } from './full-name.js';
 import type { UserDetails } from './user-details.js';
 
-/** What rules about changing a user ask for. It stays so until the transaction ends. */
+/** The facts that the rules for changing a user need. They stay valid until the transaction ends. */
 export interface UserFacts {
   readonly actor: Pick<UserDetails, 'role' | 'mayChangeAddresses'>;
   readonly target: UserDetails;
-  /** Whether the target is an active owner, a person, and no other such person is. */
+  /** Whether the target is the only active human owner. */
   readonly isOnlyOwner: boolean;
-  /** Whether somebody else has the name that is asked for, and names must differ. */
+  /** Whether names must be unique and another user has the requested one. */
   readonly isNameTaken: boolean;
-  /** Whether an active user has the address that is asked for, or it has the form of one that stands for a hidden one. */
+  /** Whether the requested address belongs to another active user, or has the form of a dummy address. */
   readonly isAddressTaken: boolean;
 }
 
-/** What may be somebody else's already. */
+/** Requested values that may belong to another user already. */
 interface AskedOfOthers {
   readonly fullName: string | undefined;
   readonly email: string | undefined;
 }
 
-/** Reads the rest of the facts about a locked target; the caller holds groups, settings and users. */
+/** Reads the remaining facts about a locked target. The caller holds the locks on groups, settings and users. */
 export async function readUserFacts(
   { db }: ServerTransaction,
   { actor, target, realm }: Pick<UserFacts, 'actor' | 'target'> & Pick<ServerContext, 'realm'>,
@@ -44,7 +44,7 @@ export async function readUserFacts(
   };
 }
 
-/** Whether a locked user is an active owner, a person, and no other such person is. */
+/** Whether a locked user is the only active human owner. */
 export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
   if (target.role !== roles.owner || !target.isActive || target.isBot) return false;
   const owners = await db
@@ -54,7 +54,7 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
     .where('is_active', '=', 1)
     .where('is_bot', '=', 0)
     .orderBy('id')
-    // Somebody could be about to remove one.
+    // Shared lock: a concurrent transaction could remove another owner.
     .modifyEnd(keepingRows(db))
     .execute();
   return owners.every(({ id }) => id === target.id);
@@ -62,7 +62,7 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
 
 const namesAtOnce = 1000;
 
-/** Whether somebody but `id` has the name, where names must differ. */
+/** Whether names must be unique and a user other than `id` has this one. */
 export async function isNameTaken(
   db: Kysely<ServerTables>,
   id: UserId | undefined,
@@ -86,7 +86,7 @@ export async function isNameTaken(
   }
 }
 
-/** Whether an active user but `id` has the address. */
+/** Whether an active user other than `id` has the address. */
 export async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')

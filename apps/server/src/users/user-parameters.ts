@@ -5,19 +5,19 @@ import type { ServerContext } from '../context.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import type { UserName } from './user-details.js';
 
-/** What readers of users say of what they want to read. */
+/** The parameters that select optional fields of user records. */
 export const recordParameters = {
   client_external_avatar: booleanParameter.default(true),
   include_custom_profile_fields: booleanParameter.default(false),
 };
 
-/** What stock clients call the parameter. */
+/** The name that stock clients use for the parameter. */
 export const avatarAlias = { client_gravatar: 'client_external_avatar' } as const;
 
-/** A user's id, its real address, or the address that stands for a hidden one. */
+/** A user's id, real address, or dummy address. */
 export const userNameParameter = z.string();
 
-/** Who is meant by it. */
+/** Parses a {@link userNameParameter}. */
 export function readUserName(text: string, realm: ServerContext['realm']): UserName {
   const id = /^\d{1,15}$/.test(text) ? (Number(text) as UserId) : idOfDummyAddress(text, realm);
   return id === undefined ? { kind: 'address', email: text } : { kind: 'id', id };

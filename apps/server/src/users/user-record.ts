@@ -13,59 +13,59 @@ import {
 import { providerAvatarUrl } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 
-/** A bot that does whatever its owner's program does; there is no other kind yet. */
+/** A bot that runs its owner's program. There is no other type yet. */
 const genericBot = 1;
 
 const profileValue = z
   .object({ value: z.string(), rendered_value: z.string().optional() })
   .meta({ schemaName: 'ProfileFieldValue' });
 
-/** A user on the wire. */
+/** A user on the wire (docs/chat-api.md, "User"). */
 export const userRecord = z
   .object({
     user_id: z.number().int(),
     email: z.string(),
-    /** Null for readers who may not know it. */
+    /** Null for readers who cannot see it. */
     delivery_email: z.string().nullable(),
     full_name: z.string(),
-    /** ISO 8601 to the minute; the day alone for whoever has no account. */
+    /** ISO 8601 to the minute; the date alone for spectators. */
     date_joined: z.string(),
     is_active: z.boolean(),
     is_owner: z.boolean(),
-    /** True of owners too. */
+    /** True for owners too. */
     is_admin: z.boolean(),
     is_guest: z.boolean(),
     is_bot: z.boolean(),
     bot_type: z.number().int().nullable(),
-    /** Only of bots. */
+    /** Only for bots. */
     bot_owner_id: z.number().int().nullable().optional(),
     role: z.number().int(),
-    /** Not for whoever has no account. */
+    /** Absent for spectators. */
     timezone: z.string().optional(),
-    /** Null where clients make it from the address. */
+    /** Null if clients compute it from the address. */
     avatar_url: z.string().nullable(),
     avatar_version: z.number().int(),
-    /** By the fields' ids; only of people, only where it is asked for, and not for whoever has no account. */
+    /** By field id. Only for people, only on request, and absent for spectators. */
     profile_data: z.record(z.string(), profileValue).optional(),
   })
   .meta({ schemaName: 'User' });
 
-/** Who reads, and what they have asked for. */
+/** The reader, and the optional fields that were requested. */
 export interface RecordOptions {
   readonly reader: Reader;
   readonly realm: Pick<PushRealm, 'url'>;
-  /** Clients make the URLs of the provider's pictures themselves. */
+  /** Whether clients compute the URLs of the provider's avatars themselves. */
   readonly clientMakesAvatars: boolean;
-  /** What the profiles say; `undefined` where nobody has asked for it. */
+  /** Reads the profile of a user; `undefined` if it was not requested. */
   readonly profileDataOf: ((userId: UserId) => ProfileData) | undefined;
 }
 
-/** A user as a reader may see it. */
+/** The record of a user with the fields that the reader can see. */
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
   const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
   const shown = reader === undefined ? asForStrangers(user) : user;
-  // Fields that are not always there are set after: spread into the literal they would take many times as long.
+  // Sets optional fields afterwards: spreading them into the literal is many times slower.
   const record: z.input<typeof userRecord> = {
     user_id: id,
     email: shownAddress(shown, realm),
@@ -90,12 +90,14 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
   return record;
 }
 
-/** A user whose address, and a picture by which it could be guessed, whoever has no account is not shown. */
+/**
+ * A user as spectators see it: without the address, and without the avatar URL that would help to guess the address.
+ */
 export function asForStrangers(user: UserDetails): UserDetails {
   return { ...user, isBot: false, visibility: addressVisibility.nobody };
 }
 
-/** What a reader learns of a user of whom it may not know: the id alone. */
+/** A user that the reader cannot see: only the id is real. */
 export function asUnknown(user: UserDetails): UserDetails {
   return {
     ...user,
@@ -106,7 +108,7 @@ export function asUnknown(user: UserDetails): UserDetails {
   };
 }
 
-/** What stands for a user of whom the reader may not know, for clients that expect a record of everybody. */
+/** The placeholder record of a user that the reader cannot see, for clients that expect a record of every user. */
 export function writeUnknownUser(
   user: UserDetails,
   realm: Pick<PushRealm, 'url'>,
@@ -132,13 +134,13 @@ export function writeUnknownUser(
   };
 }
 
-/** The URL of a user's picture; null where clients make it from the address. */
+/** The URL of a user's avatar; null if clients compute it from the address. */
 export function writeAvatar(
   user: UserDetails,
   { realm, clientMakesAvatars }: Pick<RecordOptions, 'realm' | 'clientMakesAvatars'>,
 ): string | null {
   if (user.avatarUrl !== undefined) return user.avatarUrl;
-  // Clients can only make it from the real address.
+  // Clients can compute it only from the real address.
   if (clientMakesAvatars && isPublicAddress(user)) return null;
   return providerAvatarUrl(shownAddress(user, realm), user.avatarVersion);
 }

@@ -9,12 +9,12 @@ import type { User } from './user-store.js';
 
 type Seen = Pick<User, 'id' | 'isBot'>;
 
-/** Whether a reader may know of a user. */
+/** Whether a reader can see a user. */
 export type Sight = (reader: Reader, user: Seen) => boolean;
 
 /**
- * Who sees whom, by `can_access_all_users_group` as it is now. Where that leaves guests out, a guest sees itself, bots, and
- * those who are in a channel or a conversation with it; whoever has no account sees bots.
+ * The visibility of users, by the current `can_access_all_users_group`. If it excludes guests, a guest sees itself,
+ * bots, and users in a common channel or conversation, and a spectator sees only bots.
  */
 export async function readSight(db: Kysely<ServerTables>): Promise<Sight> {
   if (await isOpenToGuests(db)) return () => true;
@@ -22,7 +22,7 @@ export async function readSight(db: Kysely<ServerTables>): Promise<Sight> {
   return (reader, user) => sees(reader, user, reader && acquaintances.get(reader.id));
 }
 
-/** As {@link readSight}, for one reader; it reads nothing for those who see everybody. */
+/** Like {@link readSight}, for one reader. Reads nothing for members, who see all users. */
 export async function readSightOf(
   db: Kysely<ServerTables>,
   reader: Reader,
@@ -45,7 +45,7 @@ function sees(reader: Reader, user: Seen, acquaintances: ReadonlySet<UserId> | u
   return acquaintances?.has(user.id) ?? false;
 }
 
-/** With whom each guest, or one of them, is in a channel or a conversation. */
+/** The users who share a channel or conversation with each guest, or with one guest. */
 async function readAcquaintances(
   db: Kysely<ServerTables>,
   guestId?: UserId,
@@ -71,16 +71,16 @@ async function readAcquaintances(
   return known;
 }
 
-/** Somebody with an account. */
+/** A reader with an account. */
 type Account = NonNullable<Reader>;
 
-/** All active users and bots: whoever can be told of something. */
+/** All active users and bots: every possible audience. */
 export async function activeReaders(db: Kysely<ServerTables>): Promise<Account[]> {
   const rows = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
   return rows.map(({ id, role }) => ({ id, role: role as Role }));
 }
 
-/** The ids of all active users and bots who may know of a user: the audience of what is another with it. */
+/** The ids of all active users and bots that can see a user: the audience of its events. */
 export async function readersOf(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,

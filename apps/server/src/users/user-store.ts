@@ -3,14 +3,14 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';
 
-/** A user or a bot of the organisation. */
+/** A user or bot of the organization. */
 export interface User {
   readonly id: UserId;
   readonly email: string;
   readonly fullName: string;
   readonly role: Role;
   readonly isBot: boolean;
-  /** Whose bot it is; `undefined` for people, and for bots that belong to nobody. */
+  /** The id of a bot's owner; `undefined` for people, and for bots without an owner. */
   readonly botOwnerId: UserId | undefined;
 }
 
@@ -21,13 +21,13 @@ export interface NewUser extends Omit<User, 'id'> {
 type Reader = Kysely<ServerTables>;
 type UserRow = Selectable<ServerTables['users']>;
 
-/** The active user with this address, whatever its letter case. */
+/** The active user with this address, ignoring letter case. */
 export async function findUser(db: Reader, email: string): Promise<User | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
   return row && toUser(row);
 }
 
-/** The user with this id as it is now, if it is active. */
+/** The active user with this id. */
 export async function findUserById(db: Reader, id: UserId): Promise<User | undefined> {
   const row = await activeUsers(db).where('id', '=', id).executeTakeFirst();
   return row && toUser(row);
@@ -38,7 +38,7 @@ export async function listUsers(db: Reader): Promise<User[]> {
   return (await activeUsers(db).orderBy('id').execute()).map(toUser);
 }
 
-/** The new user's id; `undefined` when an active user has the address. */
+/** Inserts a user and returns its id, or `undefined` if an active user has the address. */
 export async function insertUser(
   db: Transaction<ServerTables>,
   user: NewUser,
@@ -63,7 +63,7 @@ export async function insertUser(
   return row?.id;
 }
 
-/** Stores whether a user may give others another address while it is an owner. */
+/** Stores whether a user, while an owner, can change other users' addresses. */
 export async function storeMayChangeAddresses(
   db: Transaction<ServerTables>,
   id: UserId,
@@ -76,7 +76,7 @@ export async function storeMayChangeAddresses(
     .execute();
 }
 
-/** Deactivates a user and the bots that belong to it; who they are. */
+/** Deactivates a user and its bots. Returns the deactivated users. */
 export async function storeInactive(
   db: Transaction<ServerTables>,
   id: UserId,
@@ -95,7 +95,7 @@ function activeUsers(db: Reader) {
   return db.selectFrom('users').selectAll().where('is_active', '=', 1);
 }
 
-/** What a row of `users` says of whom it is. */
+/** Converts a row of `users`. */
 export function toUser(row: UserRow): User {
   return {
     id: row.id,

@@ -2,9 +2,9 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface UserTables {
-  /** Users and bots. One that was removed stays, inactive, for what it wrote; its address is free again. */
+  /** Users and bots. A deactivated one stays for its messages; its address is free again. */
   users: {
     id: Generated<UserId>;
     email: string;
@@ -19,15 +19,15 @@ export interface UserTables {
     created_at: number;
     /** One of `addressVisibility`. */
     email_address_visibility: Generated<number>;
-    /** IANA name; empty where nobody has said. */
+    /** IANA name; empty if not set. */
     timezone: Generated<string>;
-    /** Of an uploaded picture; null for the provider's. */
+    /** URL of an uploaded avatar; null for the provider's. */
     avatar_url: string | null;
-    /** Grows by one with each change of the picture. */
+    /** Grows by one with each change of the avatar. */
     avatar_version: Generated<number>;
-    /** May, as an owner, give others another address. */
+    /** Whether the user, while an owner, can change other users' addresses. */
     can_change_user_emails: Generated<number>;
-    /** Which of the server's own senders it is; null for everybody else. It is not active, as nobody signs in as it. */
+    /** Name of a system bot; null for all others. System bots are inactive because they cannot sign in. */
     system_bot: string | null;
   };
 }
@@ -49,7 +49,7 @@ export async function createUsers(db: Kysely<unknown>): Promise<void> {
   await sql`create unique index users_active_email on users (email_lower) where is_active = 1`.execute(db);
 }
 
-/** What is shown of users, and by whom their addresses may be changed. */
+/** Adds the columns for user records, and the permission to change addresses. */
 export async function addUserDetails(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, type: 'bigint' | 'text', value: number | string) =>
     db.schema
@@ -61,16 +61,16 @@ export async function addUserDetails(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('users').addColumn('avatar_url', text).execute();
   await add('avatar_version', integer, 1);
   await add('can_change_user_emails', integer, 0);
-  // Users are also found by the address that they had when they were removed.
+  // Users are also found by the address that they had when they were deactivated.
   await db.schema.createIndex('users_email').on('users').column('email_lower').execute();
 }
 
-/** Makes room for the senders of what the server itself writes. */
+/** Adds the column for system bots. */
 export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('users').addColumn('system_bot', text).execute();
   await sql`create unique index users_system_bot on users (system_bot) where system_bot is not null`.execute(
     db,
   );
-  // Mentions name users by their names, in whatever letter case.
+  // Mentions find users by name, ignoring letter case.
   await sql`create index users_name on users (lower(full_name))`.execute(db);
 }

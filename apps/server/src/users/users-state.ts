@@ -16,7 +16,7 @@ import { readSightOf } from './user-sight.js';
 
 const listedUser = userRecord.omit({ is_active: true });
 
-/** What whoever asks may do, as clients were told before there were groups. */
+/** The requester's permissions as booleans, the legacy format from before permission groups. */
 const ownPermissions = {
   can_create_public_streams: 'can_create_public_channel_group',
   can_create_private_streams: 'can_create_private_channel_group',
@@ -36,17 +36,17 @@ const ownFields = {
   full_name: z.string(),
   avatar_url: z.string(),
   avatar_url_medium: z.string(),
-  /** The provider's picture, or an uploaded one. */
+  /** The provider's avatar, or an uploaded one. */
   avatar_source: z.enum(['G', 'U']),
   is_owner: z.boolean(),
-  /** True of owners too. */
+  /** True for owners too. */
   is_admin: z.boolean(),
-  /** True of administrators and owners too. */
+  /** True for administrators and owners too. */
   is_moderator: z.boolean(),
   is_guest: z.boolean(),
 };
 
-/** All users and bots of whom the reader may know, by their ids, and what is to be known of the reader itself. */
+/** The users and bots that the reader can see, ordered by id, and the reader's own fields. */
 export const usersState = initialState({
   eventType: 'realm_user',
   shape: z.object({
@@ -76,7 +76,7 @@ export const usersState = initialState({
   },
 });
 
-/** The users of whom the reader may know, and the reader itself. */
+/** The users that the reader can see, and the reader itself. */
 async function listUsers(
   { database: { db }, realm }: StateContext,
   actor: KnownUser | undefined,
@@ -96,12 +96,12 @@ async function listUsers(
     own ??= users.find(({ id }) => id === actor?.id);
     for (const each of users) {
       if (sees(each)) listed.push(writeUser(each, options));
-      // Clients that do not expect it could not show what somebody unknown to them has written.
+      // Clients without this capability cannot render messages from users they do not know.
       else if (actor !== undefined && !capabilities.includes('user_list_incomplete')) {
         listed.push(writeUnknownUser(each, realm));
       }
     }
-    // Others are served between the pieces.
+    // Yields to the event loop between pages, so that other requests are served.
     await setImmediate();
   }
   const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
