@@ -3,7 +3,7 @@ import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@w
 
 const name = 'waxwing-relay';
 
-/** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
+/** Runs one command. Resolves to the exit status: 0 for success, 1 for failure, 2 for a usage error. */
 export function runRelayCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {

@@ -21,11 +21,11 @@ import {
 } from './keyring/storage/key-ring-configuration.js';
 
 const prefix = 'RELAY_';
-// Far more than a server has at once, and far less than all.
+// Well above what one server has in flight, and well below the limit for all servers.
 const maximumRequestsPerServer = 1000;
 
 export interface RelayConfiguration extends ListenConfiguration {
-  /** A PostgreSQL URL holds a password. */
+  /** Secret, because a PostgreSQL URL contains a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly http: HttpLimits;
@@ -33,7 +33,10 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly deliveries: DeliveriesConfiguration;
 }
 
-/** Reads every RELAY_ variable. @throws ConfigurationError naming every problem at once. */
+/**
+ * Reads all RELAY_ variables.
+ * @throws ConfigurationError that lists every problem.
+ */
 export function readRelayEnvironment(environment: Environment): RelayConfiguration {
   const reader = new EnvironmentReader(environment, prefix);
   const configuration = readSettings(reader);
@@ -42,8 +45,8 @@ export function readRelayEnvironment(environment: Environment): RelayConfigurati
 }
 
 /**
- * Where the database is, for commands that need nothing else; what is wrong with other settings is no matter.
- * @throws ConfigurationError naming every variable that is no setting: it may have been meant to name the database.
+ * Reads the database URL, for commands that need nothing else. Ignores invalid values of other settings.
+ * @throws ConfigurationError that lists every unknown variable: one may be a misspelled database setting.
  */
 export function readDatabaseEnvironment(environment: Environment): Secret<string> {
   const reader = new EnvironmentReader(environment, prefix);

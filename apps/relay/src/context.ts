@@ -11,10 +11,10 @@ import type { ServerDirectory } from './servers/server-directory.js';
 import type { ServerQuotas } from './servers/server-quotas.js';
 import type { RelayDatabase } from './tables.js';
 
-/** What the relay's operations work with; made once, when the relay starts. */
+/** Dependencies of the relay's operations, created once at startup. */
 export interface RelayContext {
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;

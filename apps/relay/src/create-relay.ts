@@ -29,23 +29,23 @@ import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
 import type { RelayDatabase } from './tables.js';
 
-/** What production takes from this machine, and tests from their own hands. */
+/** Dependencies that production takes from the environment and tests replace. */
 export interface RelayOverrides {
-  /** To standard output at the configured level where nothing is said. */
+  /** Default: standard output at the configured level. */
   readonly log?: Log;
   readonly clock?: Clock;
-  /** Milliseconds of a clock that is never set, by which the key ring notices that the other one was. */
+  /** Monotonic clock, in milliseconds. The key ring compares it with `clock` to detect that the latter was set. */
   readonly monotonic?: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number;
   readonly timings?: DeliveryTimings;
-  /** The module of the thread that writes registrations: tests run sources, where no built one is. */
+  /** Module of the registration worker thread. Tests run from sources, where the built module is missing. */
   readonly registrationThread?: URL;
 }
 
-/** A relay that is ready to answer, and does its jobs; it listens nowhere yet. */
+/** A relay that is ready for requests and runs its jobs, but does not listen yet. */
 export interface Relay extends HttpService {
-  /** What its operations work with. */
+  /** Dependencies of its operations. */
   readonly context: RelayContext;
 }
 
@@ -55,8 +55,8 @@ const deliveriesDeadlineMilliseconds = 2000;
 const quotasDeadlineMilliseconds = 1000;
 
 /**
- * Assembles the relay: opens database and key ring, and works the jobs that are due.
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the operator; nothing is left open then.
+ * Creates a relay: opens the database and the key ring, and starts the jobs.
+ * @throws ConfigurationError or DatabaseUnusableError with messages for the operator; nothing is left open then.
  */
 export function createRelay(
   configuration: RelayConfiguration,
@@ -206,12 +206,15 @@ function createApp(
     readiness,
     limits: configuration.http,
     settingsPrefix: 'RELAY_',
-    // Servers take a 429 for final, and try again after a 503.
+    // Servers treat a 429 as final, and retry after a 503.
     actorRefusalStatus: 503,
   });
 }
 
-/** Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end. */
+/**
+ * Graceful shutdown of listeners and jobs, in parallel: a slow request must not use up the deadline of the jobs. Jobs
+ * that are unfinished at their deadline return to the queue.
+ */
 async function stop({ deliveries, database }: RelayContext, doors: readonly RunningService[]): Promise<void> {
   const patience = setTimeout(() => deliveries.waitNoLonger(), requestsDeadlineMilliseconds);
   await Promise.all([...doors.map((door) => door.close()), database.jobs.stop(jobsDeadlineMilliseconds)]);

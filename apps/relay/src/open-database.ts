@@ -9,7 +9,10 @@ export interface OpenRelayDatabaseOptions
   readonly clock: Clock;
 }
 
-/** The relay's database, its tables up to date. @throws DatabaseUnusableError with a sentence that says what to do. */
+/**
+ * Opens the relay's database and migrates its tables.
+ * @throws DatabaseUnusableError with a message that says what to do.
+ */
 export function openRelayDatabase(options: OpenRelayDatabaseOptions): Promise<RelayDatabase> {
   const { url, clock, ...rest } = options;
   return openDatabaseWithJobs<RelayTables>({

@@ -17,7 +17,7 @@ import { removeDevices } from './registrations/operations/remove-devices.js';
 
 type AdminContext = OpenKeyRing['admin'];
 
-/** Every operation of the relay that servers and phones reach. */
+/** All operations that servers and phones call. */
 export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   registerDevice,
   registerDevices,
@@ -27,19 +27,19 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   getKeyList,
 ];
 
-/** Every operation for operators. The admin socket serves them, and no listener that has an address. */
+/** All operations for operators. Only the admin socket serves them, never a network listener. */
 export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOperations;
 
-/** What the relay's OpenAPI document says of it as a whole. */
+/** Metadata of the relay's OpenAPI document. */
 export const relayApi = {
   title: 'Waxwing relay',
   description: 'Takes sealed push registrations and encrypted notifications from servers, for one app.',
   version: '1',
-  // Servers take a 429 for final, and try again after a 503.
+  // Servers treat a 429 as final, and retry after a 503.
   statuses: { RATE_LIMIT_HIT: 503 },
 };
 
-/** The same of the document that the admin socket serves. */
+/** Metadata of the admin socket's OpenAPI document. */
 export const relayAdminApi = {
   title: 'Waxwing relay, administration',
   description:
@@ -47,12 +47,12 @@ export const relayAdminApi = {
   version: '1',
 };
 
-/** The operations with what they work with. */
+/** Binds the relay's operations and their OpenAPI document to the context. */
 export function bindRelayOperations(context: RelayContext): BoundOperation[] {
   return bindOperations(context, [...relayOperations, openApiOperation(relayApi, relayOperations)]);
 }
 
-/** The operations for operators with what they work with. */
+/** Binds the operators' operations and their OpenAPI document to the context. */
 export function bindRelayAdminOperations(context: AdminContext): BoundOperation[] {
   return bindAdminOperations(context, [
     ...relayAdminOperations,

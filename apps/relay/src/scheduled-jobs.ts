@@ -19,13 +19,16 @@ const minuteMilliseconds = 60_000;
 const hourMilliseconds = 60 * minuteMilliseconds;
 const dayMilliseconds = 24 * hourMilliseconds;
 
-/** Until then a registration gives an expired device back its id. */
+/** How long an expired device keeps its id: a registration within this time restores it. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
-/** Phones register every 30 days; one that was silent for so long and comes back begins with any sequence. */
+/**
+ * Retention of registration sequences. Phones register every 30 days. A phone that returns after this time may start at
+ * any sequence.
+ */
 export const sequenceRetentionMilliseconds = 400 * dayMilliseconds;
 
-/** Everything that the relay does by the clock, in its database's jobs. Call it before they are started. */
+/** Schedules the relay's periodic jobs in its database. Call it before the jobs start. */
 export function scheduleRelayJobs(options: RelayJobsOptions): void {
   const { database, clock, metrics, keyRing, receipts } = options;
   const { jobs } = database;

@@ -2,7 +2,10 @@ import { type ListeningService, listen } from '@waxwing/service/http';
 import type { RelayConfiguration } from './configuration.js';
 import { createRelay, type RelayOverrides } from './create-relay.js';
 
-/** Starts a relay that listens as it is configured. @throws as {@link createRelay}, and when a port is taken. */
+/**
+ * Starts a relay and listens on the configured ports.
+ * @throws as {@link createRelay}, and if a port is taken.
+ */
 export async function startRelay(
   configuration: RelayConfiguration,
   overrides: RelayOverrides = {},

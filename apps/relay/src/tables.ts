@@ -17,13 +17,13 @@ import {
   type RelayServerTables,
 } from './servers/server-tables.js';
 
-/** The tables of all folders. Instants in Unix milliseconds. */
+/** All tables of the relay. Instants in Unix milliseconds. */
 export interface RelayTables extends RelayServerTables, RegistrationTables, KeyRingTables, DeliveryTables {}
 
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 export type RelayTransaction = WriteTransaction<RelayTables>;
 
-/** Servers and registrations share one list of steps: databases remember them under these names. */
+/** One list for servers and registrations: existing databases record these migrations under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'relay',
   migrations: {
@@ -42,7 +42,7 @@ const ownMigrations: MigrationSet = {
   },
 };
 
-/** What the relay's database must have. */
+/** All migrations of the relay's database. */
 export const relayMigrations: readonly MigrationSet[] = [
   ownMigrations,
   keyRingMigrations,

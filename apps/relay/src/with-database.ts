@@ -1,12 +1,12 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { RelayDatabase } from './tables.js';
 
-/** Does a command's work on the relay's database, beside a relay that may be running, and closes it. */
+/** Runs a command's `work` on the relay's database and closes it. A relay may be running at the same time. */
 export async function withRelayDatabase<Result>(
   terminal: Terminal,
   work: (database: RelayDatabase) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded by the command that runs: help waits for none of it.
+  // Lazy import: `--help` must not wait for it.
   const { readDatabaseEnvironment } = await import('./configuration.js');
   const { openRelayDatabase } = await import('./open-database.js');
   const database = await openRelayDatabase({

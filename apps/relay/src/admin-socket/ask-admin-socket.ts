@@ -9,12 +9,12 @@ import { connectToSocket } from './connect-to-socket.js';
 import { operatorHeader } from './operator.js';
 import { describeDistrust, readSocketFacts } from './trusted-socket.js';
 
-/** What a command asks of the relay. */
+/** A request of a command to the running relay. */
 export interface AdminQuestion<Answer extends z.ZodObject = z.ZodObject> {
   readonly declared: Pick<AnyOperation, 'method' | 'path'> & { readonly answer: Answer };
-  /** Its parameters, as text. */
+  /** The operation's parameters, as form fields. */
   readonly form: Readonly<Record<string, string>>;
-  /** Who asks, for the audit log. */
+  /** The operator's name, for the audit log. */
   readonly operatorName: string;
 }
 
@@ -30,9 +30,9 @@ interface Answer {
 }
 
 /**
- * The fields of the running relay's answer that the operation declares; `undefined` when none listens at `path`. Nothing
- * is sent before it is certain that nobody else than this user or root listens there: a question may hold a private key.
- * @throws CommandError when it refuses, is not trusted, or goes away.
+ * Sends a request to the running relay. Returns the answer's declared fields; `undefined` if no relay listens at `path`.
+ * Verifies before sending that only this user or root can be listening: a request may contain a private key.
+ * @throws CommandError if the relay refuses, is not trusted, or closes the connection.
  */
 export async function askAdminSocket<Answer extends z.ZodObject>(
   path: string,
@@ -48,7 +48,7 @@ export async function askAdminSocket<Answer extends z.ZodObject>(
 }
 
 async function ask(socket: Socket, { declared, form, operatorName }: AdminQuestion): Promise<Answer> {
-  // Loaded where a relay runs: nobody else is asked.
+  // Lazy import: needed only if a relay is running.
   const { Client } = await import('undici');
   const client = new Client('http://localhost', {
     connect: connectOnce(socket),
@@ -76,11 +76,11 @@ async function ask(socket: Socket, { declared, form, operatorName }: AdminQuesti
   }
 }
 
-/** Hands over the connection that is trusted, and no other: that might be another listener's. */
+/** Connector that returns the verified connection once and never opens another, which might reach another listener. */
 function connectOnce(socket: Socket): buildConnector.connector {
   let isUsed = false;
   return (_options, callback) =>
-    // Not at once: a client that is connected while it still asks for it sends nothing.
+    // Deferred to a microtask: undici sends nothing if `connect` calls back synchronously.
     queueMicrotask(() => {
       if (isUsed || socket.destroyed) {
         callback(new Error('the connection that was trusted has ended'), null);

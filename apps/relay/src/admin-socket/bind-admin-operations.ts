@@ -4,9 +4,9 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 
 /**
- * Binds operations of operators to what they work with. A sentence that is meant for the person at the terminal reaches
- * them over HTTP too: as the message of a BAD_REQUEST. What is about settings or files says whose they are, as the command's
- * own may be others.
+ * Binds the operators' operations to their context. Returns `CommandError` and `ConfigurationError` over HTTP as
+ * BAD_REQUEST with their message, so that the operator sees it. A `ConfigurationError` gets a prefix that names the
+ * running relay, because the command's own settings and files may differ.
  */
 export function bindAdminOperations<Context>(
   context: Context,

@@ -2,14 +2,15 @@ import { connect, type Socket } from 'node:net';
 import { CommandError } from '@waxwing/service/command-line';
 
 /**
- * A connection to the socket at `path`; `undefined` when nobody listens there. @throws CommandError for any other reason.
+ * Connects to the Unix socket at `path`. Resolves to `undefined` if no process listens there.
+ * @throws CommandError for any other failure.
  */
 export function connectToSocket(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.removeAllListeners('error');
-      // Whoever uses the connection sees that it has ended.
+      // Later errors surface as the end of the connection.
       socket.on('error', () => socket.destroy());
       resolve(socket);
     });

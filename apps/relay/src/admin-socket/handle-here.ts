@@ -6,7 +6,7 @@ import type { Operator } from './operator.js';
 
 type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: Declared };
 
-/** There is no request: what an operation does for an operator follows from its parameters. */
+/** Stub for the missing HTTP request: an operator's operation depends on its parameters only. */
 const noHead: RequestHead = {
   id: 'here',
   address: undefined,
@@ -19,8 +19,8 @@ const noHead: RequestHead = {
 };
 
 /**
- * Does what is asked in this process, where no relay runs; the answer's fields. @throws whatever the operation refuses
- * with.
+ * Runs an operation in this process, because no relay is running. Returns the answer's fields.
+ * @throws the operation's own errors.
  */
 export async function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   context: Context,
@@ -30,7 +30,7 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     actor: { name: operatorName },
     parameters: declared.parameters.parse(form),
     head: noHead,
-    // Nobody can go away from it but by ending the process.
+    // Never aborts: no client can disconnect, only the process can end.
     signal: AbortSignal.any([]),
     file: undefined,
   });

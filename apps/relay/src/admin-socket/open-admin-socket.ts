@@ -8,13 +8,16 @@ import { withFileLock } from '@waxwing/storage';
 import { connectToSocket } from './connect-to-socket.js';
 import { describeDistrust, describeOpenFolder, readSocketFacts } from './trusted-socket.js';
 
-/** What the socket serves; where nothing is said of a limit, it is {@link adminLimits}. */
+/** Options of the admin socket. Limits default to {@link adminLimits}. */
 export type AdminSocketOptions = Pick<
   HttpAppOptions,
   'log' | 'metrics' | 'operations' | 'readiness' | 'limits'
 >;
 
-/** For commands of one machine: fewer at once than a listener for servers takes, and none that stays for long. */
+/**
+ * Limits for commands on one machine: fewer connections and requests than a server-facing listener, and short idle
+ * times.
+ */
 const adminLimits: Partial<HttpLimits> = {
   maximumConnections: 100,
   maximumRequestsInFlight: 100,
@@ -22,21 +25,21 @@ const adminLimits: Partial<HttpLimits> = {
   idleTimeoutMilliseconds: 30_000,
 };
 
-// What every operating system takes; Linux would cut off what is too long, and listen elsewhere.
+// The longest path that all operating systems accept. Linux would truncate a longer one and listen elsewhere.
 const maximumPathBytes = 103;
 
 /**
- * Serves operations on a Unix socket of mode 0600: whoever may open it may do what the relay may. `undefined` when
- * another relay of the same ring listens there: it serves commands as well.
- * @throws ConfigurationError when the path is too long for a socket, something else is there, or what listens there is
- * not trusted.
+ * Serves operations on a Unix socket with mode 0600: access to the socket grants the relay's own rights. Returns
+ * `undefined` if another relay with the same key ring already listens there, since it serves commands as well.
+ * @throws ConfigurationError if the path is too long for a socket, is another kind of file, or has an untrusted
+ * listener.
  */
 export async function openAdminSocket(
   path: string,
   options: AdminSocketOptions,
 ): Promise<RunningService | undefined> {
   requireSocketPath(path);
-  // One after the other: of two relays that start at once, one must not remove what the other has just made.
+  // Locked: of two relays that start together, one could otherwise remove the socket that the other has just created.
   return withFileLock(`${path}.lock`, () => openUnlessOpen(path, options));
 }
 
@@ -51,20 +54,23 @@ async function openUnlessOpen(
   await listenPrivately(app.server, path);
   return {
     async close() {
-      // Fastify closes only what it has opened itself.
+      // Fastify closes only a server that it started itself.
       const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
       await Promise.all([closed, app.close()]);
     },
   };
 }
 
-/** Whether another relay listens at `path`. @throws ConfigurationError when somebody else may. */
+/**
+ * Whether another relay listens at `path`.
+ * @throws ConfigurationError if the listener is not trusted.
+ */
 async function isServed(path: string): Promise<boolean> {
   const other = await connectToSocket(path);
   if (other === undefined) return false;
   other.destroy();
   const there = readSocketFacts(path);
-  // What answered a moment ago has gone.
+  // The listener went away after the connect.
   if (there?.socket === undefined) return false;
   const distrust = describeDistrust(path, there, ownUid);
   if (distrust !== undefined) throw new ConfigurationError([distrust]);
@@ -84,7 +90,7 @@ function requireSocketPath(path: string): void {
       `${path} is where the relay's socket should be, but is no socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
     ]);
   }
-  // The commands would refuse it.
+  // Commands would refuse a socket in this folder.
   const problem = describeOpenFolder(path, there.folder, ownUid);
   if (problem !== undefined) throw new ConfigurationError([problem]);
 }
@@ -92,7 +98,7 @@ function requireSocketPath(path: string): void {
 function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The socket gets its mode 0600 from this: it must never exist with a looser one, not even for a moment.
+    // The umask gives the socket mode 0600 from its creation: it must not be accessible with a looser mode even briefly.
     const before = process.umask(0o177);
     try {
       server.listen(path, () => {

@@ -1,9 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { ActorKind } from '@waxwing/service/http';
 
-/** Who has the relay do something on its own machine. */
+/** The person who runs an admin command on the relay's machine. */
 export interface Operator {
-  /** As they are called there; for the audit log. */
+  /** Account name on that machine, for the audit log. */
   readonly name: string;
 }
 
@@ -13,8 +13,8 @@ export const operatorHeader = 'waxwing-operator';
 const maximumNameCharacters = 100;
 
 /**
- * Whoever may open the relay's Unix socket, which its mode and its folder decide. The name is what they say of
- * themselves: it gives no right.
+ * Actor kind of the admin socket. The modes of the socket and its folder decide access. The name is self-reported and
+ * grants no rights.
  */
 export const operator: ActorKind<unknown, Operator> = {
   name: 'operator',
@@ -28,7 +28,7 @@ export const operator: ActorKind<unknown, Operator> = {
       const message = `Name who asks in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
       throw new ProtocolError('UNAUTHORIZED', { message });
     }
-    // The name of an account may be an e-mail address: it is for the audit log alone.
+    // Not the name: it may be an email address, which belongs in the audit log only.
     head.setActor('operator');
     return { name };
   },
@@ -39,7 +39,7 @@ function decodeName(text: string): string | undefined {
     const name = decodeURIComponent(text);
     return name !== '' && name.length <= maximumNameCharacters ? name : undefined;
   } catch {
-    // Percent signs that encode nothing: the refusal says what is expected.
+    // Malformed percent-encoding: the refusal says what is expected.
     return undefined;
   }
 }

@@ -2,14 +2,14 @@ import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type FileFacts, isTrustedOwner, letsOthersReplace, shownMode } from '@waxwing/service/config';
 
-/** What decides whether a socket is trusted. */
+/** Facts that decide whether a socket is trusted. */
 export interface SocketFacts {
-  /** Of the path itself, not of what a link leads to; `undefined` when nothing is there. */
+  /** The path itself (`lstat`), not a link's target; `undefined` if nothing is there. */
   readonly socket: (FileFacts & Pick<Stats, 'dev' | 'ino' | 'isSocket'>) | undefined;
   readonly folder: FileFacts;
 }
 
-/** `undefined` when not even the folder is there. */
+/** Reads the facts of a socket and its folder. Returns `undefined` if the folder does not exist. */
 export function readSocketFacts(path: string): SocketFacts | undefined {
   if (!existsSync(dirname(path))) return undefined;
   return {
@@ -19,9 +19,9 @@ export function readSocketFacts(path: string): SocketFacts | undefined {
 }
 
 /**
- * Why the socket at `path` must not be given a private key, one sentence that says what to do; `undefined` for one that
- * belongs to this user or root, is closed to all others, and lies where nobody else can put another in its place. The
- * owner of a socket is whoever listens on it: only root can give it away.
+ * Explains in one sentence why the socket at `path` must not receive a private key, and what to do. Returns `undefined`
+ * for a trusted socket: it belongs to this user or root, is closed to other users, and only they can replace it in its
+ * folder. The owner of a socket is its listener: only root can change the owner.
  */
 export function describeDistrust(
   path: string,
@@ -37,7 +37,7 @@ export function describeDistrust(
   return describeOpenFolder(path, folder, uid);
 }
 
-/** The same question about the folder alone, for whoever is about to listen there. */
+/** The same check for the folder alone, before a relay listens there. */
 export function describeOpenFolder(path: string, folder: FileFacts, uid: number): string | undefined {
   const name = dirname(path);
   if (!isTrustedOwner(folder, uid)) {

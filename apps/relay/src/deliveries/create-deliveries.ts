@@ -29,24 +29,25 @@ export interface DeliveriesOptions {
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
-  /** Production's where nothing is said. */
+  /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
 }
 
-/** Everything between a notify request and the vendors. */
+/** The delivery pipeline from notify requests to vendors. */
 export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  /** `undefined` when all is well; otherwise a sentence that names refused credentials. */
+  /** Resolves to `undefined` if healthy; otherwise to a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
-  /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
+  /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
 
 const probeMilliseconds = 60_000;
 
 /**
- * Makes deliveries ready; call it before the job queue starts, to whom it says how queued notifications are delivered.
- * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
+ * Creates the delivery pipeline. Call it before the job queue starts, because it registers the handler of queued
+ * notifications.
+ * @throws ConfigurationError that lists every problem of the apps file and of the files that it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
   const { configuration, clock, log, database, timings = productionTimings } = options;
@@ -82,7 +83,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   };
 }
 
-/** The apps, and what holds back their notifications or their deletions. */
+/** Opens the apps with their senders and circuit breakers. */
 async function openWays({
   configuration,
   clock,
@@ -114,7 +115,7 @@ async function openWays({
   return { apps, credentials, deletions };
 }
 
-/** What this process counts by itself is only its own part of the queue. */
+/** Recounts the queue in the database: this process's own count misses the changes of other processes. */
 async function countQueued({
   receipts,
   load,
@@ -131,7 +132,7 @@ async function countQueued({
   }
 }
 
-/** What was usual for an hour, or was confirmed, goes on also while no more tokens die. */
+/** Thaws deletions and picks up confirmations even if no further tokens die. */
 async function reviewDeletions(deletions: DeletionBreakers, log: Log): Promise<void> {
   try {
     await deletions.takeUpChanges();

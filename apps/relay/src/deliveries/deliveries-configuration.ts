@@ -1,23 +1,23 @@
 import type { EnvironmentReader } from '@waxwing/service/config';
 
-/** Which vendors' credentials the relay has, and where the vendors are. */
+/** Settings of deliveries: vendor credentials, vendor URLs and limits. */
 export interface DeliveriesConfiguration {
   readonly apps: { readonly kind: 'configured'; readonly file: string } | { readonly kind: 'not-configured' };
   readonly fcmBaseUrl: string;
   readonly apnsUrls: { readonly production: string; readonly sandbox: string };
-  /** PEM file of the authority to trust for APNs; the system's where nothing is said. */
+  /** PEM file of the certificate authority for APNs; the system's authorities if `undefined`. */
   readonly apnsCaFile: string | undefined;
-  /** Most notifications that one server may send in a minute. */
+  /** Maximum notifications per server and minute. */
   readonly notificationsPerMinute: number;
-  /** Most notifications held in memory; one request more is answered 503. */
+  /** Maximum notifications in memory. Further requests get 503. */
   readonly maximumInFlight: number;
-  /** Most notifications stored for a later try; beyond, requests are answered 503. */
+  /** Maximum notifications queued for a retry. Above it, requests get 503. */
   readonly maximumQueued: number;
 }
 
 /**
- * Reads the settings of deliveries. Without RELAY_APPS_FILE the relay runs and registers, and answers each
- * notification `rejected`.
+ * Reads the settings of deliveries. Without RELAY_APPS_FILE the relay runs and accepts registrations, but answers
+ * `rejected` for each notification.
  */
 export function readDeliveriesEnvironment(reader: EnvironmentReader): DeliveriesConfiguration {
   const file = reader.optional('APPS_FILE');

@@ -3,10 +3,10 @@ import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
 import type { VendorAnswer } from './vendors/vendor-sender.js';
 
-/** What deliveries count; labels come from closed lists, but for apps whose breaker is open. */
+/** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker. */
 export class DeliveryMetrics {
   readonly #deliveries;
-  /** Sent since the metrics were last asked for: adding one costs less than the library's way to a counter. */
+  /** Sent since the last scrape: a plain addition is cheaper than the metrics library's counter. */
   readonly #sent = { fcm: 0, apns: 0 };
   readonly #queued;
   readonly #inFlight;
@@ -43,7 +43,7 @@ export class DeliveryMetrics {
     this.#deliveries.inc({ vendor, outcome, reason: reasonLabel(vendor, answer) });
   }
 
-  /** A notification that never left; `reason` is one of ours. */
+  /** Counts a notification that was not sent; `reason` is one of the relay's own. */
   countUnsent(vendor: Vendor, reason: string): void {
     this.#deliveries.inc({ vendor, outcome: 'rejected', reason });
   }
@@ -56,7 +56,7 @@ export class DeliveryMetrics {
     this.#inFlight.set(count);
   }
 
-  /** `open` is how many of an app's breakers are; none takes the app from the metric. */
+  /** Sets how many breakers of an app are open. Zero removes the app from the metric. */
   setBreaker(app: string, kind: 'credential' | 'deletion', open: number): void {
     if (open > 0) this.#breakers.set({ app, kind }, open);
     else this.#breakers.remove({ app, kind });

@@ -2,15 +2,15 @@ import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
-/** What deliveries remember. Instants in Unix milliseconds. */
+/** Tables of deliveries. Instants in Unix milliseconds. */
 export interface DeliveryTables {
-  /** What became of each notification that has an id, for a day; what is queued until its fate is known. */
+  /** Outcomes of notifications with an id, kept for one day, and of queued ones until they settle. */
   delivery_receipts: {
     server_id: string;
-    /** UUID, lower case. */
+    /** UUID, lowercase. */
     notification_id: string;
     relay_device_id: RelayDeviceId;
-    /** Decimal text. After a restore the same id may belong to another account. */
+    /** Decimal text. After a restore from backup, the same device id may belong to another account. */
     push_account_id: PushAccountIdText;
     /** DeliveryStatus. */
     status: string;
@@ -18,30 +18,33 @@ export interface DeliveryTables {
     fault: string | null;
     attempts: number;
     updated_at: number;
-    /** Attempts that may have been sent all the same. */
+    /** Attempts that may have been delivered. */
     doubts: number;
-    /** Until when the stored try must wait, because the first one ended so after its request was answered. */
+    /**
+     * Earliest time of the queued try. Set if the first try ended after its request was answered and needs a longer
+     * delay.
+     */
     not_before: number | null;
   };
-  /** APNs provider tokens, shared by all processes because Apple counts how often a new one comes. */
+  /** APNs provider tokens, shared by all processes because Apple limits how often they are renewed. */
   provider_tokens: {
     /** Fingerprint of team, key id and public key. */
     credential: string;
-    /** Sealed by the token vault: it is a bearer credential. */
+    /** Sealed by the token vault, because it is a bearer credential. */
     sealed_token: string;
     minted_at: number;
   };
-  /** Breakers that are open, or that an operator closed lately. */
+  /** Open breakers, and deletion breakers that an operator confirmed. */
   app_breakers: {
     app: string;
     /** `credential` or `deletion`. */
     kind: string;
-    /** `realm <uuid>` or `server <uuid>` where only that one's deletions are frozen; empty for the whole app. */
+    /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
     scope: string;
-    /** For people: what was refused, or which share of tokens died. */
+    /** For people: the refused credential, or the share of dead tokens. */
     reason: string;
     opened_at: number;
-    /** When an operator confirmed that the deletions are right; null while they are frozen. */
+    /** When an operator confirmed the deletions; null while they are frozen. */
     confirmed_at: number | null;
   };
 }
@@ -99,8 +102,8 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Adds the account to the receipts' key: a table of its own, since SQLite cannot change a primary key. A receipt from before
- * takes the account of its device, so that its queued notification still finds it, and 0 where the device is gone.
+ * Adds the account to the receipts' primary key. Creates a new table, since SQLite cannot change a primary key. An old
+ * receipt gets its device's account, so that its queued notification still finds it, or 0 if the device is gone.
  */
 async function keyReceiptsByAccount(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('delivery_receipts_age').execute();
@@ -148,7 +151,7 @@ function breakersTable(db: Kysely<unknown>) {
     .addColumn('confirmed_at', columnTypes.integer);
 }
 
-/** SQLite cannot change a primary key. */
+/** Adds `scope` to the primary key. Creates a new table, since SQLite cannot change a primary key. */
 async function addBreakerScopes(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('app_breakers').renameTo('app_breakers_without_scope').execute();
   await breakersTable(db)

@@ -1,20 +1,23 @@
 import type { ApnsTimings } from './vendors/apns/connection.js';
 
-/** How long things may take; what production uses is below, tests shorten it. */
+/** Timeouts and intervals of deliveries. Production uses `productionTimings`; tests shorten them. */
 export interface DeliveryTimings {
-  /** How long a notify request may wait for vendors before what is unsent is stored: well under a server's 15 s. */
+  /**
+   * Time that a notify request waits for vendors before it stores the unsent notifications. Well below a server's
+   * timeout of 15 s.
+   */
   readonly requestBudgetMilliseconds: number;
-  /** Time for one request to FCM; Google asks for ten seconds at least. */
+  /** Timeout of one request to FCM. Google asks for at least ten seconds. */
   readonly fcmTimeoutMilliseconds: number;
   readonly apns: ApnsTimings;
-  /** Every delay before another try, and between probes of a refused credential, is divided by it. */
+  /** Divides every retry delay, and the interval between probes of a refused credential. */
   readonly delayDivisor: number;
   /**
-   * How often the queue's length is asked of the database, since other processes add to it and take from it, too, and
-   * how often frozen deletions are looked at.
+   * Interval of two jobs: counting the queue in the database, because other processes change it too, and reviewing
+   * frozen deletions.
    */
   readonly queueCountMilliseconds: number;
-  /** How often the processes tell each other what servers took from their quotas. */
+  /** Interval at which processes exchange the quota usage of servers. */
   readonly quotaExchangeMilliseconds: number;
 }
 

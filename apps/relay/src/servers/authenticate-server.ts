@@ -3,11 +3,11 @@ import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDirectory, ServerStanding } from './server-directory.js';
 
 export interface AuthenticatedServer {
-  /** UUID, lower case. */
+  /** UUID, lowercase. */
   readonly serverId: string;
 }
 
-/** Requesters that are servers, as the relay's operations declare them. */
+/** Actor kind of the operations that servers call. */
 export const server: ActorKind<{ readonly servers: ServerDirectory }, AuthenticatedServer> = {
   name: 'server',
   description: 'The UUID of a server and the key that the relay gave it.',
@@ -16,9 +16,9 @@ export const server: ActorKind<{ readonly servers: ServerDirectory }, Authentica
 };
 
 /**
- * The server that sends a request, by HTTP Basic with its id and key (docs/protocol.md#authentication). An unknown id and
- * a wrong key are refused in the same words: ids cannot be probed.
- * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
+ * Authenticates a server by HTTP Basic with its id and key (docs/protocol.md#authentication). An unknown id and a wrong
+ * key get the same message, so that ids cannot be enumerated.
+ * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or for a user's email address instead of an id.
  */
 function authenticateServer(
   request: RequestHead,

@@ -8,8 +8,8 @@ export interface Realm {
 }
 
 /**
- * A server's own realm by its UUID (lower case).
- * @throws ProtocolError MISSING_REMOTE_REALM, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's.
+ * Finds a server's own realm by its UUID (lowercase).
+ * @throws ProtocolError MISSING_REMOTE_REALM, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's realm.
  */
 export function findRealm(
   servers: ServerDirectory,

@@ -4,7 +4,7 @@ import { generateCredential, hashCredential, type Secret } from '@waxwing/servic
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 
-/** A server as its operator sees it. Instants in Unix milliseconds. */
+/** A server as `servers list` shows it. Instants in Unix milliseconds. */
 export interface ServerSummary {
   readonly serverId: string;
   readonly name: string;
@@ -14,22 +14,22 @@ export interface ServerSummary {
 }
 
 export interface NewServer {
-  /** UUID, lower case; picked at random where it is missing. */
+  /** UUID, lowercase; random if missing. */
   readonly serverId?: string | undefined;
   readonly name: string;
-  /** UUIDs, lower case. */
+  /** UUIDs, lowercase. */
   readonly realmUuids: readonly string[];
 }
 
-/** Shown once: only its hash is stored. */
+/** A server's id and key. Shown once: the database stores only a hash of the key. */
 export interface ServerCredentials {
   readonly serverId: string;
   readonly serverKey: Secret<string>;
 }
 
 /**
- * Lets a server use the relay for its realms.
- * @throws CommandError when the id or a realm is taken; nothing is changed then.
+ * Registers a server and its realms.
+ * @throws CommandError if the id or a realm is taken; nothing is changed then.
  */
 export async function addServer(
   database: RelayDatabase,
@@ -55,7 +55,8 @@ export async function addServer(
 }
 
 /**
- * Gives a server more realms. Those that it has already stay as they are. @throws CommandError as {@link addServer} does.
+ * Adds realms to a server. Idempotent: realms that it already has stay unchanged.
+ * @throws CommandError as {@link addServer} does, and for an unknown server.
  */
 export async function addRealms(
   database: RelayDatabase,
@@ -69,7 +70,7 @@ export async function addRealms(
   });
 }
 
-/** All servers, oldest first. */
+/** Lists all servers, oldest first. */
 export async function listServers({ db }: RelayDatabase): Promise<ServerSummary[]> {
   const servers = await db.selectFrom('servers').selectAll().orderBy('created_at').orderBy('id').execute();
   const realms = await db.selectFrom('realms').select(['uuid', 'server_id']).orderBy('id').execute();
@@ -86,7 +87,10 @@ export async function listServers({ db }: RelayDatabase): Promise<ServerSummary[
   }));
 }
 
-/** Replaces a server's key: the old one stops working within two seconds. @throws CommandError for an unknown server. */
+/**
+ * Replaces a server's key. The old key stops working within two seconds.
+ * @throws CommandError for an unknown server.
+ */
 export async function rotateServerKey(database: RelayDatabase, serverId: string): Promise<ServerCredentials> {
   const serverKey = generateCredential();
   const key_hash = hashCredential(serverKey.reveal());
@@ -98,8 +102,8 @@ export async function rotateServerKey(database: RelayDatabase, serverId: string)
 }
 
 /**
- * Shuts a server out (`deactivatedAt` in Unix milliseconds) or lets it in again (`undefined`), within two seconds. Its
- * realms and devices stay. Whether that changed anything.
+ * Deactivates a server (`deactivatedAt` in Unix milliseconds) or reactivates it (`undefined`). Takes effect within two
+ * seconds. Realms and devices stay. Returns whether anything changed.
  * @throws CommandError for an unknown server.
  */
 export async function setServerDeactivated(
@@ -119,7 +123,7 @@ export async function setServerDeactivated(
   });
 }
 
-/** @throws CommandError when there is no such server. */
+/** @throws CommandError for an unknown server. */
 export async function requireServer(
   db: Pick<Transaction<RelayTables>, 'selectFrom'>,
   serverId: string,

@@ -9,14 +9,16 @@ export interface QuotaExchangeOptions {
   readonly store: UsedQuotaStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** How often to tell and to read; what is taken meanwhile, other processes learn late. */
+  /** Time between two exchanges. Other processes see this process's usage that much later. */
   readonly intervalMilliseconds: number;
 }
 
 /**
- * Has one quota hold for all processes on a database: each tells what it took and reads what all of them took, once in
- * an interval, so that a request waits for nothing. What is taken too much meanwhile is missing afterwards. While the
- * database is away each process counts alone, and what it took by then is never told: it may have arrived already.
+ * Shares quota usage between all processes on a database. Once per interval, each process writes its own usage and reads
+ * the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
+ *
+ * While the database is unavailable, each process counts alone. A failed write is not retried: it may have been
+ * committed, and a retry would count it twice.
  */
 export class QuotaExchange {
   readonly #options: QuotaExchangeOptions;
@@ -29,13 +31,19 @@ export class QuotaExchange {
     this.#options = options;
   }
 
-  /** Resolves once it is known here what others took before; goes on from then until {@link stop}. */
+  /**
+   * Starts the exchange. Resolves after the first exchange, which reads earlier usage of other processes. Runs until
+   * {@link stop}.
+   */
   async start(): Promise<void> {
     await this.exchange();
     this.#timer = setInterval(() => void this.exchange(), this.#options.intervalMilliseconds).unref();
   }
 
-  /** Tells and reads once; calls at the same time share one. Never rejects: the log says once what is wrong. */
+  /**
+   * Writes and reads once. Concurrent calls share one exchange (single-flight). Never rejects: logs one warning per
+   * outage.
+   */
   exchange(): Promise<void> {
     this.#running ??= this.#exchange().finally(() => {
       this.#running = undefined;
@@ -43,14 +51,14 @@ export class QuotaExchange {
     return this.#running;
   }
 
-  /** Tells what was taken last, and waits at most `deadlineMilliseconds` for that. */
+  /** Stops the timer and flushes the last usage, waiting at most `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     clearInterval(this.#timer);
     await answerWithin(deadlineMilliseconds, this.#tellTheLast(), undefined);
   }
 
   async #tellTheLast(): Promise<void> {
-    // What is under way was collected before the last requests were answered.
+    // An exchange in flight collected its counts before the last requests were answered.
     await this.#running;
     await this.exchange();
   }
@@ -60,7 +68,7 @@ export class QuotaExchange {
     try {
       await store.add(quotas.collect(), this.#lastCollection());
       const readAt = clock();
-      // The answer may be as late as the database is busy, and quotas fill up meanwhile.
+      // A busy database answers late. Quotas refill meanwhile, so pass the time before the read.
       quotas.adopt(await store.read(readAt), readAt);
       this.#troubleLog.end(() => log.info("servers' quotas are shared with the other relays again"));
     } catch (err) {
@@ -73,7 +81,10 @@ export class QuotaExchange {
     }
   }
 
-  /** When counts were last collected: quotas fill up from then on, so that none is full later than its server was told. */
+  /**
+   * Returns when counts were last collected. Quotas refill from that time: none is full later than the Retry-After that
+   * its server received.
+   */
   #lastCollection(): number {
     const now = this.#options.clock();
     const last = Math.min(this.#collectedAt ?? now, now);
@@ -85,11 +96,11 @@ export class QuotaExchange {
 export interface SharedQuotasOptions
   extends Pick<QuotaExchangeOptions, 'clock' | 'log' | 'intervalMilliseconds'> {
   readonly database: RelayDatabase;
-  /** Most notifications that one server may send in a minute. */
+  /** Maximum notifications per server and minute. */
   readonly notificationsPerMinute: number;
 }
 
-/** The quotas of all servers, which every process on the database keeps to. */
+/** Opens the server quotas that all processes on the database share, and starts their exchange. */
 export async function openSharedQuotas({
   database,
   notificationsPerMinute,

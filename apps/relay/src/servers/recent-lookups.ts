@@ -7,7 +7,7 @@ export interface RecentLookupsOptions {
   readonly maximumEntries: number;
 }
 
-/** What was found a moment ago, so that a busy server costs one query a moment instead of one a request. */
+/** LRU cache with a TTL: a busy server costs one query per `lifetimeMilliseconds` instead of one per request. */
 export class RecentLookups<Value> {
   readonly #options: RecentLookupsOptions;
   readonly #entries: LRUCache<string, { readonly value: Value; readonly foundAt: number }>;
@@ -17,12 +17,12 @@ export class RecentLookups<Value> {
     this.#entries = new LRUCache({ max: options.maximumEntries });
   }
 
-  /** What was remembered for `key`, unless it is too old. */
+  /** Returns the cached value of `key`; `undefined` if there is none or it is older than the TTL. */
   get(key: string): Value | undefined {
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
     const age = this.#options.clock() - entry.foundAt;
-    // A clock that was set back would keep an entry for as long as the step.
+    // A negative age means that the clock was set back. Without this check the entry would live longer by that step.
     if (age >= 0 && age < this.#options.lifetimeMilliseconds) return entry.value;
     this.#entries.delete(key);
     return undefined;

@@ -12,7 +12,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
 import type { ServerCredentials, ServerSummary } from './manage-servers.js';
 
-/** Loaded by the command that runs: help waits for none of it. */
+/** Lazy import: `--help` must not wait for it. */
 const manage = () => import('./manage-servers.js');
 
 interface RealmFlags extends OutputFlags {
@@ -23,7 +23,7 @@ interface AddFlags extends RealmFlags {
   readonly serverId?: string;
 }
 
-/** Adds the commands of `servers`: which servers may use the relay, and for which realms. */
+/** Adds the `servers` commands, which manage the servers that may use the relay and their realms. */
 export function addServerCommands(servers: Command, terminal: Terminal): void {
   addAdding(servers, terminal);
   addListing(servers, terminal);

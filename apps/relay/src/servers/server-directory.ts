@@ -12,11 +12,11 @@ export interface KnownRealm {
   readonly serverId: string;
 }
 
-// Also how long a deactivation or a new key made by another process takes to be noticed.
+// TTL of the cache, and the delay until another process's deactivation or key rotation takes effect here.
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
-/** The servers that may use the relay, and their realms. */
+/** Looks up servers and realms in the database, through a short-lived cache. */
 export class ServerDirectory {
   readonly #db: Kysely<RelayTables>;
   readonly #proven: RecentLookups<true>;
@@ -29,15 +29,15 @@ export class ServerDirectory {
   }
 
   /**
-   * What a server's id and key prove. Only what was proven is remembered, so that a wrong key takes the same way, and
-   * the same time, whether or not the id exists. What is remembered is answered at once.
+   * Verifies a server's id and key. Synchronous on a cache hit. Caches only successes, so that a wrong key takes the
+   * same path and the same time whether or not the id exists.
    */
   standingOf(serverId: string, key: Secret<string>): ServerStanding | Promise<ServerStanding> {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
     return this.#proven.get(proof) ? 'active' : this.#lookUpServer(serverId, key, proof);
   }
 
-  /** The realm with this UUID (lower case), whichever server it belongs to; `undefined` when there is none. */
+  /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` if there is none. */
   realm(realmUuid: string): KnownRealm | undefined | Promise<KnownRealm | undefined> {
     return this.#realms.get(realmUuid) ?? this.#lookUpRealm(realmUuid);
   }

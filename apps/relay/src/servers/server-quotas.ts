@@ -5,24 +5,24 @@ import { LRUCache } from 'lru-cache';
 interface Bucket {
   left: number;
   filledAt: number;
-  /** Taken here and not collected yet; fractions of one are carried over. */
+  /** Usage since the last `collect`, including the fraction that it carried over. */
   uncollected: number;
 }
 
-/** How much of its quota a server has used up. */
+/** A server's usage of its quota. */
 export interface UsedQuota {
   readonly serverId: string;
-  /** How long the quota takes to fill up again: 60,000 when all of it is used, more when more than that was taken. */
+  /** Time until the quota is full again: 60,000 ms if it is used up, more if it is overdrawn. */
   readonly usedMilliseconds: number;
 }
 
 const minuteMilliseconds = 60_000;
-/** Reading a body is work, whatever it holds; it counts as the first of what it asks for. */
+/** Cost of reading a request body, whatever it contains. It counts as the first item of the request. */
 export const costOfBody = 1;
-/** Most servers that are remembered; the one that asked longest ago is forgotten first, and its quota is full then. */
+/** Maximum number of servers in memory. The least recently used one is evicted and starts again with a full quota. */
 export const maximumServers = 10_000;
 
-/** How much each server may ask in a minute, so that one cannot use up what the vendors grant all of them. */
+/** Per-server rate limit (token bucket): one server must not use up the vendor quota that all servers share. */
 export class ServerQuotas {
   readonly #perMinute: number;
   readonly #clock: Clock;
@@ -34,9 +34,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Takes `cost` from a server's quota, of which `taken` were taken before; one that is larger than the quota itself passes
-   * when the quota is full.
-   * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers take 429 for a final refusal.
+   * Charges `cost` to a server's quota; `taken` of it is charged already. A cost above the whole quota passes if the
+   * quota is full.
+   * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers treat 429 as a final refusal.
    */
   take(serverId: string, cost: number, taken = 0): void {
     const bucket = this.#refilled(serverId, this.#clock());
@@ -51,8 +51,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Takes the rest of what a request for `count` things costs, whose body was paid for. Where that or `requireRoom`
-   * refuses, the body is given back: whoever is told to come back later has paid nothing.
+   * Charges the rest of a request for `count` items; its body is charged already. If the quota or `requireRoom` refuses,
+   * refunds the body: a client that must retry pays nothing.
+   * @throws ProtocolError as {@link take} does, and whatever `requireRoom` throws.
    */
   takeAll(serverId: string, count: number, requireRoom: () => void = () => undefined): void {
     try {
@@ -66,7 +67,7 @@ export class ServerQuotas {
     }
   }
 
-  /** What was taken here since it was last collected, in whole milliseconds; what is less waits for the next time. */
+  /** Returns the local usage since the last call, in whole milliseconds. Fractions carry over to the next call. */
   collect(): UsedQuota[] {
     const collected: UsedQuota[] = [];
     const perMillisecond = this.#perMinute / minuteMilliseconds;
@@ -80,9 +81,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Lowers what is left of each server's quota to what all processes together have left of it: `used` holds what was used
-   * at `readAt` of what everybody took, but for what was not collected here. It never adds to what is left, so that
-   * whatever others say, nobody gets more than from one process that counts alone.
+   * Lowers each server's remaining quota to what all processes together left of it. `used` is the total usage at
+   * `readAt`, without this process's uncollected part. Never raises the remaining quota: whatever other processes
+   * report, a server gets no more than from one process alone.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();

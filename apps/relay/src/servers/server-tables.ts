@@ -1,13 +1,13 @@
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** The relay's own number for a realm, which on the wire has a UUID. */
+/** The relay's internal id of a realm. The wire format uses its UUID. */
 export type RealmId = number & { readonly brand: 'RealmId' };
 
-/** Which servers may use the relay, and for which realms. Instants in Unix milliseconds. */
+/** Tables of the servers that may use the relay, their realms and quotas. Instants in Unix milliseconds. */
 export interface RelayServerTables {
   servers: {
-    /** UUID, lower case. */
+    /** UUID, lowercase. */
     id: string;
     name: string;
     /** SHA-256 of the server key. */
@@ -17,15 +17,15 @@ export interface RelayServerTables {
   };
   realms: {
     id: Generated<RealmId>;
-    /** Lower case. */
+    /** UUID, lowercase. */
     uuid: string;
     server_id: string;
     created_at: number;
   };
-  /** What all processes took from the servers' quotas; full ones need no row. */
+  /** Quota usage of all processes. A full quota needs no row. */
   server_quotas: {
     server_id: string;
-    /** How long the quota takes from `counted_at` on to be full. */
+    /** Time from `counted_at` until the quota is full. */
     used_milliseconds: number;
     counted_at: number;
   };

@@ -3,12 +3,15 @@ import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
-/** Clocks that differ by more tell nothing to each other; by less, a quota fills as the one that is ahead says. */
+/**
+ * Tolerated clock difference between processes. Rows from further ahead are ignored; below that, the clock that is ahead
+ * determines how a quota refills.
+ */
 const clockDifferenceMilliseconds = 10_000;
 const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
 const fullAt = sql<number>`counted_at + used_milliseconds`;
 
-/** What all processes together took from each server's quota, one row for each server. Instants in Unix milliseconds. */
+/** Stores the quota usage of all processes, one row per server. Instants in Unix milliseconds. */
 export class UsedQuotaStore {
   readonly #database: RelayDatabase;
   readonly #add: BulkInsert;
@@ -18,22 +21,22 @@ export class UsedQuotaStore {
     this.#add = new BulkInsert(database.db, columns, (rows) => buildStatement(database.db, rows));
   }
 
-  /** Adds what was taken since `since` to what is used of quotas that fill up all the time; each server comes once. */
+  /** Adds usage since `since` to the stored usage, which decays as quotas refill. Each server occurs once in `used`. */
   async add(used: readonly UsedQuota[], since: number): Promise<void> {
     if (used.length === 0) return;
-    // In one order everywhere, so that two transactions never wait for each other.
+    // A fixed lock order: two transactions would otherwise deadlock.
     const sorted = [...used].sort((left, right) => (left.serverId < right.serverId ? -1 : 1));
     const rows = sorted.map(({ serverId, usedMilliseconds }) => [serverId, usedMilliseconds, since]);
     await this.#database.write(({ db }) => this.#add.run(db, rows));
   }
 
-  /** What is used at `now` of the quotas that are not full, at most {@link maximumServers} of them. */
+  /** Returns the usage at `now` of quotas that are not full, at most {@link maximumServers} of them. */
   async read(now: number): Promise<UsedQuota[]> {
     const rows = await this.#database.db
       .selectFrom('server_quotas')
       .selectAll()
       .where(fullAt, '>', now)
-      // Its clock was set back since: nobody knows how much has filled up again.
+      // A row from the future: its clock was set back since, so its refill is unknown.
       .where('counted_at', '<=', now + clockDifferenceMilliseconds)
       .orderBy(fullAt, 'desc')
       .limit(maximumServers)
@@ -45,7 +48,7 @@ export class UsedQuotaStore {
   }
 }
 
-/** Deletes the rows of quotas that are full at `now`, which say nothing more; how many they were. */
+/** Deletes the rows of quotas that are full at `now`. Returns how many. */
 export function forgetFullQuotas(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {
@@ -58,7 +61,7 @@ export function forgetFullQuotas(database: RelayDatabase, now: number, signal: A
       const { numDeletedRows } = await db
         .deleteFrom('server_quotas')
         .where('server_id', 'in', full)
-        // Said again because another process may add to a row between the two.
+        // Repeated, because another process may add usage between select and delete.
         .where(fullAt, '<=', now)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
@@ -78,7 +81,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
           when ${passed} <= 0 then server_quotas.used_milliseconds
           when ${passed} < server_quotas.used_milliseconds then server_quotas.used_milliseconds - (${passed})
           else 0 end`,
-        // Never back for a clock that is a little behind: the same seconds would fill the quota twice.
+        // Never moves back for a clock that is slightly behind: the same seconds would refill the quota twice.
         counted_at: sql<number>`case
           when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
           else excluded.counted_at end`,

@@ -14,11 +14,12 @@ import { FcmSender } from '../vendors/fcm/sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
-/** The way that one app's notifications take. */
+/** How one app's notifications reach their vendor. */
 export interface AppRoute {
   /**
-   * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for all bundle ids that one entry of the apps file
-   * serves without naming them: what breakers and metrics name. Phones choose none of it that the apps file leaves open.
+   * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the apps file serves
+   * without listing them. Key of breakers and metrics. Phones cannot create new ids: a bundle id that the file does not
+   * list becomes `*`.
    */
   readonly appId: string;
   readonly vendor: Vendor;
@@ -27,9 +28,9 @@ export interface AppRoute {
   readonly sender: VendorSender;
 }
 
-/** What is the same in all routes of an app, made once: it is needed for each notification. */
+/** The part that all routes of an app share, cached because every notification needs it. */
 interface Served {
-  /** Names the credential and what else a sender cannot change. */
+  /** Identifies the credential and the other settings that a sender cannot change. */
   readonly identity: string;
   readonly credential: string;
   readonly sender: VendorSender;
@@ -50,7 +51,7 @@ export interface AppRegistryOptions {
 
 const closeDeadlineMilliseconds = 10_000;
 
-/** The apps that the relay serves, each with its credential and its connections. */
+/** The apps that the relay serves, with their credentials and connections. */
 export class AppRegistry {
   readonly #options: AppRegistryOptions;
   readonly #ca: string | undefined;
@@ -64,7 +65,7 @@ export class AppRegistry {
     this.#served = this.#serve(apps, new Map());
   }
 
-  /** @throws ConfigurationError naming everything that is wrong with the apps file and what it names. */
+  /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
     const { apps, apnsCaFile } = options.configuration;
     const ca = apnsCaFile === undefined ? undefined : await readAuthority(apnsCaFile);
@@ -76,7 +77,7 @@ export class AppRegistry {
     return this.#options.configuration.apps.kind === 'configured';
   }
 
-  /** The route of a delivery; `undefined` when no app of the apps file serves it. */
+  /** Finds the route of a delivery; `undefined` if no app in the apps file serves it. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
     if (target.tokenKind === 'fcm') {
       const app = findFcmApp(this.#apps, notification.serverId, notification.realmUuid);
@@ -86,14 +87,14 @@ export class AppRegistry {
     return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
   }
 
-  /** Every entry of the apps file, with its way to the vendor. */
+  /** All entries of the apps file, with their senders. */
   get entries(): readonly ServedApp[] {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
   /**
-   * Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its
-   * connections.
+   * Reloads the apps file, so that a fixed credential works without a restart. Unchanged credentials keep their
+   * connections. An invalid file is logged, and the previous one stays in force.
    */
   async reload(): Promise<void> {
     const { apps } = this.#options.configuration;
@@ -132,7 +133,7 @@ export class AppRegistry {
     return new Map([...this.#served.values()].map(({ identity, sender }) => [identity, sender]));
   }
 
-  /** Apps with the same credential share a sender, and keep the one that they had. */
+  /** Apps with the same credential share a sender. Existing senders are reused. */
   #serve({ fcm, apns }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<FcmApp | ApnsApp, Served> {
     const senders = new Map(former);
     const served = new Map<FcmApp | ApnsApp, Served>();

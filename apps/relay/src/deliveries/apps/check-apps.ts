@@ -12,10 +12,10 @@ import type { AppRegistry } from './app-registry.js';
 import { describeApnsTrouble, describeFcmTrouble } from './check-sentences.js';
 
 export interface AppCheck {
-  /** As `apps status` names it. */
+  /** The app's id, as in `apps status`. */
   readonly app: string;
   readonly ok: boolean;
-  /** The vendor's reason, or why there was none; `null` when nothing was asked. */
+  /** The vendor's reason, or why there was no answer; `null` if no request was sent. */
   readonly reason: string | null;
   readonly sentence: string;
 }
@@ -24,16 +24,19 @@ export interface CheckAppsOptions {
   readonly apps: AppRegistry;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
-  /** The bundle id to ask about for an entry that serves every one. */
+  /** Bundle id for entries that serve any. */
   readonly topic: string | undefined;
 }
 
-// No vendor has issued them: Google's are longer, and Apple's are random.
+// Tokens that no vendor issues: Google's are longer, and Apple's are random.
 const impossibleFcmToken = 'no-phone-has-this-token';
 const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;
 
-/** Asks each app's vendor about a token that no phone has, so that the answer is about the credential alone. */
+/**
+ * Checks each app's credential at its vendor. Sends to a token that no phone has, so that the answer is about the
+ * credential alone.
+ */
 export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
   const checks = options.apps.entries.map(({ app, sender }) =>
     app.vendor === 'fcm' ? checkFcm(app, sender, options) : checkApns(app, sender, options),

@@ -17,7 +17,7 @@ export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
     .description('ask Google and Apple whether they take the credential of each app; no phone gets anything')
     .option('--topic <bundle-id>', 'the app to ask Apple about for an entry with "topics": "*"')
     .action(async ({ topic, json }: CheckFlags) => {
-      // Loaded by the command that runs: help waits for none of it.
+      // Lazy import: `--help` must not wait for it.
       const { checkConfiguredApps } = await import('./check-configured-apps.js');
       const checks = await checkConfiguredApps(terminal, topic);
       printResult(

@@ -10,9 +10,9 @@ import { AppRegistry } from './app-registry.js';
 import { type AppCheck, checkApps } from './check-apps.js';
 
 /**
- * Asks the vendors about every app of `RELAY_APPS_FILE`. Apple's tokens are the relay's own, out of its database: Apple
- * wants no second one within 20 minutes.
- * @throws CommandError where no app is configured.
+ * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the relay's provider tokens from its database, because Apple
+ * allows no second one within 20 minutes.
+ * @throws CommandError if no app is configured.
  */
 export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {
   const { deliveries: configuration, keyRing } = readRelayEnvironment(terminal.environment);
@@ -27,7 +27,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
     const apps = await AppRegistry.open({
       ...{ configuration, clock, timings: productionTimings },
-      // What would be logged is in the answers.
+      // The answers contain everything that would be logged.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       providerTokens: new ProviderTokenStore(database, tokenVault),
     });

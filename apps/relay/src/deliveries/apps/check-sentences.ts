@@ -12,14 +12,17 @@ export interface CheckedFcm {
 export interface CheckedApns {
   readonly app: ApnsApp;
   readonly answer: VendorAnswer;
-  /** The bundle id that was asked about. */
+  /** The bundle id of the check. */
   readonly topic: string;
   readonly url: string;
 }
 
 const busy = 'the vendor cannot judge the credential now, so ask again in a few minutes';
 
-/** What is wrong with a Firebase project's credential by FCM's answer, and what to do; `undefined` when it is good. */
+/**
+ * Explains what is wrong with a Firebase project's credential, from FCM's answer, and what to do. Returns `undefined` if
+ * the credential is good.
+ */
 export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);
   if (answer.kind === 'unanswered') return unanswered(url, answer.why);

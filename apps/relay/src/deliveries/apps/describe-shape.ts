@@ -2,7 +2,7 @@ import { ConfigurationError, nearestName } from '@waxwing/service/config';
 import type { z } from 'zod';
 import { lineAt, lineInJson } from './line-in-json.js';
 
-/** Where the text of a file stops being JSON. */
+/** Builds the error for a file that is not JSON, with the line of the first syntax error. */
 export function notJson(path: string, text: string): ConfigurationError {
   return new ConfigurationError([
     `The apps file ${path} is not JSON from line ${brokenLine(text)} on: look there for a comma, a quote or a bracket that is missing or too much.`,
@@ -19,7 +19,7 @@ function brokenLine(text: string): number {
   return 1;
 }
 
-/** What is wrong with the form of an apps file: a sentence for each mistake, with its line and field. */
+/** Describes each schema violation of an apps file in one sentence, with its line and field. */
 export function describeMistakes(
   { path, text }: { readonly path: string; readonly text: string },
   issues: readonly z.core.$ZodIssue[],
@@ -59,7 +59,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     default:
-      // Of our own words; those of a UUID are the platform's, which name the form.
+      // Our own message, or the UUID message of `@waxwing/protocol`; both name the expected form.
       return issue.message;
   }
 }

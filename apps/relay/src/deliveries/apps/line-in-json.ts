@@ -2,13 +2,13 @@ const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],:"]+/g;
 
 interface Container {
   readonly isList: boolean;
-  /** Of the element that is read; `undefined` in an object before its next name. */
+  /** Name or index of the current element; `undefined` in an object before its next name. */
   at: string | number | undefined;
 }
 
 /**
- * The line, counted from 1, of the value at `path` in a text that is JSON; of what it would be in where there is no such
- * value.
+ * Returns the line (from 1) of the value at `path` in a JSON text. For a missing value, returns the line of its nearest
+ * existing container.
  */
 export function lineInJson(text: string, path: readonly PropertyKey[]): number {
   const stack: Container[] = [];
@@ -32,7 +32,7 @@ export function lineInJson(text: string, path: readonly PropertyKey[]): number {
   return lineAt(text, best.offset);
 }
 
-/** The line of a character. */
+/** Returns the line (from 1) of a character. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }

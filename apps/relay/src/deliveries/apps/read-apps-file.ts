@@ -8,7 +8,7 @@ import type { ApnsApp } from '../vendors/apns/app.js';
 import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
 import { describeMistakes, notJson } from './describe-shape.js';
 
-/** Every credential that the relay holds with a vendor. */
+/** All vendor credentials of the relay. */
 export interface AppSet {
   readonly fcm: readonly FcmApp[];
   readonly apns: readonly ApnsApp[];
@@ -42,7 +42,7 @@ const fields = {
   apns: Object.keys(apnsEntry.shape),
 };
 
-// https://cloud.google.com/iam/docs/keys-create-delete shows the file.
+// File format: https://cloud.google.com/iam/docs/keys-create-delete
 const serviceAccount = z.object({
   type: z.literal('service_account'),
   project_id: z.string().min(1),
@@ -53,8 +53,9 @@ const serviceAccount = z.object({
 });
 
 /**
- * Reads the apps file and every key that it names; paths are relative to it, and each file must be its owner's alone.
- * @throws ConfigurationError naming every problem.
+ * Reads the apps file and the keys that it names. Paths are relative to the file. Only the owner may have access to each
+ * file.
+ * @throws ConfigurationError that lists every problem.
  */
 export async function readAppsFile(path: string): Promise<AppSet> {
   const shape = parseShape(path, await readText(path));

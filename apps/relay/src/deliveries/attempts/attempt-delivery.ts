@@ -24,13 +24,13 @@ import { DeviceRests } from './device-rests.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
 
 export interface AttemptOptions {
-  /** Tries made before this one. */
+  /** Tries before this one. */
   readonly triesBefore: number;
-  /** Those of them that may have been sent all the same. */
+  /** Earlier tries that may have been delivered. */
   readonly doubtsBefore: number;
-  /** Whether it was stored since its server sent it, so that a later one may have taken its place. */
+  /** Whether it was queued, so that a later notification may have replaced it. */
   readonly hasWaited: boolean;
-  /** What has not left by then (Unix milliseconds) is not sent any more. */
+  /** Deadline in Unix milliseconds: not sent afterwards. */
   readonly notAfter: number;
 }
 
@@ -52,7 +52,7 @@ interface Answered {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly answer: VendorAnswer;
-  /** The token was called bad by one of Apple's systems and the other could not be asked. */
+  /** One of Apple's environments rejected the token and the other could not be asked. */
   readonly isInDoubt?: boolean;
 }
 
@@ -61,8 +61,8 @@ const heldApartMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
 /**
- * One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the
- * verdict.
+ * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, repeats once at
+ * once where that helps, and judges the answer.
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
@@ -74,7 +74,7 @@ export class DeliveryAttempts {
     this.#rests = new DeviceRests(heldApartMilliseconds / options.delayDivisor);
   }
 
-  /** Never rejects for what a vendor does; rejects when the database cannot be used. */
+  /** Tries once. Vendor failures become an outcome. Rejects only if the database is unavailable. */
   async attempt(delivery: Delivery, options: AttemptOptions): Promise<Outcome> {
     const { target } = delivery.device;
     const environment = target.tokenKind === 'apns' ? target.apnsEnvironment : 'production';
@@ -106,7 +106,10 @@ export class DeliveryAttempts {
     );
   }
 
-  /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
+  /**
+   * Rejects a notification for a device with an unreadable token. Deletes nothing, since the token may become readable
+   * again.
+   */
   refuseUnreadable({ urgency }: EncryptedNotification, { id, unreadable }: UnreadableRelayDevice): Outcome {
     const { metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
@@ -115,7 +118,7 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** The same for a notification that was accepted before: it waits for the right key ring while it is worth it. */
+  /** The same for a queued notification: holds it until the key ring can read the token or the notification expires. */
   holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Outcome {
     const { clock, delayDivisor, unreadableTokens } = this.#options;
     unreadableTokens.note(id, unreadable);
@@ -124,7 +127,7 @@ export class DeliveryAttempts {
   }
 
   #rest({ notification, device }: Delivery, at: number): Outcome {
-    // What is not worth it any more by then neither waits nor takes the place of another.
+    // A notification that expires before that neither waits nor replaces another.
     if (at < keptUntil(notification)) {
       this.#rests.hold(device.id);
       this.#replaced.note(notification);
@@ -132,7 +135,7 @@ export class DeliveryAttempts {
     return { kind: 'retry', reason: 'DEVICE_RESTS', at, isTry: false };
   }
 
-  /** Tries with whatever credential the operator has put in place of the one that was refused. */
+  /** Probes whether a refused credential works again, with the operator's current credential files. */
   async #probe(question: Question, before: TriesBefore): Promise<Outcome> {
     const { credentials, apps } = this.#options;
     const { delivery, environment } = question;
@@ -141,7 +144,7 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
-      // Said of this app: what comes after may be the answer of Apple's other system.
+      // Recorded for this app now: the next answer may be from Apple's other environment.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
@@ -159,11 +162,14 @@ export class DeliveryAttempts {
     return this.#send(question);
   }
 
-  /** Only when both of Apple's systems call a token bad is it dead. Where the other one cannot be asked, nobody knows. */
+  /**
+   * Asks Apple's other environment. A token is dead only if both reject it; if the other cannot be asked, the answer is
+   * in doubt.
+   */
   async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
     const environment = question.environment === 'production' ? 'sandbox' : 'production';
     const route = this.#options.apps.find(question.delivery, environment);
-    // Asking whether it may be sent would use up the probe of a refused credential.
+    // `isOpen`, not `admit`: `admit` would use up the probe of a refused credential.
     if (route === undefined || this.#options.credentials.isOpen(route.appId)) {
       return { ...first, isInDoubt: true };
     }

@@ -6,13 +6,13 @@ const maximumRemembered = 10_000;
 type Collapsible = Pick<EncryptedNotification, 'relayDeviceId' | 'collapseId' | 'receivedAt'>;
 
 /**
- * Which notification with a collapse id was the latest for a phone: an older one that still waits has been replaced by
- * it, and would take its place if it were sent now. Remembers the ten thousand latest.
+ * Remembers the latest notification per device and collapse id. An older one that is still queued has been replaced;
+ * sending it now would overwrite the newer one. Keeps the 10,000 most recently used entries.
  */
 export class ReplacedNotifications {
   readonly #latest = new LRUCache<string, number>({ max: maximumRemembered });
 
-  /** This one was sent, or waits to be. */
+  /** Notes a notification that was sent or queued. */
   note({ relayDeviceId, collapseId, receivedAt }: Collapsible): void {
     if (collapseId === undefined) return;
     const key = `${relayDeviceId} ${collapseId}`;

@@ -13,10 +13,10 @@ import type { Command } from 'commander';
 import { withRelayDatabase } from '../../with-database.js';
 import type { StoredBreaker } from './breaker-store.js';
 
-/** Loaded by the command that runs: help waits for none of it. */
+/** Lazy import: `--help` must not wait for it. */
 const stores = () => import('./breaker-store.js');
 
-/** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
+/** Adds the `apps` commands, which show refused credentials and frozen deletions and confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show what is held back, and why')
@@ -67,7 +67,7 @@ function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
   return kind === 'deletion' && confirmedAt === undefined;
 }
 
-/** Whose deletions or notifications it holds back. */
+/** The scope that the breaker holds back: `all`, a realm or a server. */
 function whoseOf({ scope }: StoredBreaker): string {
   return scope === '' ? 'all' : scope;
 }

@@ -3,13 +3,13 @@ import { scopeKey } from './breaker-store.js';
 import { DeathShare } from './death-share.js';
 import { smallLruMap } from './small-lru-map.js';
 
-/** A part of an app's deletions that may be frozen by itself. */
+/** A part of an app whose deletions can be frozen separately. */
 export interface Scope {
   readonly app: string;
   /** `realm <uuid>`, `server <uuid>`, or empty for the whole app. */
   readonly scope: string;
   readonly share: DeathShare;
-  /** Which part of it this outcome belongs to, where no part alone may make it unusual. */
+  /** The part of this scope that an outcome belongs to. One cause alone must not make the scope unusual. */
   readonly cause: string | undefined;
   /** See {@link scopeKey}. */
   readonly key: string;
@@ -17,11 +17,11 @@ export interface Scope {
 
 const maximumRealms = 10_000;
 
-/** What one app's vendor said lately, by realm, by server and in all. */
+/** Recent outcomes of one app: per realm, per server and in total. */
 export class AppShares {
   readonly #app: string;
   readonly #isFrozen: (key: string) => boolean;
-  /** What is the same for every notification of a realm, made once: it is needed for each. */
+  /** Scopes per realm, cached because every notification needs them. */
   readonly #scopesOfRealms = smallLruMap<string, readonly Scope[]>(maximumRealms, (realmUuid) =>
     this.#shares.delete(`realm ${realmUuid}`),
   );
@@ -32,9 +32,9 @@ export class AppShares {
     this.#isFrozen = isFrozen;
   }
 
-  /** The scopes that a notification belongs to: its realm, its server, the app. */
+  /** Returns the scopes of a notification: its realm, its server, the app. */
   scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
-    // Not peeked at: a realm that is heard of all the time must outlast others that come and go.
+    // `get`, not `peek`: a busy realm must not be evicted by others that come and go.
     const known = this.#scopesOfRealms.get(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];
@@ -47,7 +47,7 @@ export class AppShares {
     return scopes;
   }
 
-  /** The share of a scope that was heard of; `undefined` where nothing was. */
+  /** Finds the share of a scope; `undefined` if it had no outcomes. */
   find(scope: string): DeathShare | undefined {
     return this.#shares.get(scope);
   }

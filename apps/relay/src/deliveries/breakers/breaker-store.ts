@@ -2,17 +2,17 @@ import type { RelayDatabase } from '../../tables.js';
 
 export type BreakerKind = 'credential' | 'deletion';
 
-/** The part of an app that a breaker is for. */
+/** The part of an app that a breaker covers. */
 export interface BreakerScope {
   readonly app: string;
-  /** `realm <uuid>` or `server <uuid>` where only that one's deletions are frozen; empty for the whole app. */
+  /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
   readonly scope: string;
 }
 
 export interface StoredBreaker extends BreakerScope {
   readonly kind: BreakerKind;
   readonly reason: string;
-  /** When it was opened, or a process last held it. */
+  /** When it was opened or last renewed, in Unix milliseconds. */
   readonly openedAt: number;
   /** When an operator confirmed the deletions; `undefined` while they are frozen. */
   readonly confirmedAt: number | undefined;
@@ -20,14 +20,14 @@ export interface StoredBreaker extends BreakerScope {
 
 export interface NewBreaker extends Omit<BreakerScope, 'scope'> {
   readonly kind: BreakerKind;
-  /** The whole app where nothing is said. */
+  /** Default: the whole app. */
   readonly scope?: string;
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** Breakers where operators' commands and all processes of a relay see them. */
+/** Stores breakers in the database, shared by all processes of a relay and operators' commands. */
 export class BreakerStore {
   readonly #database: RelayDatabase;
 
@@ -57,7 +57,7 @@ export class BreakerStore {
     );
   }
 
-  /** Tells the other processes that one still sees many dead tokens; changes nothing that an operator confirmed. */
+  /** Renews a freeze: this process still sees many dead tokens. Does not change confirmed breakers. */
   async hold({ app, scope }: BreakerScope, at: number): Promise<void> {
     await this.#database.write(({ db }) =>
       db
@@ -71,7 +71,7 @@ export class BreakerStore {
     );
   }
 
-  /** When a scope's deletions were frozen or last held; `undefined` while they go on. */
+  /** Returns when a scope was frozen or last renewed; `undefined` if it is not frozen. */
   async heldAt({ app, scope }: BreakerScope): Promise<number | undefined> {
     const row = await this.#database.db
       .selectFrom('app_breakers')
@@ -83,14 +83,14 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** A process that starts asks the vendors again whether they take its credentials. */
+  /** Deletes all credential breakers. Called at startup, because a new process asks the vendors again. */
   async forgetCredentials(): Promise<void> {
     await this.#database.write(({ db }) =>
       db.deleteFrom('app_breakers').where('kind', '=', 'credential').execute(),
     );
   }
 
-  /** Lets an app's deletions go on, in all of its realms. Whether there were frozen ones. */
+  /** Confirms the deletions of an app in all its scopes. Returns whether any were frozen. */
   async confirm(app: string, now: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.write(({ db }) =>
       db
@@ -123,7 +123,7 @@ export class BreakerStore {
   }
 }
 
-/** Tells one part of one app from all others. */
+/** Unique key of one scope of one app. */
 export function scopeKey({ app, scope }: BreakerScope): string {
   return `${app} ${scope}`;
 }

@@ -9,29 +9,29 @@ export interface CredentialBreakersOptions {
   readonly log: Log;
   readonly store: BreakerStore;
   readonly probeMilliseconds: number;
-  /** Called before a probe: whoever mended a credential did so in a file. */
+  /** Called before a probe, because operators fix a credential in a file. */
   reload(): Promise<void>;
-  /** Told of each change. */
+  /** Called on each change. */
   onChange(appId: string, isOpen: boolean): void;
 }
 
 /** Whether an app's notifications may be sent now. */
 export type Admission =
   | { readonly kind: 'go' }
-  /** This one finds out whether the credential works again; the caller must tell how it went. */
+  /** This notification probes whether the credential works again. The caller must report the result. */
   | { readonly kind: 'probe' }
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
-  /** Whether the vendor named the credential itself, which no phone can bring about. */
+  /** Whether the vendor named the credential itself, which no phone can cause. */
   isCertain: boolean;
   reason: string;
   credential: string;
   readonly openedAt: number;
   probeAt: number;
-  /** The RelayDevice whose notification finds out whether the credential works again. */
+  /** The RelayDevice of the probe in flight. */
   probing: number | undefined;
-  /** Notifications told to come back after the next probe. */
+  /** Notifications postponed until after the next probe. */
   held: number;
 }
 
@@ -42,19 +42,20 @@ interface Refusal {
   readonly notBefore: number;
 }
 
-// A held queue comes back as a stream, not as a wave: the vendor has just begun to take the credential again.
+// Spreads held notifications when they resume: the vendor has only just accepted the credential again.
 const heldApartMilliseconds = 2;
 const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
 /**
- * Holds back an app's notifications while the vendor refuses its credential: one is let through each minute, and when
- * the vendor judges it on its merits, the others follow. Tokens are never blamed for a refused credential.
+ * Circuit breaker per app credential. While the vendor refuses it, the app's notifications are held, except for one
+ * probe per `probeMilliseconds`. Once the vendor judges a probe itself, the others follow. Never blames tokens for a
+ * refused credential.
  */
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
   readonly #open = new Map<string, OpenBreaker>();
-  /** Apps that work again and whose stored row could not be removed. */
+  /** Apps that recovered but still have a stored row, because deleting it failed. */
   readonly #unremoved = new Set<string>();
   readonly #suspicions: CredentialSuspicions;
 
@@ -73,7 +74,7 @@ export class CredentialBreakers {
     const now = clock();
     const probeAt = this.#mayProveOtherwise(appId, device, breaker)
       ? now
-      : // What may be refused for its own fault proves nothing while another one can be asked.
+      : // A suspect device's refusal proves nothing while another device can probe.
         breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;
@@ -87,7 +88,10 @@ export class CredentialBreakers {
     return { kind: 'held', until, reason: breaker.reason };
   }
 
-  /** One realm's phones, which their owners choose, do not use up the probes of another's. */
+  /**
+   * Whether a device may probe at once to refute a suspicion. One realm's phones must not use up another realm's probes:
+   * their owners choose them.
+   */
   #mayProveOtherwise(appId: string, device: SuspectDevice, { isCertain }: OpenBreaker): boolean {
     if (isCertain || this.#suspicions.isSuspect(appId, device)) return false;
     return !this.#suspicions.isRealmSuspect(appId, device);
@@ -97,14 +101,14 @@ export class CredentialBreakers {
     return this.#open.has(appId);
   }
 
-  /** What a probe does first: takes up what was mended. */
+  /** First step of a probe: reloads credentials that an operator fixed. */
   prepareProbe(): Promise<void> {
     return this.#options.reload();
   }
 
   /**
-   * The vendor's answer blames the credential, but may be this device's fault alone. The answer is when to try again, or
-   * `undefined` while that is for this notification to decide.
+   * Handles an answer that blames the credential but may be this device's fault. Resolves to when to try again, or to
+   * `undefined` if the caller decides for this notification.
    */
   suspected(route: AppRoute, device: SuspectDevice, reason: string): Promise<number | undefined> {
     const { appId, credential } = route;
@@ -126,12 +130,12 @@ export class CredentialBreakers {
     if (!isEnough) return Promise.resolve(undefined);
     const refusing = this.#hold(route, { ...suspicion, notBefore: 0 });
     const opened = this.#open.get(appId);
-    // Any other phone's notification finds out at once.
+    // Any other phone's notification may probe at once.
     if (opened !== undefined) opened.probeAt = clock();
     return refusing;
   }
 
-  /** The vendor refused the credential. The answer is when to try again. */
+  /** Opens the breaker: the vendor refused the credential. Resolves to when to try again. */
   refused(route: AppRoute, reason: string, notBefore: number): Promise<number> {
     return this.#hold(route, { reason, isCertain: true, notBefore });
   }
@@ -157,12 +161,12 @@ export class CredentialBreakers {
     known.isCertain ||= isCertain;
     Object.assign(known, { reason, credential });
     if (hasChanged) this.#logRefusal(appId, known);
-    // Stored after each probe: another process may have removed what was stored, by its start or because it got through.
+    // Stored again after each probe: another process may have deleted the row at its start or after a success.
     if (hasChanged || wasProbe) await this.#store(appId, known);
     return known.probeAt;
   }
 
-  /** The vendor judged a notification on its merits, so the credential works. */
+  /** Closes the breaker: the vendor judged a notification itself, so the credential works. */
   async worked(appId: string): Promise<void> {
     const { store, log, onChange } = this.#options;
     this.#suspicions.excuse(appId);
@@ -176,19 +180,22 @@ export class CredentialBreakers {
     try {
       await store.close(appId, 'credential');
     } catch (err) {
-      // The notification was sent whatever "apps status" says; the next one that is sent tries to mend that.
+      // The notification was sent, whatever "apps status" shows. The next success retries the delete.
       this.#unremoved.add(appId);
       log.warn({ app: appId, err }, '"apps status" still shows a credential that works again');
     }
   }
 
-  /** Whether it matters to {@link worked} that a notification of this app was sent. */
+  /** Whether {@link worked} must be called after a notification of this app was sent. */
   awaitsSuccess(appId: string): boolean {
     if (this.#open.has(appId) || this.#unremoved.has(appId)) return true;
     return this.#suspicions.isUnderSuspicion(appId);
   }
 
-  /** What a probe does last. One that told nothing (no answer, a busy vendor) is followed a probe's time later. */
+  /**
+   * Last step of a probe. After an inconclusive one (no answer, a busy vendor), the next probe follows one interval
+   * later.
+   */
   endProbe(appId: string): void {
     const breaker = this.#open.get(appId);
     if (breaker?.probing === undefined) return;
@@ -213,8 +220,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * For readiness: one sentence that names every credential that the vendor itself has named as refused; `undefined` when
-   * there is none. A suspicion takes nobody's relay away: phones can bring it about, and other apps are served.
+   * Readiness: one sentence that names every credential that a vendor certainly refused; `undefined` if there is none.
+   * Suspicions do not count: phones can cause them, and other apps are still served.
    */
   describe(): string | undefined {
     const certain = [...this.#open].filter(([, { isCertain }]) => isCertain);

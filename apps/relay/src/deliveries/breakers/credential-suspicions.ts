@@ -8,11 +8,14 @@ import { smallLruMap } from './small-lru-map.js';
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
 interface Suspicion {
-  /** Devices and their realms, since the vendor last took the credential. */
+  /** Suspect devices and their realms, since the vendor last accepted the credential. */
   readonly suspects: LRUCache<RelayDeviceId, RealmId>;
-  /** Until when (Unix milliseconds) a device says nothing, because the credential worked for another one beside it. */
+  /**
+   * Devices that are at fault themselves, because the credential worked for another one. Ignored until this time (Unix
+   * milliseconds).
+   */
   readonly excused: LRUCache<RelayDeviceId, number>;
-  /** Of the realms that the app serves, the first two that were seen. */
+  /** The first two realms seen with this app. */
   readonly realms: Set<RealmId>;
 }
 
@@ -23,9 +26,9 @@ const maximumDevices = 1000;
 const maximumApps = 10_000;
 
 /**
- * Answers that blame a credential and may be one token's fault all the same. They count as the credential's when several
- * tokens got them, of several realms where the app serves several, and no notification of the app was judged on its
- * merits meanwhile. A device that turned out to be at fault itself counts no more for a day.
+ * Collects answers that blame a credential but may be one token's fault. They count against the credential if several
+ * tokens got them and the vendor judged no notification of the app itself meanwhile. If the app serves several realms,
+ * the tokens must belong to several. A device that is at fault itself is ignored for one day.
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;
@@ -35,13 +38,13 @@ export class CredentialSuspicions {
     this.#clock = clock;
   }
 
-  /** An app is used by this realm, too. */
+  /** Notes that a realm uses an app. */
   noteUse(appId: string, realmId: RealmId): void {
     const { realms } = this.#of(appId);
     if (realms.size < fewestRealms) realms.add(realmId);
   }
 
-  /** One more device got such an answer. Whether they are enough to blame the credential. */
+  /** Adds a suspect device. Returns whether there are enough to blame the credential. */
   suspect(appId: string, { id, realmId }: SuspectDevice): boolean {
     const { suspects, excused, realms } = this.#of(appId);
     if (this.#isExcused(excused, id)) return false;
@@ -50,13 +53,13 @@ export class CredentialSuspicions {
     return suspects.size >= fewestDevices && isOfSeveral;
   }
 
-  /** Whether a device got such an answer, so that one more of it tells little. */
+  /** Whether a device is a suspect or excused: a further answer is little evidence. */
   isSuspect(appId: string, { id }: SuspectDevice): boolean {
     const known = this.#apps.get(appId);
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));
   }
 
-  /** Whether a device of the same realm got such an answer since the vendor last took the credential. */
+  /** Whether a device of the same realm became a suspect since the vendor last accepted the credential. */
   isRealmSuspect(appId: string, { realmId }: SuspectDevice): boolean {
     const suspects = this.#apps.get(appId)?.suspects.values() ?? [];
     return [...suspects].includes(realmId);
@@ -66,7 +69,7 @@ export class CredentialSuspicions {
     return (this.#apps.get(appId)?.suspects.size ?? 0) > 0;
   }
 
-  /** The credential worked: whoever was refused beside that is at fault itself. */
+  /** The credential worked: current suspects are at fault themselves. */
   excuse(appId: string): void {
     const known = this.#apps.get(appId);
     if (known === undefined) return;

@@ -1,51 +1,54 @@
 import type { LRUCache } from 'lru-cache';
 import { smallLruMap } from './small-lru-map.js';
 
-/** About so many of the last outcomes count; the newer, the more. */
+/** Size of the moving window: about this many of the last outcomes count, newer ones more. */
 const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
-/** So many dead tokens say nothing: a small organisation may well clear out its phones. */
+/** Up to this many dead tokens are noise: a small organization may replace all its phones. */
 const fewestDead = 20;
-/** What they weigh when nothing else came meanwhile; between two of them, so that rounding decides nothing. */
+/** Weight of that many dead tokens in a row. Halfway to the next one, so that rounding decides nothing. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
-/** Less than half of what is needed: it takes three. */
+/** Less than half of `fewestDead`, so that it takes at least three causes. */
 const mostPerCause = 9;
 const leastShare = 0.2;
-/** So many are never usual, whatever came before. */
+/** A share above this is always unusual, whatever the history. */
 const mostShare = 0.9;
 const timesUsual = 5;
-/** What was deleted before the freezing is missing afterwards: half of what froze is no proof that it is over. */
+/**
+ * Half of the freezing threshold. Tokens that were deleted before the freeze are missing afterwards, so the same share
+ * is no proof of recovery.
+ */
 const thawingPart = 0.5;
 const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
 
-/** What one realm or one server adds, and when it added it. */
+/** Dead tokens of one realm or server, and when it last added one. */
 interface Contribution {
   readonly dead: number;
   readonly outcomes: number;
 }
 
 /**
- * Which share of tokens a vendor called dead lately, and whether that is far more than usual: over twenty of about the
- * last hundred outcomes, and a fifth of them or five times the usual share, or over twenty without one that was sent
- * between them. An hour of silence counts as a hundred outcomes.
+ * Detects an unusual share of dead tokens, in an exponentially decayed window of about 100 outcomes. Unusual is more
+ * than 20 dead tokens that are also more than a fifth and more than five times the usual share. More than 20 in a row,
+ * with none sent in between, are unusual too. One silent hour counts as 100 outcomes.
  */
 export class DeathShare {
-  /** What is learnt of a mistake is not what is usual. */
+  /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
   isFrozen = false;
-  /** Another object after each restart: what was counted before it counts again. */
+  /** Replaced on each restart, so that owners counted in the previous era count again. */
   era: object = {};
   #sent = 0;
   #dead = 0;
-  /** Dead ones since the last one that was sent. */
+  /** Dead tokens since the last one that was sent. */
   #run = 0;
   #outcomes = 0;
   #agedAt = Number.NEGATIVE_INFINITY;
   #usualShare = initialUsualShare;
-  /** Made when it is needed: most shares are realms', which have no causes. */
+  /** Created on demand: most shares belong to realms, which have no causes. */
   #causes: LRUCache<string, Contribution> | undefined;
 
   noteSent(now: number): void {
@@ -56,8 +59,8 @@ export class DeathShare {
   }
 
   /**
-   * Counts a dead token at `now` (Unix milliseconds). Whether it counted: one `cause` alone, such as a realm, never
-   * makes the share unusual, so that what it has over its part counts nothing.
+   * Counts a dead token at `now` (Unix milliseconds). Returns whether it counted. Each `cause`, such as a realm, is
+   * capped: one alone never makes the share unusual.
    */
   noteDead(cause: string | undefined, now: number): boolean {
     if (cause !== undefined && !this.#contribute(cause)) return false;
@@ -68,30 +71,30 @@ export class DeathShare {
     return true;
   }
 
-  /** Whether far more than usual are dead. */
+  /** Whether far more tokens are dead than usual. */
   get isUnusual(): boolean {
     const share = this.#dead / (this.#sent + this.#dead);
     return this.#run > fewestDead || (this.#dead > fewestWeight && share > this.highestShare);
   }
 
-  /** Up to which share dead tokens are nothing unusual. */
+  /** Highest share of dead tokens that is not unusual. */
   get highestShare(): number {
     return Math.min(mostShare, Math.max(leastShare, timesUsual * this.#usualShare));
   }
 
-  /** Up to which share it is usual again after a freezing. */
+  /** Highest share at which a frozen scope thaws. */
   get thawingShare(): number {
     return thawingPart * this.highestShare;
   }
 
-  /** What was found dead of how many outcomes, and what is usual, for people. */
+  /** Describes the current and the usual share, for people. */
   describe(): string {
     const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
     const share = this.#dead / (this.#sent + this.#dead);
     return `${percent(share)} of the last tokens were called dead, usually ${percent(this.#usualShare)}`;
   }
 
-  /** Begins again, but for what is usual. */
+  /** Resets everything except the usual share. */
   restart(): void {
     this.isFrozen = false;
     this.era = {};
@@ -101,7 +104,7 @@ export class DeathShare {
 
   #pass(now: number): void {
     const elapsed = now - this.#agedAt;
-    // A clock that was set back tells nothing about how much time has passed.
+    // After the clock was set back, the elapsed time is unknown.
     if (elapsed >= ageAtLeastMilliseconds || elapsed < 0) {
       this.#agedAt = now;
       if (elapsed > 0) this.#age((elapsed / hourMilliseconds) * memoryOutcomes);

@@ -13,43 +13,45 @@ export interface DeletionBreakersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: BreakerStore;
-  /** Told how many of an app's realms and servers are frozen now, the app itself counted as one. */
+  /** Called with the number of frozen scopes of an app: realms, servers, and the app itself as one. */
   onChange(appId: string, frozen: number): void;
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** After an operator confirmed, deletions go on for so long whatever the share. */
+/** After an operator confirmed, deletions continue this long whatever the share. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
-/** A freezing so soon after a thaw lasts twice as long as the one before, up to as long as this. */
+/** A freeze this soon after a thaw lasts twice as long as the previous one, up to this duration. */
 const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
 const maximumThawed = 10_000;
-/** Of what this process has heard nothing since its start. */
+/** Used for scopes without outcomes since the start of this process. */
 const unheardShare = new DeathShare();
-/** Two for each scope: the account and the phone. */
+/** Two per scope: the account and the phone. */
 const maximumNames = 60_000;
 
 /**
- * Freezes deletions when a vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or in the
- * configuration looks exactly like that, and deletions cannot be undone. Deliveries go on. Frozen is the realm where it
- * happens; a server when it happens in several of its realms, and the whole app when it happens with several servers, so
- * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which few tokens were
- * dead, here and in every other process; or when an operator confirms. Each process counts for itself, and hears within
- * seconds what another has frozen.
+ * Circuit breaker for deletions. Freezes them when a vendor suddenly calls far more tokens dead than usual: a mistake of
+ * the vendor or in the configuration looks exactly like that, and deletions cannot be undone. Deliveries continue.
+ *
+ * Scope: the realm where it happens; a server if several of its realms are affected; the whole app if several servers
+ * are. One member or server can therefore not freeze the deletions of others.
+ *
+ * Thaws after one hour with few dead tokens, here and in every other process, or when an operator confirms. Each process
+ * counts for itself, and learns of another's freeze within seconds.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
   readonly #apps = new LRUCache<string, AppShares>({ max: maximumApps });
-  /** Push accounts and tokens that a scope counted within the hour, and in which era of its share. */
+  /** Accounts and tokens that a scope counted within the last hour, with the era of its share. */
   readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
   readonly #frozen = new Map<string, FrozenWatch>();
-  /** How long those freezings lasted that thawed lately. */
+  /** Durations of recently thawed freezes. */
   readonly #thawed: RecentLookups<number>;
   readonly #confirmed = new Map<string, number>();
-  /** What is being stored as frozen. */
+  /** Freezes that are being stored. */
   readonly #freezing = new Map<string, Promise<void>>();
-  /** How many freezings this process has stored. */
+  /** Number of freezes that this process stored. */
   #freezes = 0;
   #loadedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | undefined;
@@ -76,17 +78,17 @@ export class DeletionBreakers {
     }
   }
 
-  /** Counts a dead token. Whether it may be deleted. */
+  /** Counts a dead token. Resolves to whether it may be deleted. */
   async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
     await this.takeUpChanges();
-    // Before it is counted: a thaw would forget it.
+    // Before counting: a thaw resets the counts.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
     this.#noteDead(scopes, new OwnerOfDelivery(delivery));
     if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
     for (const scope of scopes) {
       if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
-      // Another process may have frozen it before, and an operator confirmed.
+      // Another process may have frozen it already, and an operator confirmed.
       await this.#reload();
       if (this.#isConfirmed(scope.key)) continue;
       if (!this.#frozen.has(scope.key)) await this.#freezeOnce(scope);
@@ -95,7 +97,7 @@ export class DeletionBreakers {
     return true;
   }
 
-  /** Lets go on what was usual for an hour. Call it now and then; while nothing is frozen it does nothing. */
+  /** Thaws scopes that were usual for their whole period. Call it periodically. Does nothing while nothing is frozen. */
   async review(): Promise<void> {
     const now = this.#options.clock();
     const { store } = this.#options;
@@ -112,7 +114,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Reads what is frozen and what operators confirmed. */
+  /** Loads freezes and operators' confirmations from the database. */
   async load(): Promise<void> {
     const stillFrozen = new Set<string>();
     for (const breaker of await this.#read()) {
@@ -132,7 +134,9 @@ export class DeletionBreakers {
     this.#loadedAt = this.#options.clock();
   }
 
-  /** Notices what other processes froze and operators confirmed; asks the database every two seconds at most. */
+  /**
+   * Picks up freezes of other processes and operators' confirmations. Queries the database at most every two seconds.
+   */
   async takeUpChanges(): Promise<void> {
     const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
     if (!isFresh) await this.#reload();
@@ -165,7 +169,9 @@ export class DeletionBreakers {
     return this.#loading;
   }
 
-  /** What is stored; read again when this process has frozen something meanwhile, which the first reading may not have. */
+  /**
+   * Reads the stored breakers. Repeats if this process froze a scope meanwhile, which the first read may have missed.
+   */
   async #read(): Promise<StoredBreaker[]> {
     for (;;) {
       const before = this.#freezes;
@@ -190,7 +196,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Stored first: what only memory knows no operator could confirm. */
+  /** Stores the freeze before it applies here: an operator could not confirm one that only memory knows. */
   async #freeze({ app, scope, share, key }: Scope): Promise<void> {
     const at = this.#options.clock();
     const reason = share.describe();
@@ -248,7 +254,9 @@ export class DeletionBreakers {
   }
 }
 
-/** Hashes the token only where somebody asks: most phones get more than one notification an hour. */
+/**
+ * Hashes the token on demand: most phones get more than one notification per hour and need no hash for the later ones.
+ */
 class OwnerOfDelivery implements Owner {
   readonly account: string;
   readonly #token: string;

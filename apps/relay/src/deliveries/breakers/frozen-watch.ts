@@ -1,6 +1,6 @@
 import type { BreakerScope } from './breaker-store.js';
 
-/** Whose answer it was: each account and each phone weighs one. */
+/** The owner of an answer. Each account and each phone counts once. */
 export interface Owner {
   readonly account: string;
   readonly phone: string;
@@ -12,12 +12,12 @@ export interface FrozenWatchOptions extends BreakerScope {
   readonly lastsMilliseconds: number;
 }
 
-/** So many are no accident; fewer happen every day, also where hardly anything else does. */
+/** Below this count, dead tokens are noise: they occur every day, even with little traffic. */
 const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;
 
-/** What came since deletions were frozen, or since it was last judged: each owner once as living and once as dead. */
+/** Counts answers since a freeze or its last review. Each owner counts at most once as sent and once as dead. */
 export class FrozenWatch {
   readonly app: string;
   readonly scope: string;
@@ -35,12 +35,12 @@ export class FrozenWatch {
     this.lastsMilliseconds = lastsMilliseconds;
   }
 
-  /** Whether it is the owner's first answer of this kind. */
+  /** Whether this is the owner's first answer of this kind. */
   isFirst(kind: 'sent' | 'dead', { account, phone }: Owner): boolean {
     const names = [`account ${account}`, `phone ${phone}`];
     const owners = this.#owners[kind];
     if (names.some((name) => owners.has(name))) return false;
-    // Whom there is no room to remember counts as dead only: in doubt it stays frozen.
+    // The set is full: unknown owners count as dead only. In doubt it stays frozen.
     if (owners.size >= maximumOwners) return kind === 'dead';
     for (const name of names) owners.add(name);
     return true;
@@ -55,12 +55,12 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether at most `share` of the answers were dead, or so few that they say nothing. */
+  /** Whether at most `share` of the answers were dead, or too few to matter. */
   wasUsual(share: number): boolean {
     return this.#dead < fewestDead || this.#share <= share;
   }
 
-  /** Whether other processes must hear now that more than `share` are dead here; then not again for a while. */
+  /** Whether to notify other processes now that more than `share` are dead here. Rate-limited to once per 15 minutes. */
   mustHold(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
     if (!isDue || this.wasUsual(share)) return false;
@@ -68,12 +68,12 @@ export class FrozenWatch {
     return true;
   }
 
-  /** Whether what is stored as held at `at` was held since `since` by another process. */
+  /** Whether another process renewed the freeze after `since`; `at` is the stored time. */
   isHeldByOther(at: number, since: number): boolean {
     return at > since && at !== this.#heldAt;
   }
 
-  /** Begins again at `now`. When the former watch began. */
+  /** Starts a new period at `now`. Returns when the previous one began. */
   begin(now: number): number {
     const since = this.#since;
     this.#since = now;

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A bounded map of which there may be one for each app or realm: it takes room as it fills. With `max` alone an LRUCache
- * takes the room of all its entries at once.
+ * Creates an LRU map that allocates as it fills. For maps that exist per app or realm: with `max`, LRUCache allocates
+ * all entries up front.
  */
 export function smallLruMap<Key extends {}, Value extends {}>(
   maximumEntries: number,

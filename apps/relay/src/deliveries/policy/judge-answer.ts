@@ -7,19 +7,19 @@ import { apnsPolicy, fcmPolicy, type PolicyRow, unansweredPolicy } from './vendo
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** What came of one delivery: judged here, recorded, kept as a receipt, and told to its server. */
+/** Outcome of one delivery: stored as a receipt and reported to its server. */
 export type Outcome =
   | {
       readonly kind: 'sent';
-      /** Which of Apple's systems took it, where that is not the one that the phone named. */
+      /** Apple's environment that accepted it, if it is not the one that the phone registered. */
       readonly workedEnvironment?: ApnsEnvironment;
     }
   | {
       readonly kind: 'gone';
       readonly reason: string;
       /**
-       * The token is dead for a device that registered before then (Unix milliseconds). Left out where there is no device
-       * to expire.
+       * The token is dead for a device that registered before this time (Unix milliseconds). Missing if there is no
+       * device to expire.
        */
       readonly ifRegisteredBefore?: number;
     }
@@ -31,9 +31,9 @@ export interface RetryOutcome {
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** False when the notification was only held back, which does not count against it. */
+  /** `false` if the notification was only held back, which does not count as a try. */
   readonly isTry: boolean;
-  /** Whether it may have been sent all the same. */
+  /** Whether the vendor may have delivered it anyway. */
   readonly isInDoubt?: boolean;
 }
 
@@ -43,15 +43,17 @@ interface RejectedOutcome {
   readonly fault: DeliveryFault;
 }
 
-/** An answer that blames the app's credential, so that the outcome is for the credential's breaker to decide. */
+/** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */
 export type CredentialVerdict =
-  /** The credential was refused, which says nothing about this notification: hold it until it works again. */
+  /**
+   * The credential was refused, which says nothing about this notification. Hold it until the credential works again.
+   */
   | {
       readonly kind: 'credential-trouble';
       readonly reason: string;
       readonly trouble: 'refused' | 'mint-throttled';
     }
-  /** It may have been refused. What holds for this notification unless it turns out that it was. */
+  /** The credential may have been refused. `otherwise` is the outcome if it was not. */
   | {
       readonly kind: 'credential-suspected';
       readonly reason: string;
@@ -61,7 +63,7 @@ export type CredentialVerdict =
 export interface JudgeOptions {
   readonly now: number;
   readonly random: () => number;
-  /** Every delay is divided by it; 1 but in tests. */
+  /** Divides every delay. 1 in production, more in tests. */
   readonly delayDivisor: number;
 }
 
@@ -69,13 +71,13 @@ export interface AnsweredDelivery {
   readonly vendor: Vendor;
   readonly delivery: Delivery;
   readonly answer: VendorAnswer;
-  /** Tries made so far, this one included. */
+  /** Tries so far, including this one. */
   readonly tries: number;
-  /** Those before this one that may have been sent all the same. */
+  /** Earlier tries that may have been delivered. */
   readonly doubtsBefore: number;
 }
 
-/** What the policy table makes of an answer, once what may be tried at once was tried. */
+/** Applies the policy table to an answer, after any immediate second try. */
 export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome | CredentialVerdict {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };
@@ -103,9 +105,9 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
   }
 }
 
-/** A vendor that says since when a token is dead speaks of an older registration if the device registered after that. */
+/** Judges a dead token. If the vendor dates its death, a device that registered later keeps its token. */
 function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, reason: string): Outcome {
-  // The registration that was tried is dead, not one that has come since.
+  // Only the registration that was tried is dead, not a newer one.
   if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: delivery.device.registeredAt + 1 };
   const deadSince = answer.kind === 'refused' ? answer.deadSince : undefined;
   if (deadSince === undefined || delivery.device.registeredAt >= deadSince) {
@@ -137,7 +139,7 @@ function assertNever(row: never, { notification }: Delivery): never {
   throw new Error(`no rule for ${JSON.stringify(row)} of notification ${notification.notificationId}`);
 }
 
-/** The row of the policy table for an answer. A reason that no table knows is judged by its HTTP status. */
+/** Finds an answer's row in the policy table. Unknown reasons fall back to their HTTP status. */
 export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
   if (answer.kind === 'unanswered') return unansweredPolicy[answer.why];
   const table: Readonly<Record<string, PolicyRow>> = vendor === 'fcm' ? fcmPolicy : apnsPolicy;
@@ -154,26 +156,28 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
 }
 
-/** Whether the vendor judged the notification on its merits, which means that it took the credential; a busy one did not. */
+/** Whether the vendor judged the notification itself, and so accepted the credential. A busy vendor did not. */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted') return true;
   const { outcome } = findPolicy(vendor, answer);
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer is about the credential, or may be, so that it says nothing certain about the token. */
+/** Whether the answer blames, or may blame, the credential. It is then no evidence about the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
 }
 
-/** Whether the vendor wants this phone, and no other, to be left alone for a while. */
+/** Whether the vendor throttles this device alone. */
 export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
   const row = findPolicy(vendor, answer);
   return row.outcome === 'retry' && row.schedule === 'apnsDeviceThrottle';
 }
 
-/** A reason as a metric's label: one of the tables', or `other`, so that a vendor cannot add labels without end. */
+/**
+ * A reason as a metric label. Reasons outside the tables become `other`: a vendor must not create labels without bound.
+ */
 export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
   if (answer.kind === 'accepted') return '';
   if (answer.kind === 'unanswered') return answer.why;

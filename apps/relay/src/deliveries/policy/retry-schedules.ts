@@ -5,23 +5,23 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 export interface RetrySchedule {
-  /** The vendor's floor for the first retry, and what the later ones grow from. */
+  /** Delay of the first retry: the vendor's minimum. Later delays grow from it. */
   readonly firstMilliseconds: number;
-  /** What the second and later delays grow from, where that is more. */
+  /** Base of the second and later delays, if larger. */
   readonly thenMilliseconds?: number;
-  /** No delay of ours is longer; a vendor's Retry-After may be. */
+  /** Upper bound of computed delays. A vendor's Retry-After may exceed it. */
   readonly capMilliseconds: number;
-  /** Retries end so long after the notification came, even when it would live longer. */
+  /** Retries end this long after the notification was received, even if its TTL is longer. */
   readonly stopAfterMilliseconds: number;
-  /** Tries in all that may end like this. */
+  /** Maximum number of tries with this result. */
   readonly maximumTries?: number;
 }
 
 /**
- * How long to wait before trying again. FCM: https://firebase.google.com/docs/cloud-messaging/scale-fcm (a minute after
- * 429, 10 s after 500 and 503, an hour at most). APNs:
+ * Retry schedules (exponential backoff with jitter). FCM: https://firebase.google.com/docs/cloud-messaging/scale-fcm
+ * (one minute after 429, 10 s after 500 and 503, one hour at most). APNs:
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns (15 minutes
- * after 500 and 503; one early try is ours).
+ * after 500 and 503; the early first try is ours).
  */
 export const retrySchedules = {
   fcmQuota: { firstMilliseconds: minute, capMilliseconds: 15 * minute, stopAfterMilliseconds: hour },
@@ -41,16 +41,16 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** Perhaps the credential is refused and will be mended, perhaps this token alone is at fault. */
+  /** Either the credential was refused and will be fixed, or only this token is at fault. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
-  /** It may have been sent and a repeat may be a duplicate, so there are no more than two repeats. */
+  /** It may have been delivered, and a retry may be a duplicate: at most two retries. */
   ambiguous: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 5 * minute,
     stopAfterMilliseconds: hour,
     maximumTries: 3,
   },
-  /** The vendor has seen nothing, even on a second connection: as after 500, for as long as it is worth it. */
+  /** The vendor saw nothing, even on a second connection: the delays of a 500, until the notification expires. */
   unseen: { firstMilliseconds: 10 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },
 } as const satisfies Record<string, RetrySchedule>;
 
@@ -58,17 +58,17 @@ export type RetryScheduleName = keyof typeof retrySchedules;
 
 export interface RetryQuestion {
   readonly schedule: RetrySchedule;
-  /** Tries made so far; 1 after the first. */
+  /** Tries so far; 1 after the first. */
   readonly tries: number;
-  /** What the vendor asked for; `undefined` when it asked for nothing. */
+  /** The vendor's Retry-After; `undefined` if there was none. */
   readonly retryAfterMilliseconds: number | undefined;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * Milliseconds until the next try: never below the vendor's floor or its Retry-After, doubling up to the cap, and
- * spread over the upper part so that what failed together does not come back together.
+ * Returns milliseconds until the next try: exponential backoff with jitter. Never below the vendor's minimum or its
+ * Retry-After. Doubles up to the cap. Jitter in the upper part spreads notifications that failed together.
  */
 export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: RetryQuestion): number {
   const { firstMilliseconds, thenMilliseconds = firstMilliseconds, capMilliseconds } = schedule;

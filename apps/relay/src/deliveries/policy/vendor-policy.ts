@@ -2,29 +2,29 @@ import type { DeliveryFault } from '@waxwing/protocol';
 import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
-/** How to try once more at once, before the rest of the row counts. */
+/** An immediate second try, before the rest of the row applies. */
 type RepeatAtOnce =
-  /** The token may belong to Apple's other system. */
+  /** The token may belong to Apple's other environment. */
   | 'other-environment'
   /** The credential may only be too old. */
   | 'fresh-token'
-  /** The connection is at fault, not the notification; the sender leaves that connection by itself. */
+  /** The connection is at fault, not the notification. The sender retires that connection itself. */
   | 'again';
 
 /** What a vendor's reason means for one notification. */
 export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';
-      /** Whether the vendor says since when; then the token dies only if it was not registered later. */
+      /** Whether the vendor says when the token died. A device that registered later keeps its token. */
       readonly isDated: boolean;
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
-  /** The vendor names the credential itself: no token can bring that about. */
+  /** The vendor names the credential itself. No token can cause that. */
   | { readonly outcome: 'credential-trouble' }
-  /** The credential may be at fault or this token alone: it counts when several tokens say so. */
+  /** Either the credential or this token is at fault. Counts against the credential when several tokens report it. */
   | { readonly outcome: 'credential-suspected' }
-  /** New provider tokens came too often: the credential rests until a new one may be made. */
+  /** Provider tokens were minted too often: the credential is held until a new one may be minted. */
   | { readonly outcome: 'mint-throttled' }
 );
 
@@ -39,30 +39,30 @@ const fcmUnavailable = { outcome: 'retry', schedule: 'fcmUnavailable' } as const
 const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as const;
 
 /**
- * FCM's error codes, and the statuses of answers that carry none.
+ * FCM's error codes, and the statuses of answers without one.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
  */
 export const fcmPolicy = {
   UNREGISTERED: gone,
-  // INVALID_ARGUMENT that names the token: the rest of the message is of a shape that FCM takes every day.
+  // An INVALID_ARGUMENT that blames the token: FCM accepts the rest of the message every day.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
   FAILED_PRECONDITION: ourMistake,
-  // The token belongs to another Firebase project: here the wrong project may be configured, so it never deletes.
+  // The token belongs to another Firebase project. Never deletes: the relay may be configured with the wrong project.
   SENDER_ID_MISMATCH: configuration,
   UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
   // Firebase's own key for APNs or web push, which only some tokens need.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
-  // The service account has no right to send for the project, whatever the message.
+  // The service account may not send for the project, whatever the message.
   PERMISSION_DENIED: credential,
-  // Without FcmError: there is no such project, or no such token.
+  // Without an FcmError: either the project or the token does not exist.
   NOT_FOUND: perhapsCredential,
   QUOTA_EXCEEDED: { outcome: 'retry', schedule: 'fcmQuota' },
   RESOURCE_EXHAUSTED: { outcome: 'retry', schedule: 'fcmQuota' },
   INTERNAL: fcmUnavailable,
   UNSPECIFIED_ERROR: fcmUnavailable,
   UNAVAILABLE: fcmUnavailable,
-  // From the token endpoint, before FCM was asked: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+  // From the token endpoint, before FCM was called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
   OAUTH_REFUSED: credential,
   OAUTH_UNAVAILABLE: fcmUnavailable,
 } as const satisfies Record<string, PolicyRow>;
@@ -72,7 +72,7 @@ export const apnsPolicy = {
   Unregistered: goneSince,
   ExpiredToken: goneSince,
   BadDeviceToken: { repeatAtOnce: 'other-environment', ...gone },
-  // The topic is the registration's own, yet an app served with the wrong team's key looks the same: it never deletes.
+  // The registration chose the topic. Never deletes: an app configured with the wrong team's key gets the same answer.
   DeviceTokenNotForTopic: registration,
   BadTopic: registration,
   TopicDisallowed: configuration,
@@ -90,7 +90,7 @@ export const apnsPolicy = {
   MethodNotAllowed: ourMistake,
   IdleTimeout: { repeatAtOnce: 'again', ...apnsUnavailable },
   ExpiredProviderToken: { repeatAtOnce: 'fresh-token', ...credential },
-  // The phone chose the environment and the app, which a key may be restricted to.
+  // A key may be restricted to an environment and apps, and the phone chose both.
   UnrelatedKeyIdInToken: { repeatAtOnce: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
@@ -105,7 +105,7 @@ export const apnsPolicy = {
   Shutdown: { repeatAtOnce: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
 
-/** What happens below the vendors' protocols; the senders have already repeated what was provably not processed. */
+/** Failures below the vendors' protocols. The senders have already resent what was provably not processed. */
 export const unansweredPolicy = {
   NOT_CONNECTED: { outcome: 'retry', schedule: 'unseen' },
   NOT_PROCESSED: { outcome: 'retry', schedule: 'unseen' },

@@ -7,8 +7,8 @@ import type { Outcome } from '../policy/judge-answer.js';
 const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
 
 /**
- * Does to the device what an outcome at `now` (Unix milliseconds) asks for: a dead token expires, and an environment that
- * worked is remembered. The outcome as it stands then: a token that was registered again meanwhile is not gone.
+ * Applies an outcome at `now` (Unix milliseconds) to its device: expires a dead token, or stores the environment that
+ * worked. Returns the final outcome: a token that was registered again meanwhile is not gone.
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,

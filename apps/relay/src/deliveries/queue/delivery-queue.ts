@@ -24,7 +24,7 @@ export interface DeliveryQueueOptions {
   readonly receipts: ReceiptStore;
   readonly attempts: DeliveryAttempts;
   readonly clock: Clock;
-  /** Told when a queued notification is settled. */
+  /** Called when a queued notification is settled. */
   onSettled(): void;
 }
 
@@ -33,7 +33,7 @@ const concurrency = 500;
 const patienceMilliseconds = 60_000;
 const givenUp = 'EXPIRED_';
 
-/** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
+/** Durable retry queue: notifications stay in the database until they are settled or expire. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
   readonly #jobs: JobQueue<RelayTables>;
@@ -49,7 +49,7 @@ export class DeliveryQueue {
     this.#jobs.handle(jobKind, handler);
   }
 
-  /** Stores a notification for another try, within the caller's transaction. */
+  /** Enqueues a notification for a retry, in the caller's transaction. */
   async add(
     transaction: RelayTransaction,
     notification: EncryptedNotification,
@@ -88,7 +88,7 @@ export class DeliveryQueue {
     return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }
 
-  /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
+  /** Reschedules: the first try ended after the notification was queued, and its vendor asked for a longer delay. */
   #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
     const { reason = 'UNDER_WAY' } = receipt;
     const apply = (transaction: RelayTransaction) =>
@@ -96,7 +96,7 @@ export class DeliveryQueue {
     return { kind: 'retry', at, reason, apply };
   }
 
-  /** `undefined` where there is none, or none that can be reached with it. */
+  /** Finds the device. Returns `undefined` if it is missing, expired, or of another kind than the notification. */
   async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const found = await findRelayDevices(database.db, [notification.relayDeviceId], vault);
@@ -128,17 +128,19 @@ export class DeliveryQueue {
   }
 }
 
-/** Whether it ended well after its request had been answered. What was given up has not: somebody brought it back. */
+/**
+ * Whether the notification was settled after its request was answered. A given-up one is not: an operator requeued it.
+ */
 function hasEnded(receipt: Receipt | undefined): boolean {
   return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
 }
 
-/** A notification as text for the job queue; the token is not in it, the device's row has it. */
+/** Serializes a notification for the job queue. Contains no token; the device's row has it. */
 function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotification): string {
   return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
 }
 
-/** What {@link encodeNotification} wrote. */
+/** Inverse of {@link encodeNotification}. */
 function decodeNotification(text: string): EncryptedNotification {
   const stored: unknown = parseJson(text);
   const { collapseId, ...rest } = stored as StoredNotification;

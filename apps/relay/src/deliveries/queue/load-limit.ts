@@ -8,13 +8,13 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Keeps what is held in memory and in the queue bounded: a full relay refuses, it does not grow. A server adds to
- * what it has in flight no more than leaves as much room to others; one that has nothing there may take what there is.
+ * Load shedding: caps notifications in flight and in the queue. Fair share: a server with notifications in flight gets
+ * more only while its new total fits into the free room. A server with none may take all free room.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
   #inFlight = 0;
-  /** By server; none of those that have none. */
+  /** In flight per server. Servers at zero have no entry. */
   readonly #inFlightOf = new Map<string, number>();
   #queued = 0;
 
@@ -23,7 +23,7 @@ export class LoadLimit {
   }
 
   /**
-   * Makes room for a request's notifications; a request larger than the whole limit passes when nothing else is there.
+   * Admits a request's notifications. A request above the whole limit passes if nothing is in flight.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   enter(serverId: string, count: number): void {
@@ -32,7 +32,7 @@ export class LoadLimit {
   }
 
   /**
-   * Refuses as {@link enter} would.
+   * Checks the limits as {@link enter} does, without admitting anything.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   requireRoom(serverId: string, count: number): void {

@@ -5,7 +5,7 @@ import type { Selectable, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
-/** Which notification for which device: an id may be used for all devices of one message. */
+/** Primary key of a receipt. Includes the device, because one notification id may serve all devices of a message. */
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
@@ -13,31 +13,33 @@ export interface ReceiptKey {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** An outcome in the words in which it is stored and told to servers. */
+/** An outcome as it is stored and reported to servers. */
 export interface ToldOutcome {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
   readonly fault: DeliveryFault | undefined;
 }
 
-/** What became of a notification, as it is remembered. */
+/** The recorded outcome of a notification. */
 export interface Receipt extends ReceiptKey, ToldOutcome {
   readonly attempts: number;
-  /** Those of them that may have been sent all the same; none where nothing is said. */
+  /** Attempts that may have been delivered; 0 if missing. */
   readonly doubts?: number | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
-  /** Until when the stored try must wait, where that is later than it was stored for; in Unix milliseconds. */
+  /** Earliest time of the queued try, if later than its scheduled time. Unix milliseconds. */
   readonly notBefore?: number | undefined;
 }
 
 const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_account_id'] as const;
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
-/** A queued notification is given up after a day, and its receipt says so; one that still waits lost its job. */
+/**
+ * A queued notification is given up after one day and its receipt is updated. An older queued receipt has lost its job.
+ */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
-/** Reading what became of notifications. Only what has an id, or was queued, is remembered, and for a day. */
+/** Reads and expires receipts. Only notifications that have an id or were queued have one. Kept for one day. */
 export class ReceiptStore {
   readonly #database: RelayDatabase;
 
@@ -45,7 +47,7 @@ export class ReceiptStore {
     this.#database = database;
   }
 
-  /** The receipts of a server's notifications, for every device. */
+  /** Finds the receipts of a server's notifications, for all devices. */
   async find(serverId: string, notificationIds: readonly string[]): Promise<Receipt[]> {
     const found: Receipt[] = [];
     for (let offset = 0; offset < notificationIds.length; offset += rowsPerStatement) {
@@ -60,7 +62,7 @@ export class ReceiptStore {
     return found;
   }
 
-  /** `undefined` when nothing is remembered. */
+  /** Finds one receipt; `undefined` if there is none. */
   async findOne({
     serverId,
     notificationId,
@@ -87,9 +89,7 @@ export class ReceiptStore {
     return Number(count);
   }
 
-  /**
-   * Forgets what has been settled for a day, and what was queued for so long that its job is gone; how many they were.
-   */
+  /** Deletes receipts one day after they settled, and queued ones whose job must be gone. Returns how many. */
   async forgetOld(now: number, signal: AbortSignal): Promise<number> {
     const settled = ['sent', 'gone', 'rejected'];
     const forgotten = await this.#forget(settled, now - rememberedMilliseconds, signal);
@@ -113,7 +113,7 @@ export class ReceiptStore {
                 .$asTuple(...keyColumns),
             ),
           )
-          // Said again because another process may queue the same notification again between the two.
+          // Repeated, because another process may requeue the notification between select and delete.
           .where('status', 'in', statuses)
           .where('updated_at', '<', before)
           .executeTakeFirstOrThrow(),
@@ -132,7 +132,7 @@ export function tellOutcome(outcome: Outcome): ToldOutcome {
   };
 }
 
-/** The outcome that was remembered; nothing is to be done about it any more. */
+/** Converts a stored outcome back. Nothing remains to be done for it. */
 export function outcomeOf({ status, reason = '', fault = 'vendor' }: ToldOutcome): Outcome {
   switch (status) {
     case 'sent':
@@ -148,7 +148,7 @@ export function outcomeOf({ status, reason = '', fault = 'vendor' }: ToldOutcome
 
 export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
 
-/** The counts with one more outcome: what was only held back is no try. */
+/** Adds an outcome to the counts. A notification that was only held back is not a try. */
 export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
   if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
   return {
@@ -157,7 +157,7 @@ export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts =
   };
 }
 
-/** What is remembered of an outcome. */
+/** Builds the receipt of an outcome. */
 export function receiptOf(
   { serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey,
   outcome: Outcome,
@@ -168,7 +168,7 @@ export function receiptOf(
   return { ...key, ...tellOutcome(outcome), ...counts, updatedAt };
 }
 
-/** Writes receipts over former ones of the same notification and device. */
+/** Upserts receipts, keyed by notification and device. */
 export async function saveReceipts(
   db: Transaction<RelayTables>,
   receipts: readonly Receipt[],

@@ -15,17 +15,17 @@ export interface RecordOutcomesOptions {
   readonly clock: Clock;
 }
 
-/** A notification and what its first try, or the lack of one, came to. */
+/** A notification and the outcome of its first try, or of not trying. */
 export interface FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether its server gave it an id, by which it may ask for the receipt. */
+  /** Whether its server gave it an id, by which it can query the receipt. */
   readonly hasOwnId: boolean;
-  /** Whether it is another one's to record. */
+  /** Whether another request records this outcome. */
   readonly isRepeat: boolean;
 }
 
-/** Makes outcomes durable: receipts, dead tokens, environments that worked, and what must be tried again. */
+/** Persists outcomes: receipts, dead tokens, working environments and queued retries. */
 export class RecordOutcomes {
   readonly #options: RecordOutcomesOptions;
 
@@ -34,8 +34,8 @@ export class RecordOutcomes {
   }
 
   /**
-   * Records those that {@link mustBeRecorded}. Their outcomes as they stand in the end, in order: a token that was
-   * registered again meanwhile is not gone.
+   * Records the outcomes that {@link mustBeRecorded}, in one transaction. Returns the final outcomes in order: a token
+   * that was registered again meanwhile is not gone.
    */
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;
@@ -45,13 +45,13 @@ export class RecordOutcomes {
     return standing;
   }
 
-  /** For an outcome that came after its request was answered; `wasQueued` where a later try was stored by then. */
+  /** Records an outcome that arrived after its request was answered. `wasQueued`: a later try was stored by then. */
   async recordLate(notification: EncryptedNotification, outcome: Outcome, wasQueued: boolean): Promise<void> {
     const { database, load, clock } = this.#options;
     const now = clock();
     if (outcome.kind === 'retry') {
       const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
-      // The try that is stored already waits for that.
+      // The stored try waits until this time.
       if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
       return;
     }
@@ -81,7 +81,7 @@ export class RecordOutcomes {
   }
 }
 
-/** Whether something of it is to be stored. */
+/** Whether the outcome must be stored. */
 export function mustBeRecorded({ hasOwnId, isRepeat, outcome }: FirstOutcome): boolean {
   return !isRepeat && (hasOwnId || leavesTrace(outcome));
 }

@@ -15,11 +15,11 @@ import { type FirstOutcome, mustBeRecorded, type RecordOutcomes } from '../queue
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorWaits } from './vendor-waits.js';
 
-/** What became of one push request. */
+/** Result of one push request. */
 export interface DeliveryResult {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether the server may ask for its receipt. */
+  /** Whether the server can query its receipt. */
   readonly isRemembered: boolean;
 }
 
@@ -35,21 +35,21 @@ export interface DeliverNotificationsOptions {
   readonly timings: DeliveryTimings;
 }
 
-/** One push request on its way. Of a class, so that what comes later has its place from the start. */
+/** One push request in progress. A class, so that all objects have the same shape from the start. */
 class Item implements FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
-  /** Whether another request or an earlier item has it, so that nothing is to be recorded. */
+  /** Whether another request or an earlier item delivers it; nothing is recorded then. */
   isRepeat = false;
-  /** The earlier item of this request that it repeats. */
+  /** The earlier item of this request that it duplicates. */
   sameAs: Item | undefined = undefined;
-  /** The request that is busy with it already. */
+  /** The request that already delivers it. */
   follows: Claim | undefined = undefined;
-  /** Ends when `ended` is there; `undefined` where it was there at once. Never rejects. */
+  /** Resolves when `ended` is set; `undefined` if it was set synchronously. Never rejects. */
   trying: Promise<void> | undefined = undefined;
-  /** What its try came to; `undefined` while it is under way. */
+  /** Outcome of its try; `undefined` while in flight. */
   ended: Outcome | undefined = undefined;
-  /** What the answer says of it, which is on the disk then. */
+  /** Outcome in the answer. It is durable by then. */
   outcome: Outcome = unknownDevice;
 
   constructor(notification: EncryptedNotification, hasOwnId: boolean) {
@@ -58,18 +58,18 @@ class Item implements FirstOutcome {
   }
 }
 
-/** A notification with an id that a request of this process is busy with. */
+/** A notification with an id that another request in this process delivers. */
 interface Claim {
   readonly item: Item;
-  /** Ends when what came of the whole request is on the disk; rejects when that could not be stored. */
+  /** Settles when the request's outcomes are durable; rejects if storing them failed. */
   readonly stored: Promise<unknown>;
 }
 
-/** What is known when a request's notifications are to be sent. */
+/** Facts that sending needs. */
 interface Known {
   readonly devices: FoundRelayDevices;
   readonly remembered: ReadonlyMap<string, Receipt>;
-  /** When the request came, in Unix milliseconds. */
+  /** When the request arrived, in Unix milliseconds. */
   readonly now: number;
 }
 
@@ -78,10 +78,16 @@ const nothing: ReadonlyMap<string, Receipt> = new Map();
 const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
-/** The first try of every notification of a request, within its budget; what is left over is stored before it returns. */
+/**
+ * Makes the first try of all notifications of a request, within its time budget. Stores unfinished ones before it
+ * returns. Idempotent for notifications with an id, as long as their receipt is kept.
+ */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
-  /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
+  /**
+   * Requests in flight by notification, until their outcomes are durable. A duplicate waits for them instead of sending
+   * again.
+   */
   readonly #claims = new Map<string, Claim>();
   readonly #waits: VendorWaits;
   readonly #lookUps: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
@@ -101,14 +107,14 @@ export class DeliverNotifications {
   }
 
   /**
-   * One result for each request, in order; what they say is durable.
-   * @throws ProtocolError SERVICE_UNAVAILABLE when the relay is full.
+   * Returns one result per push request, in order. The reported outcomes are durable.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
    */
   deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
     const now = this.#options.clock();
     const items = requests.map((request) => {
       const notification = readPushRequest(request, requester, now);
-      // A number that no device can have can be in no receipt either.
+      // No device has an unsafe integer as its id, so no receipt has one either.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return new Item(notification, hasOwnId);
     });
@@ -120,12 +126,12 @@ export class DeliverNotifications {
     return delivered;
   }
 
-  /** From now on no request waits for vendors: what is under way is stored for a later try. For closing. */
+  /** Graceful shutdown: no request waits for vendors from now on. Tries in flight are stored for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
   }
 
-  /** The items that are this request's to deliver, by their keys; the others are marked as repeats. */
+  /** Returns the items that this request must deliver, by key. Marks all others as duplicates. */
   #findRepeats(withId: readonly Item[]): Map<string, Item> {
     const own = new Map<string, Item>();
     for (const item of withId) {
@@ -138,7 +144,7 @@ export class DeliverNotifications {
     return own;
   }
 
-  /** Has repeats wait until all that a request came to is stored. */
+  /** Makes duplicates wait until this request's outcomes are durable. */
   #claim(own: ReadonlyMap<string, Item>, stored: Promise<unknown>): void {
     for (const [key, item] of own) this.#claims.set(key, { item, stored });
     const release = (): void => {
@@ -147,7 +153,7 @@ export class DeliverNotifications {
     stored.then(release, release);
   }
 
-  /** Ends when each item has an outcome, and all of them are on the disk. */
+  /** Resolves when every item has an outcome and all outcomes are durable. */
   async #deliver(
     { serverId }: NotifyRequester,
     items: readonly Item[],
@@ -163,7 +169,7 @@ export class DeliverNotifications {
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
       const waiting = this.#waits.wait(this.#begin(items, { devices, remembered, now }));
       if (waiting !== undefined) await waiting;
-      // What another request has is on the disk soon, and only then may this one's answer say so.
+      // This answer may report another request's outcome only once that is durable.
       for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
       for (const item of items) item.outcome = this.#settle(item, now);
@@ -175,7 +181,7 @@ export class DeliverNotifications {
       isRecorded = true;
     } finally {
       load.leave(serverId, items.length - late.length);
-      // Only now, or what the answer said would be taken for the newer.
+      // Must follow `record`: otherwise the outcome that the answer reported would overwrite the newer one.
       for (const item of late) void this.#endLate(item, isRecorded && item.outcome.kind === 'retry');
     }
     return items.map(({ notification, hasOwnId, sameAs, outcome: own }) => {
@@ -184,7 +190,7 @@ export class DeliverNotifications {
     });
   }
 
-  /** Sends what is to be sent; what needs no vendor has ended then. The tries that are under way. */
+  /** Starts the tries and settles items that need no vendor. Returns the tries in flight. */
   #begin(items: readonly Item[], { devices, remembered, now }: Known): Tries {
     const { attempts, timings } = this.#options;
     const tries = new Tries();
@@ -210,7 +216,7 @@ export class DeliverNotifications {
         item.ended = outcomeOf(receipt);
         item.isRepeat = true;
       } else if (hasReadableToken(device)) {
-        // Also a token that was dead and was registered again since: it deserves another try.
+        // Includes a token that was dead and has been registered again: it gets another try.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
@@ -239,7 +245,7 @@ export class DeliverNotifications {
       await stored;
       item.ended = first.outcome;
     } catch (err) {
-      // The request that had it could not store what came of it: it may have been sent, so it is tried again.
+      // The other request could not store its outcome. The notification may have been delivered; retry it.
       this.#options.log.warn(
         { err, device: item.notification.relayDeviceId },
         'a repeat takes the place of the first',
@@ -254,14 +260,14 @@ export class DeliverNotifications {
     return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
-  /** What is stored for later must still be worth it then. */
+  /** Rejects an item that expires before its retry. */
   #settle({ notification, isRepeat, ended }: Item, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
     const outcome: Outcome = ended ?? {
       kind: 'retry',
       reason: 'UNDER_WAY',
-      // Later than anything that is under way can last, so that the stored try never runs beside it.
+      // Later than any try in flight can end: the stored retry must never run concurrently with it.
       at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
       isTry: true,
       isInDoubt: true,
@@ -270,7 +276,7 @@ export class DeliverNotifications {
     return isWorthless ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' } : outcome;
   }
 
-  /** What is late leaves when its vendor has answered. */
+  /** Waits for the vendor's late answer, frees the slot and records the outcome. */
   async #endLate(item: Item, wasQueued: boolean): Promise<void> {
     const { load, records, log } = this.#options;
     await item.trying;
@@ -293,7 +299,7 @@ export class DeliverNotifications {
   }
 }
 
-/** Tells one notification for one device from all others. */
+/** Unique key of one notification for one device. */
 function keyOf({ serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey): string {
   return `${serverId} ${notificationId} ${relayDeviceId} ${pushAccountId}`;
 }

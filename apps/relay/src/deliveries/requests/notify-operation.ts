@@ -23,14 +23,14 @@ interface NotifyContext {
 }
 
 /**
- * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Each
- * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
- * answer. A dead token, an unknown device, and another realm's or account's device are in `delete_device_ids`; an id that
- * another push request of the same body reaches is not, since a server would drop that device with it.
+ * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request at
+ * once and returns its result in `results`, in order. Stores retries before it answers. `delete_device_ids` lists
+ * devices with a dead token, unknown devices, and devices of another realm or account. It omits an id that another push
+ * request of the same body reaches: the server would delete that device too.
  *
- * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
- * BAD_REQUEST for the body, which costs one of the quota; SERVICE_UNAVAILABLE when the relay is full; RATE_LIMIT_HIT when
- * not enough is left for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
+ * BAD_REQUEST for the body, which costs one unit of the quota; SERVICE_UNAVAILABLE if the relay is full; RATE_LIMIT_HIT
+ * if the quota does not cover all push requests; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const notify = operation({
   method: 'POST',

@@ -9,17 +9,17 @@ import {
 import type { RealmId } from '../../servers/server-tables.js';
 import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
-/** Who asks, and for which realm. */
+/** The server that sends a notify request, and the realm. */
 export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
   readonly realmUuid: string;
 }
 
-/** Both vendors keep a notification for a phone that is off; a server that says nothing wants it kept. */
+/** Default: the maximum. Both vendors store notifications for phones that are off. */
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
-/** A push request in the relay's words. One without `notification_id` gets an id of ours. */
+/** Converts a push request to the relay's type. Generates a missing `notification_id`. */
 export function readPushRequest(
   request: PushRequest,
   requester: NotifyRequester,
@@ -31,7 +31,7 @@ export function readPushRequest(
     ttl_seconds: timeToLive,
     collapse_id: collapseId,
   } = request;
-  // Field by field: spreading an object costs a hundred times as much, once for each notification.
+  // Field by field: a spread costs a hundred times as much, once per notification.
   return {
     serverId: requester.serverId,
     realmId: requester.realmId,
@@ -53,7 +53,7 @@ function readUrgency(request: PushRequest): VendorUrgency {
   return { vendor: 'apns', priority, pushType, aps: rebuildAps(request.payload.aps) };
 }
 
-/** Every `aps` dictionary that goes to a phone, as JSON, by which of its fields are there: these values and no other. */
+/** Every `aps` dictionary that phones receive, as JSON. The index is a bit set of its fields; the values are fixed. */
 const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
   JSON.stringify({
     ...(fields & 1 && { alert: { title: 'New notification' } }),
@@ -64,9 +64,8 @@ const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
 );
 
 /**
- * The `aps` for what a server asked for, as JSON in ASCII. Whatever a server writes as alert or sound becomes the one
- * neutral placeholder, because a phone shows it under the app's name when it cannot decrypt: a server must not be able
- * to put words of its own there.
+ * Rebuilds `aps` from a server's request, as ASCII JSON. Replaces any alert or sound by one neutral placeholder. A phone
+ * that cannot decrypt shows the alert under the app's name, where a server must not place its own text.
  * https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
  */
 export function rebuildAps(asked: Readonly<Record<string, unknown>>): string {

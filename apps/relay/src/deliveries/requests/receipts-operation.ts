@@ -18,11 +18,11 @@ interface ReceiptsContext {
 }
 
 /**
- * Tells a server what became of its notifications: of those that were queued, and of those that it gave an id, for a day
- * after the last change. Ids that are not remembered are left out.
+ * Returns the outcomes of a server's queued notifications and of notifications that it gave an id, for one day after the
+ * last change. Omits unknown ids.
  *
- * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for
- * `ids`, which costs one of the quota as well.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
+ * for `ids`, which cost one unit of the quota as well.
  */
 export const findReceipts = operation({
   method: 'GET',

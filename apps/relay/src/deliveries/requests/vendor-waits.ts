@@ -1,8 +1,8 @@
-/** How many tries of one request are under way. */
+/** Counts the tries of one request that are in flight. */
 export class Tries {
   #underWay = 0;
   #whenOver: (() => void) | undefined;
-  /** Until when it is waited for them, by `performance.now()`. */
+  /** Deadline of the wait, by `performance.now()`. */
   waitsUntil = 0;
 
   get underWay(): number {
@@ -18,19 +18,19 @@ export class Tries {
     if (this.#underWay === 0) this.#whenOver?.();
   }
 
-  /** Acts when none is under way any more. */
+  /** Calls `act` when no try is in flight. */
   whenOver(act: () => void): void {
     this.#whenOver = act;
   }
 }
 
 /**
- * Has requests wait for their tries, for as long as each of them may at most. One timer serves all: who began to wait
- * first has waited long enough first.
+ * Makes requests wait for their tries, up to a time budget each. One timer serves all: the budget is constant, so
+ * deadlines expire in the order of arrival.
  */
 export class VendorWaits {
   readonly #budgetMilliseconds: number;
-  /** In the order in which they began, and how the wait for each ends. */
+  /** Waiting requests in order of arrival, with their `resolve`. */
   readonly #waiting = new Map<Tries, () => void>();
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -39,7 +39,7 @@ export class VendorWaits {
     this.#budgetMilliseconds = budgetMilliseconds;
   }
 
-  /** Ends when nothing is under way any more, or the budget is spent; `undefined` when there is nothing to wait for. */
+  /** Resolves when no try is in flight or the budget is spent. Returns `undefined` if there is nothing to wait for. */
   wait(tries: Tries): Promise<void> | undefined {
     if (tries.underWay === 0 || this.#isOver) return undefined;
     return new Promise((resolve) => {
@@ -53,7 +53,7 @@ export class VendorWaits {
     });
   }
 
-  /** From now on nobody waits. */
+  /** Ends all waits, and skips future ones. */
   end(): void {
     this.#isOver = true;
     for (const resolve of this.#waiting.values()) resolve();
@@ -61,7 +61,7 @@ export class VendorWaits {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // Whoever waits has a connection that keeps the process; this alone must not.
+    // `unref`: a waiting request's connection keeps the process alive, the timer alone must not.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

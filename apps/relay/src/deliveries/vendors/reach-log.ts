@@ -1,6 +1,6 @@
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
-/** Tells the log once that a vendor cannot be reached and why, and once that it can be reached again. */
+/** Logs an outage of a vendor once when it begins, with the cause, and once when it ends. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;
@@ -11,7 +11,7 @@ export class ReachLog {
     this.#url = url;
   }
 
-  /** `error` is what went wrong; `undefined` when nobody answered in time. */
+  /** `error` is the cause; `undefined` means a timeout. */
   failed(error: unknown): void {
     const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
     const why = (message || code || String(error)).trim();

@@ -6,8 +6,8 @@ interface Waiting {
 }
 
 /**
- * Lets so many requests through at once; the others wait here until it is too late for them: one of each sender in turn, so
- * that nobody's crowd delays the others, and of one sender in order.
+ * Concurrency limit with fair queuing: round-robin over senders, FIFO within one, so that one server's backlog does not
+ * delay others. A queued request leaves when its deadline has passed.
  */
 export class SendGate {
   readonly #limit: number;
@@ -20,7 +20,10 @@ export class SendGate {
     this.#clock = clock;
   }
 
-  /** True at once while there is room; otherwise a promise that is false when `notAfter` (Unix milliseconds) passed. */
+  /**
+   * Returns `true` at once if there is a free slot. Otherwise a promise: `false` if `notAfter` (Unix milliseconds)
+   * passed first.
+   */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
     if (this.#underWay < this.#limit) {
       this.#underWay += 1;

@@ -1,20 +1,20 @@
 import type { Secret } from '@waxwing/service/config';
 import type { CryptoKey } from 'jose';
 
-/** An Apple developer team's key and the apps that may be served with it. */
+/** An Apple developer team's key and the apps that it serves. */
 export interface ApnsApp {
   readonly vendor: 'apns';
   readonly teamId: string;
   readonly keyId: string;
   readonly privateKey: Secret<CryptoKey>;
-  /** Tells one key from another that bears the same id: a digest of team, key id and public key. */
+  /** Digest of team, key id and public key. Distinguishes two keys with the same id. */
   readonly fingerprint: string;
   readonly keyFile: string;
-  /** Bundle ids, or any. */
+  /** Bundle ids; `*` for any. */
   readonly topics: ReadonlySet<string> | '*';
 }
 
-/** The team's key that serves a bundle id: one that names it, else one that serves any; `undefined` for none. */
+/** Finds the key for a bundle id: a key that lists it, else a key for any; `undefined` if there is none. */
 export function findApnsApp(
   { apns }: { readonly apns: readonly ApnsApp[] },
   topic: string,

@@ -12,12 +12,12 @@ import { maximumAnswerCharacters } from '../vendor-sender.js';
 import type { ApnsEnding, ApnsExchange } from './exchange.js';
 
 export interface ApnsTimings {
-  /** Time for one request, from its first byte to the whole answer. */
+  /** Timeout of one request, from its first byte to the complete answer. */
   readonly requestTimeoutMilliseconds: number;
   readonly connectTimeoutMilliseconds: number;
-  /** A connection on which nothing happened for so long is asked whether it still lives. */
+  /** Idle time after which the connection is checked with a ping. */
   readonly pingAfterIdleMilliseconds: number;
-  /** How long that may take to be answered. */
+  /** Timeout of a ping; afterwards the connection is destroyed. */
   readonly pingTimeoutMilliseconds: number;
 }
 
@@ -26,20 +26,20 @@ export interface ApnsConnectionOptions {
   readonly ca: string | undefined;
   readonly timings: ApnsTimings;
   readonly clock: Clock;
-  /** A request has ended. */
+  /** Called when a request has ended. */
   onEnded(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void;
-  /** Streams may have become free. */
+  /** Called when streams may have become free. */
   onRoom(): void;
-  /** It takes no new requests any more; what is under way may still end well. */
+  /** Called when the connection takes no new requests. Requests in flight may still succeed. */
   onRetired(connection: ApnsConnection): void;
-  /** It is gone, and everything that was under way has ended. */
+  /** Called when the connection is closed and all its requests have ended. */
   onClosed(connection: ApnsConnection): void;
 }
 
 const connectionOf = Symbol('connection');
 const exchangeOf = Symbol('exchange');
 
-/** A stream that knows what it is for, so that all streams share their listeners. */
+/** A stream with a reference to its exchange, so that all streams share their listeners. */
 interface ExchangeStream extends ClientHttp2Stream {
   [connectionOf]: ApnsConnection;
   [exchangeOf]: ApnsExchange;
@@ -50,8 +50,8 @@ const maximumStreams = 1000;
 const sweepsPerTimeout = 10;
 
 /**
- * One HTTP/2 connection to APNs. Streams are counted here against what the peer announces, because Apple allows only one
- * until a request has succeeded and many after.
+ * One HTTP/2 connection to APNs. Counts streams against the peer's announced limit: APNs allows one stream until a
+ * request has succeeded, and many afterwards.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-connection-to-apns
  */
 export class ApnsConnection {
@@ -74,7 +74,7 @@ export class ApnsConnection {
     this.#options = options;
     const { timings, clock } = options;
     this.#lastHeardAt = clock();
-    // A name is looked up again for each connection, as Apple asks: connect does so.
+    // `connect` resolves the host name for each connection, as Apple asks.
     this.#session = connect(options.url, options.ca === undefined ? {} : { ca: options.ca });
     this.#connectDeadline = setTimeout(() => this.#session.destroy(), timings.connectTimeoutMilliseconds);
     const sweepMilliseconds = Math.min(timings.requestTimeoutMilliseconds, timings.pingTimeoutMilliseconds);
@@ -82,21 +82,21 @@ export class ApnsConnection {
     this.#listen();
   }
 
-  /** How many requests it can take now. */
+  /** How many more requests it can take now. */
   get room(): number {
-    // A session that has broken says so only later: its streams end first, and asking it for one more would throw.
+    // A broken session emits `close` late. Its streams end first, and a new request on it would throw.
     const { closed, destroyed } = this.#session;
     if (this.isRetired || this.#isDoubtful || closed || destroyed) return 0;
     const allowed = this.#isProven ? Math.min(this.#announcedStreams, maximumStreams) : 1;
     return this.#announcedStreams === 0 ? 0 : allowed - this.#flights.size;
   }
 
-  /** Whether a request has got an answer on it, which is when APNs allows more than one at once. */
+  /** Whether a request was answered on this connection. APNs allows concurrent streams only afterwards. */
   get isProven(): boolean {
     return this.#isProven;
   }
 
-  /** Whether it ever got as far as HTTP/2. */
+  /** Whether the HTTP/2 handshake ever completed. */
   get wasConnected(): boolean {
     return this.#announcedStreams > 0;
   }
@@ -105,12 +105,12 @@ export class ApnsConnection {
     return this.#retiredAt !== undefined;
   }
 
-  /** What broke it; `undefined` when nothing was said. */
+  /** The error that broke the connection; `undefined` if there was none. */
   get trouble(): Error | undefined {
     return this.#trouble;
   }
 
-  /** Sends a request; only while there is {@link room}. */
+  /** Sends a request. Call it only while there is {@link room}. */
   send(exchange: ApnsExchange): void {
     const { notification, authorization } = exchange.request;
     const { path, headers, body } = notification;
@@ -125,25 +125,25 @@ export class ApnsConnection {
     stream.on('response', onResponse);
     stream.on('error', expectBreak);
     stream.on('close', onClose);
-    // ASCII throughout, and copied faster when that is said.
+    // The body is ASCII; `latin1` makes Node copy it faster.
     stream.end(body, 'latin1');
   }
 
-  /** Used by its streams: the peer has begun to answer. */
+  /** Called by its streams: the peer began to answer. */
   heard(): void {
     this.#lastHeardAt = this.#options.clock();
     this.#isProven = true;
   }
 
-  /** Used by its streams: nothing more comes. */
+  /** Called by its streams: the stream is closed. */
   ended(exchange: ApnsExchange): void {
-    // One that took too long has been given up already.
+    // A request that timed out has been removed already.
     if (!this.#flights.delete(exchange)) return;
     this.#options.onEnded(exchange, this.#endingOf(exchange), this);
     this.#options.onRoom();
   }
 
-  /** Takes no new requests; closes once those under way have ended. */
+  /** Takes no new requests, and closes once those in flight have ended (graceful shutdown). */
   retire(): void {
     if (this.isRetired) return;
     this.#retiredAt = this.#options.clock();
@@ -151,10 +151,10 @@ export class ApnsConnection {
     this.#options.onRetired(this);
   }
 
-  /** Drops the connection at once. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#session.destroy();
-    // A session that was closed has let go of its socket, which waits for the peer to close it too.
+    // A closed session detaches from its socket, which would wait for the peer to close it.
     this.#socket?.destroy();
   }
 
@@ -164,7 +164,7 @@ export class ApnsConnection {
       this.#socket = socket as Socket;
     });
     session.on('remoteSettings', ({ maxConcurrentStreams = maximumStreams }) => {
-      // One that allows no stream at all is of no use, and is given up when the time to connect is over.
+      // A peer that allows no streams is useless: the connect deadline ends it.
       if (maxConcurrentStreams > 0) clearTimeout(this.#connectDeadline);
       this.#announcedStreams = maxConcurrentStreams;
       this.#lastHeardAt = this.#options.clock();
@@ -174,7 +174,7 @@ export class ApnsConnection {
       this.#lastStreamId = lastStreamId;
       this.retire();
     });
-    // `close` follows, with whatever the break meant for the requests under way.
+    // `close` follows and ends the requests in flight.
     session.on('error', (error: Error) => {
       this.#trouble = error;
     });
@@ -188,7 +188,10 @@ export class ApnsConnection {
     });
   }
 
-  /** RFC 9113 sections 6.8 and 8.7: streams above the last of a GOAWAY, and refused ones, were not processed. */
+  /**
+   * Derives how a request ended. RFC 9113 sections 6.8 and 8.7: the peer did not process refused streams, nor streams
+   * above the last id of a GOAWAY.
+   */
   #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
     if (httpStatus === 200) return success;
     const { id, rstCode } = stream ?? {};
@@ -201,7 +204,7 @@ export class ApnsConnection {
     return { kind: 'unanswered', why: 'BROKEN_OFF' };
   }
 
-  /** Ends what waits too long for an answer, and asks a silent peer whether it still lives. */
+  /** Periodic sweep: times out requests and pings a silent peer. */
   #look(): void {
     const { timings, clock, onEnded } = this.#options;
     const now = clock();
@@ -212,7 +215,7 @@ export class ApnsConnection {
       this.#isDoubtful = true;
       onEnded(exchange, { kind: 'unanswered', why: 'TIMED_OUT' }, this);
     }
-    // By then everything that was under way has ended, and the peer should have closed the connection.
+    // By then all requests have ended, and the peer should have closed the connection.
     const patience = timings.requestTimeoutMilliseconds + timings.pingTimeoutMilliseconds;
     if (this.#retiredAt !== undefined && now - this.#retiredAt >= patience) this.destroy();
     if (this.#pingSentAt !== undefined) {
@@ -258,5 +261,8 @@ function onClose(this: ClientHttp2Stream): void {
   connection.ended(exchange);
 }
 
-/** A break arrives as an error too; `close` comes after it and carries what is needed. */
+/**
+ * Ignores a stream's `error`: `close` follows and carries the details. Without a listener the error would crash the
+ * process.
+ */
 function expectBreak(): void {}

@@ -17,13 +17,15 @@ export interface ApnsNotification {
   readonly body: string;
 }
 
-// Values that differ each time would fill the connection's small header table; `authorization` and `:path` are kept out
-// of it by Node already. https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
+// Unique values would flood the connection's small HPACK table. Node already keeps `authorization` and `:path` out of
+// it.
+// https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
 const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 
 /**
- * A notification as APNs wants it.
+ * Builds the APNs request of a notification.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ * @throws TypeError for a notification or device of another vendor.
  */
 export function buildApnsNotification({ notification, device }: Delivery): ApnsNotification {
   const { target } = device;
@@ -33,7 +35,7 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
     throw new TypeError(`notification ${notificationId} is not for APNs`);
   }
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
-  // Apple refuses a background notification of priority 10.
+  // APNs refuses a background notification with priority 10.
   const priority = urgency.pushType === 'background' && urgency.priority === 10 ? 5 : urgency.priority;
   const headers: ApnsHeaders = {
     'apns-topic': target.iosAppId,
@@ -51,7 +53,7 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
   };
 }
 
-/** The JSON body; the 64-bit account id is a number in it, written digit by digit. */
+/** Builds the JSON body as text: `JSON.stringify` cannot write the 64-bit account id as a number. */
 function buildApnsBody(
   { aps }: ApnsUrgency,
   { pushAccountId, encryptedData }: EncryptedNotification,
@@ -61,7 +63,7 @@ function buildApnsBody(
 
 const emptyBodyBytes = '{"aps":,"push_account_id":,"encrypted_data":""}'.length;
 
-/** Bytes of the body, all of it ASCII. */
+/** Size of the body in bytes. All of it is ASCII. */
 export function apnsBodyBytes(
   { aps }: ApnsUrgency,
   { pushAccountId, encryptedData }: EncryptedNotification,

@@ -7,26 +7,26 @@ import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from
 
 export interface ApnsPoolOptions {
   readonly url: string;
-  /** PEM of the authority to trust; the system's when `undefined`. */
+  /** PEM of the trusted certificate authority; the system's authorities if `undefined`. */
   readonly ca: string | undefined;
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumConnections: number;
-  /** Requests that may wait for a free stream; one more is answered OVERLOADED. */
+  /** Maximum number of queued requests. Further ones are answered OVERLOADED. */
   readonly maximumWaiting: number;
   readonly reach: ReachLog;
 }
 
-/** A stream refused on a connection that lives may be refused again and again; connections ending take requests along. */
+/** A live connection may refuse the same stream every time. A connection that ends takes many requests with it. */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
-/** After these the connection is of no more use; a request that got one goes to another. */
+/** Reasons that make a connection useless. A request that receives one is retried on another connection. */
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**
- * Connections to one of Apple's systems with one credential, kept for as long as they last. Requests wait here, and not
- * unseen inside Node, until a stream is free.
+ * Connection pool for one of Apple's environments and one credential. Connections are reused as long as they last.
+ * Requests queue here until a stream is free, not invisibly inside Node.
  */
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
@@ -37,14 +37,14 @@ export class ApnsPool {
   #connectFailures = 0;
   #connectNotBefore = 0;
   #isClosed = false;
-  /** Emits `over` when nothing is under way any more, or nobody waits for it. */
+  /** Emits `over` when the pool is drained, or the deadline for that has passed. */
   readonly #closing = new EventEmitter();
 
   constructor(options: ApnsPoolOptions) {
     this.#options = options;
   }
 
-  /** Requests that wait for a free stream. */
+  /** Number of queued requests. */
   get waiting(): number {
     return this.#again.length + this.#waiting.count;
   }
@@ -53,7 +53,7 @@ export class ApnsPool {
     return this.#connections.size;
   }
 
-  /** Sends one notification, again where APNs provably has not processed it. Never rejects. */
+  /** Sends one notification. Resends it if APNs provably did not process it. Never rejects. */
   send(request: ApnsRequest): Promise<ApnsResult> {
     return new Promise((resolve) => {
       if (this.#isClosed || this.waiting >= this.#options.maximumWaiting) {
@@ -65,7 +65,7 @@ export class ApnsPool {
     });
   }
 
-  /** Waits until nothing is under way, at most `deadlineMilliseconds`; then drops every connection. */
+  /** Graceful shutdown: drains for at most `deadlineMilliseconds`, then destroys all connections. */
   async close(deadlineMilliseconds: number): Promise<void> {
     this.#isClosed = true;
     if (this.#underWay + this.waiting > 0) {
@@ -102,7 +102,7 @@ export class ApnsPool {
     return this.#again.pop() ?? this.#waiting.take();
   }
 
-  /** One more connection, unless one is only just coming up: opening many at once looks like an attack to Apple. */
+  /** Opens one more connection, unless one is still connecting: many at once look like an attack to Apple. */
   #openWhereUseful(): void {
     let usable = 0;
     for (const connection of this.#connections) {
@@ -132,7 +132,7 @@ export class ApnsPool {
   #onClosed(connection: ApnsConnection): void {
     this.#connections.delete(connection);
     if (this.#isClosed) return;
-    // One that ended before it answered anything failed too: opening the next at once would look like an attack.
+    // A connection that ended before its first answer counts as failed: reconnecting at once would look like an attack.
     if (connection.isProven) this.#connectFailures = 0;
     else this.#rest(connection);
     this.#dispatch();
@@ -144,7 +144,7 @@ export class ApnsPool {
     this.#connectNotBefore = 0;
   }
 
-  /** Opens no connection for a while, the longer the more of them failed in a row. */
+  /** Delays the next connection, with exponential backoff over consecutive failures. */
   #rest(failed: ApnsConnection): void {
     this.#connectFailures += 1;
     const attempt = this.#connectFailures - maximumConnectFailures + 1;

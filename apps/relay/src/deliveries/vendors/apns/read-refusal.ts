@@ -13,7 +13,7 @@ export interface ApnsReply {
   readonly retryAfter: string | undefined;
 }
 
-/** A refusal by APNs; its timestamp is in milliseconds. */
+/** Reads a refusal by APNs. Its timestamp is in Unix milliseconds. */
 export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
   const parsed = errorBody.safeParse(parseJsonOrUndefined(body, JSON.parse));
   const { reason, timestamp } = parsed.success ? parsed.data : {};

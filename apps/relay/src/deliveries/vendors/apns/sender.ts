@@ -23,7 +23,7 @@ export interface ApnsSenderOptions {
 
 const maximumConnections = 8;
 
-/** APNs with one team's key: production and sandbox, each with connections of its own. */
+/** Sends to APNs with one team's key. Production and sandbox have separate connection pools. */
 export class ApnsSender implements VendorSender {
   readonly #options: ApnsSenderOptions;
   readonly #pools: Readonly<Record<ApnsEnvironment, ApnsPool>>;

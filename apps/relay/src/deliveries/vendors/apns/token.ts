@@ -11,13 +11,13 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple: a new one at least every 60 minutes and at most every 20.
+// Apple: replace a token at least every 60 minutes and at most every 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
 
 /**
- * The provider token of one team's key, minted by whichever process comes first and shared with the others.
+ * Provider token of one team's key. One process mints it and shares it with the others through the database.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
 export class ProviderToken {
@@ -29,24 +29,24 @@ export class ProviderToken {
     this.#options = options;
   }
 
-  /** The `authorization` header, without waiting; `undefined` when {@link get} has to be asked. */
+  /** Returns the cached `authorization` header; `undefined` if {@link get} must be called. */
   peek(): string | undefined {
     return this.#held !== undefined && this.#ageOf(this.#held) < renewAfterMilliseconds
       ? this.#held.authorization
       : undefined;
   }
 
-  /** The `authorization` header. Rejects when the database cannot be used and no token is left. */
+  /** Returns the `authorization` header. Rejects if the database is unavailable and no usable token is cached. */
   async get(): Promise<string> {
     return this.peek() ?? (await this.#obtain(renewAfterMilliseconds)).authorization;
   }
 
-  /** Takes or mints a newer token after Apple called this one too old; keeps it when it is too young to be replaced. */
+  /** Replaces the token after Apple rejected it as too old. Keeps a token that is too young to be replaced. */
   async renew(): Promise<void> {
     await this.#obtain(mintIntervalMilliseconds);
   }
 
-  /** From when on a new token may be minted, in Unix milliseconds. */
+  /** Earliest time to mint a new token, in Unix milliseconds. */
   get mintableAt(): number {
     return (this.#held?.mintedAt ?? this.#options.clock()) + mintIntervalMilliseconds;
   }
@@ -62,7 +62,7 @@ export class ProviderToken {
     try {
       this.#held = await this.#takeOrMint(maximumAgeMilliseconds);
     } catch (error) {
-      // The database is away: the token in hand is good for as long as Apple takes it.
+      // The database is unavailable: keep the cached token for as long as Apple accepts it.
       if (this.#held === undefined || this.#ageOf(this.#held) >= usableMilliseconds) throw error;
     }
     return this.#held;
@@ -87,14 +87,17 @@ export class ProviderToken {
     return { authorization: `bearer ${token}`, mintedAt: now };
   }
 
-  /** A token from the future, by a clock that was set back since, counts as too old; another process's clock may differ. */
+  /**
+   * Age of a token. A token from the future counts as too old: the clock was set back since. Small differences between
+   * the clocks of processes are tolerated.
+   */
   #ageOf({ mintedAt }: HeldProviderToken): number {
     const age = this.#options.clock() - mintedAt;
     return age < -clockDifferenceMilliseconds ? Number.POSITIVE_INFINITY : Math.max(0, age);
   }
 }
 
-/** How far apart the clocks of two processes may be: a token that much newer than now is not from the future. */
+/** Tolerated clock difference between processes. A token that is newer than now by less is not from the future. */
 const clockDifferenceMilliseconds = 60_000;
 
 interface HeldProviderToken {
@@ -104,7 +107,7 @@ interface HeldProviderToken {
   readonly mintedAt: number;
 }
 
-/** Provider tokens where all processes of a relay find them, sealed. */
+/** Stores sealed provider tokens in the database, shared by all processes of a relay. */
 export class ProviderTokenStore {
   readonly #database: RelayDatabase;
   readonly #vault: TokenVault;
@@ -114,7 +117,10 @@ export class ProviderTokenStore {
     this.#vault = vault;
   }
 
-  /** The token of a credential; `undefined` when none was minted yet, or it cannot be read, and is then forgotten. */
+  /**
+   * Finds the token of a credential. Returns `undefined` if there is none, or if it cannot be opened; then it is
+   * deleted.
+   */
   async find(credential: string): Promise<HeldProviderToken | undefined> {
     const row = await this.#database.db
       .selectFrom('provider_tokens')
@@ -135,8 +141,9 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Stores `token` unless another process has stored one that was minted after `olderThan`. The answer is the token that
-   * stands: of several that mint at once, all use the first. One from the future, by a clock that was set back, gives way.
+   * Stores `token`, unless another process stored one that was minted after `olderThan`. Returns the token in force: if
+   * several processes mint at once, all use the first. A stored token from the future (its clock was set back since) is
+   * replaced.
    */
   async replace(credential: string, token: HeldProviderToken, olderThan: number): Promise<HeldProviderToken> {
     const row = {

@@ -1,7 +1,7 @@
 import type { Secret } from '@waxwing/service/config';
 import type { CryptoKey } from 'jose';
 
-/** A Firebase project and the service account that may send for it. */
+/** A Firebase project and the service account that sends for it. */
 export interface FcmApp {
   readonly vendor: 'fcm';
   readonly projectId: string;
@@ -9,18 +9,18 @@ export interface FcmApp {
   readonly privateKeyId: string;
   readonly privateKey: Secret<CryptoKey>;
   readonly tokenUri: string;
-  /** Tells one credential from another: a digest of account, key id, token endpoint and public key. */
+  /** Digest of account, key id, token endpoint and public key. Distinguishes two credentials. */
   readonly fingerprint: string;
-  /** Which field of a message names the phone: its registration token, or its Firebase installation id. */
+  /** The message field that addresses the phone: its registration token, or its Firebase installation id. */
   readonly addressBy: 'token' | 'fid';
-  /** For people: which file to mend. */
+  /** Path of the credential's file, for error messages. */
   readonly serviceAccountFile: string;
-  /** Servers (UUIDs) and realms (UUIDs) whose devices belong to this project; empty for the default project. */
+  /** Servers and realms (UUIDs) with devices in this project. Both are empty for the default project. */
   readonly serverIds: ReadonlySet<string>;
   readonly realmUuids: ReadonlySet<string>;
 }
 
-/** The Firebase project for a realm's devices: its own, else its server's, else the default; `undefined` for none. */
+/** Finds the Firebase project of a realm: its own, else its server's, else the default; `undefined` if there is none. */
 export function findFcmApp(
   { fcm }: { readonly fcm: readonly FcmApp[] },
   serverId: string,

@@ -9,8 +9,8 @@ export interface FcmMessageOptions {
 }
 
 /**
- * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
- * `data` are text. A phone is named by `token` today; Google has announced `fid` in its place.
+ * Builds the body of `messages:send`. It is a data message, so that the app and not the system chooses the display. All
+ * values of `data` are strings. `token` addresses the phone today; Google announced `fid` as its successor.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
@@ -19,7 +19,7 @@ export function buildFcmMessage(
 ): string {
   const { pushAccountId, encryptedData, urgency } = notification;
   const collapseId = vendorCollapseId(notification);
-  // A clock that was set back meanwhile gives no more than was asked for: FCM refuses more than it allows.
+  // Capped: after the clock was set back, the TTL could exceed what FCM allows.
   const secondsLeft = Math.min(
     notification.timeToLiveSeconds,
     Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000)),
@@ -39,7 +39,7 @@ export function buildFcmMessage(
   });
 }
 
-/** Bytes that count against FCM's limit: keys and values of the data, all of them ASCII. */
+/** Bytes that count toward FCM's limit: keys and values of `data`, all of them ASCII. */
 export function fcmDataBytes({ pushAccountId, encryptedData }: Delivery['notification']): number {
   return 'push_account_id'.length + pushAccountId.length + 'encrypted_data'.length + encryptedData.length;
 }

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
 
-/** So much is read, and dropped, to keep the connection; beyond that it is given up. */
+/** Longer bodies are not read to the end; their connection is closed. Shorter ones are drained to keep it. */
 const maximumReadBytes = 128 * 1024;
 
 const errorBody = z.object({
@@ -27,7 +27,7 @@ const errorBody = z.object({
 const fcmErrorType = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
 const namesToken = /not a valid FCM registration token/i;
 
-/** A refusal by FCM. */
+/** Reads a refusal by FCM. */
 export async function readFcmRefusal({
   statusCode,
   headers,
@@ -42,15 +42,19 @@ export async function readFcmRefusal({
   };
 }
 
-/** What Google answered, which is ASCII; nothing at all when it is longer than Google's answers are. */
+/**
+ * Reads the body of Google's answer (ASCII). Returns an empty string if it is longer than {@link
+ * maximumAnswerCharacters}.
+ */
 export async function readBody(body: Dispatcher.ResponseData['body']): Promise<string> {
   const text = (await readAnswerText(body, maximumReadBytes)) ?? '';
   return text.length > maximumAnswerCharacters ? '' : text;
 }
 
 /**
- * The reason in FCM's error body: the code of its FcmError, else the status, else `UNKNOWN`. An INVALID_ARGUMENT that
- * blames the token and nothing else is `INVALID_TOKEN`. https://firebase.google.com/docs/cloud-messaging/error-codes
+ * Extracts the reason from FCM's error body: the code of its FcmError, else the status, else `UNKNOWN`. An
+ * INVALID_ARGUMENT that blames only the token becomes `INVALID_TOKEN`.
+ * https://firebase.google.com/docs/cloud-messaging/error-codes
  */
 function readReasonIn(body: string): string {
   const parsed = errorBody.safeParse(parseJsonOrUndefined(body, JSON.parse));

@@ -14,7 +14,7 @@ export interface FcmSenderOptions {
   readonly app: FcmApp;
   readonly baseUrl: string;
   readonly clock: Clock;
-  /** Google asks for ten seconds at least. */
+  /** Google asks for at least ten seconds. */
   readonly timeoutMilliseconds: number;
   readonly log: Log;
 }
@@ -25,7 +25,7 @@ const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_
 const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 
 /**
- * FCM HTTP v1 with one service account: one message a request, over connections that are kept for as long as they last.
+ * Sends over FCM HTTP v1 with one service account: one message per request, over keep-alive connections.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
  */
 export class FcmSender implements VendorSender {
@@ -34,7 +34,7 @@ export class FcmSender implements VendorSender {
   readonly #reach: ReachLog;
   readonly #gate: SendGate;
   readonly #pool: Pool;
-  /** What kept a connection from being made, so that nothing went over it: DNS, TCP, TLS. */
+  /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
   readonly #oauthAgent = new Agent({ connections: 1 });
   readonly #accessToken: AccessToken;
@@ -70,7 +70,7 @@ export class FcmSender implements VendorSender {
     }
   }
 
-  /** Google makes a new access token whenever it is asked. */
+  /** Google issues a new access token at any time. */
   get renewableAt(): number {
     return this.#options.clock();
   }
@@ -95,7 +95,7 @@ export class FcmSender implements VendorSender {
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
-    // Google may have taken its time for the access token.
+    // Fetching the access token may have taken until after the deadline.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy, isValidateOnly });
     const first = await this.#post(accessToken, body);

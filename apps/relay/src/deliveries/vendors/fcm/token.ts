@@ -21,7 +21,7 @@ export interface AccessTokenOptions {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 const assertionLifetimeSeconds = 3600;
 const refreshEarlyMilliseconds = 5 * 60_000;
-/** How long the token in hand is used before the next try to refresh it, after one has failed. */
+/** Delay before the next refresh after a failed one, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
 
@@ -35,7 +35,8 @@ interface HeldToken {
 }
 
 /**
- * A service account's access token: asked for once however many need it, kept until five minutes before it ends.
+ * OAuth access token of a service account. Single-flight: concurrent callers share one request. Refreshed five minutes
+ * before it expires.
  * https://developers.google.com/identity/protocols/oauth2/service-account
  */
 export class AccessToken {
@@ -47,7 +48,7 @@ export class AccessToken {
     this.#options = options;
   }
 
-  /** The token in force, without waiting; `undefined` when {@link get} has to be asked. */
+  /** Returns the cached token; `undefined` if {@link get} must be called. */
   peek(): string | undefined {
     const current = this.#current;
     return current !== undefined && this.#options.clock() < current.refreshAt
@@ -55,7 +56,7 @@ export class AccessToken {
       : undefined;
   }
 
-  /** Waits for Google only when there is no token that is still good: a newer one is fetched beside it. */
+  /** Returns the token. Waits for Google only if no valid token is cached; otherwise refreshes in the background. */
   async get(): Promise<AccessTokenResult> {
     const held = this.#current;
     const accessToken = this.peek();
@@ -69,12 +70,12 @@ export class AccessToken {
     return this.#asking;
   }
 
-  /** Forgets a token that was refused, unless a newer one has come since. */
+  /** Evicts a refused token, unless a newer one replaced it meanwhile. */
   forget(refused: string): void {
     if (this.#current?.accessToken === refused) this.#current = undefined;
   }
 
-  /** A token in hand is used until its end while Google does not give another. */
+  /** Refreshes the token. If that fails, the cached token stays in use until it expires. */
   async #refresh(): Promise<AccessTokenResult> {
     const result = await this.#ask();
     const current = this.#current;
@@ -110,7 +111,7 @@ export class AccessToken {
       this.#current = { accessToken: parsed.data.access_token, refreshAt: endsAt - early, endsAt };
       return { kind: 'token', accessToken: parsed.data.access_token };
     } catch (error) {
-      // No connection, a timeout, or an answer that is not Google's: nothing that says that the account is wrong.
+      // No connection, a timeout, or a malformed answer: no evidence against the account.
       reach.failed(error);
       return refused(503, undefined);
     }
