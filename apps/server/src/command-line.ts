@@ -3,7 +3,7 @@ import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@w
 
 const name = 'waxwing-server';
 
-/** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
+/** Runs one command. Returns the exit status: 0 on success, 1 on failure, 2 for a usage error. */
 export function runServerCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {

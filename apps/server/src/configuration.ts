@@ -16,45 +16,45 @@ import {
 } from '@waxwing/service/http-settings';
 import { readUploads, type UploadsConfiguration } from './uploads/uploads-configuration.js';
 
-/** Where the relay is, before the key file was read; or that there is none. */
+/** The relay's settings, before the key file is read. */
 export type RelaySettings =
   | {
       readonly kind: 'configured';
       readonly url: string;
       readonly serverId: string;
-      /** Holds the server key that `waxwing-relay servers add` printed; readable by its owner alone. */
+      /** Holds the server key that `waxwing-relay servers add` printed. Must be readable by its owner only. */
       readonly serverKeyFile: string;
     }
   | { readonly kind: 'not-configured' };
 
 export interface ServerConfiguration extends ListenConfiguration {
-  /** A PostgreSQL URL holds a password. */
+  /** A secret, because a PostgreSQL URL contains a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly http: HttpLimits;
   readonly realm: {
     readonly url: string;
     readonly name: string;
-    /** That nobody has said where the organisation is, so that its URL is the address that this process listens on. */
+    /** Set if no URL is configured: `url` is then the address on which this process listens. */
     readonly hasDefaultUrl?: true;
   };
   readonly relay: RelaySettings;
-  /** Registrations that each user may have forwarded in an hour. */
+  /** Maximum forwarded registrations per user and hour. */
   readonly registrationsPerHour: number;
   readonly uploads: UploadsConfiguration;
-  /** Of a link for which nothing is said. */
+  /** Default validity of invitation links. */
   readonly invitationValidityMinutes: number;
-  /** Whether there may be channels that anybody is told of, and whose files anybody loads, without an account. */
+  /** Whether channels may be web-public: visible to unauthenticated clients, which may also load their files. */
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice as many as a user has event queues, each of which has one poll waiting.
+// Twice the maximum of a user's event queues. Each queue can have one waiting poll.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
-// A hundred years at most.
+// At most a hundred years, in minutes.
 const validityRange = { minimum: 1, maximum: 52_704_000 };
 
-/** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
+/** Reads the `SERVER_*` variables. @throws ConfigurationError that names all problems at once. */
 export function readServerEnvironment(environment: Environment): ServerConfiguration {
   const reader = new EnvironmentReader(environment, 'SERVER_');
   const listening = readListenConfiguration(reader, 8310);

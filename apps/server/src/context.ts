@@ -9,7 +9,7 @@ import type { AddressFailures } from './sign-in/address-failures.js';
 import type { ServerDatabase } from './tables.js';
 import type { Uploads } from './uploads/uploads.js';
 
-/** What the server's operations work with; made once, when the server starts. */
+/** The dependencies of the server's operations. Created once, when the server starts. */
 export interface ServerContext {
   readonly clock: Clock;
   readonly log: Log;
@@ -20,18 +20,18 @@ export interface ServerContext {
   readonly serverPush: ServerPush;
   readonly uploads: Uploads;
   readonly linkifiers: KnownLinkifiers;
-  /** Of a link for which nothing is said. */
+  /** Default validity of invitation links. */
   readonly invitationValidityMinutes: number;
-  /** Whether the server lets channels be web-public; the organisation has to agree. */
+  /** Whether the server allows web-public channels. The organization must also enable public access. */
   readonly offersWebPublicChannels: boolean;
   readonly addressFailures: AddressFailures;
-  /** Where passwords wait to be checked. */
+  /** Bounded queue of password checks. */
   readonly hashLine: BoundedQueue;
-  /** Where those wait who register an event queue. */
+  /** Bounded queue of event-queue registrations. */
   readonly registerLine: BoundedQueue;
-  /** Whether notifications reach phones: a relay is configured. */
+  /** Whether a relay is configured, so that notifications can reach phones. */
   readonly isPushConfigured: boolean;
-  /** When this process began; Unix milliseconds. */
+  /** When this process started, in Unix milliseconds. */
   readonly startedAt: number;
   /** How long `GET /events` waits before it answers with a heartbeat. */
   readonly longPollTimeoutSeconds: number;

@@ -27,24 +27,24 @@ import { newHashLine } from './sign-in/hash-line.js';
 import type { ServerDatabase } from './tables.js';
 import { openUploads } from './uploads/uploads.js';
 
-/** What production takes from this machine, and tests from their own hands. */
+/** Dependencies that production takes from the machine and tests replace. */
 export interface ServerOverrides {
-  /** To standard output at the configured level where nothing is said. */
+  /** Logs to standard output at the configured level by default. */
   readonly log?: Log;
   readonly clock?: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly random?: () => number;
   readonly timings?: ServerTimings;
 }
 
 interface ServerTimings {
-  /** How long `GET /events` waits before it answers with a heartbeat; 50 where nothing is said. */
+  /** How long `GET /events` waits before it answers with a heartbeat. 50 seconds by default. */
   readonly longPollTimeoutSeconds?: number;
-  /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
+  /** Timeout of requests to the relay. 15 seconds by default. */
   readonly relayTimeoutMilliseconds?: number;
 }
 
-/** A server that is ready to answer, and does its jobs; it listens nowhere yet. */
+/** A running server that processes jobs but does not listen yet. */
 export interface Server extends HttpService {
   readonly log: Log;
   readonly database: ServerDatabase;
@@ -55,8 +55,8 @@ const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 
 /**
- * Assembles the server: opens its database, and works the jobs that are due.
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin; nothing is left open then.
+ * Assembles the server, opens its database and starts its jobs.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything it opened.
  */
 export function createServer(
   configuration: ServerConfiguration,
@@ -102,7 +102,7 @@ async function assemble(
   const operations = bindServerOperations(context);
   const http = { limits: configuration.http, settingsPrefix: 'SERVER_' };
   const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
-  // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
+  // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
@@ -116,7 +116,7 @@ async function assemble(
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
-/** What hears of what any process on the database does. */
+/** Listens for changes by other processes on the same database. */
 async function listenToProcesses({ signals }: ServerDatabase, clock: Clock, closers: Closers) {
   const queueListeners = await QueueListeners.open(signals);
   closers.push(async () => queueListeners.close());

@@ -9,7 +9,10 @@ export interface OpenServerDatabaseOptions
   readonly clock: Clock;
 }
 
-/** The server's database, its tables up to date. @throws DatabaseUnusableError with a sentence that says what to do. */
+/**
+ * Opens the server's database and applies its migrations. @throws DatabaseUnusableError with a sentence that says what to
+ * do.
+ */
 export function openServerDatabase(options: OpenServerDatabaseOptions): Promise<ServerDatabase> {
   const { url, clock, ...rest } = options;
   return openDatabaseWithJobs<ServerTables>({

@@ -92,7 +92,7 @@ import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
 import { updateOwnProfile } from './users/update-own-profile.js';
 import { updateUser } from './users/update-user.js';
 
-/** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
+/** The server's own operations. {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getServerSettings,
   getEmojiData,
@@ -182,14 +182,14 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
 /** Every operation of the server. */
 export const serverOperations: readonly AnyOperation[] = [...ownOperations, ...serverPushOperations];
 
-/** What the server's OpenAPI document says of it as a whole. */
+/** The general part of the server's OpenAPI document. */
 export const serverApi = {
   title: 'Waxwing server',
   description: "An organisation's chat API, with end-to-end-encrypted mobile push.",
   version: '1',
 };
 
-/** The operations with what they work with. */
+/** Binds the operations to their context. */
 export function bindServerOperations(context: ServerContext): BoundOperation[] {
   const own = bindOperations(context, [...ownOperations, openApiOperation(serverApi, serverOperations)]);
   return [...own, ...context.serverPush.operations];

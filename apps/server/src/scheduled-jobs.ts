@@ -13,13 +13,13 @@ export interface ServerJobsOptions
 
 const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
 const removeOldFailuresEveryMilliseconds = 5 * 60_000;
-// The waiting period is a number of days.
+// Hourly is enough: the waiting period is in days.
 const settleFullMembersEveryMilliseconds = 60 * 60_000;
-// Messages are kept for a number of days.
+// Hourly is enough: retention is in days.
 const deleteOldMessagesEveryMilliseconds = 60 * 60_000;
 const removeUploadsEveryMilliseconds = 60 * 60_000;
 
-/** Everything that the server does by the clock, in its database's jobs. Call it before they are started. */
+/** Schedules the server's periodic jobs. Call it before the database's jobs are started. */
 export function scheduleServerJobs(options: ServerJobsOptions): void {
   const { database, metrics } = options;
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {

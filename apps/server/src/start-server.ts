@@ -2,7 +2,7 @@ import { type ListeningService, listen } from '@waxwing/service/http';
 import type { ServerConfiguration } from './configuration.js';
 import { createServer, type ServerOverrides } from './create-server.js';
 
-/** Starts a server that listens as it is configured. @throws as {@link createServer}, and when a port is taken. */
+/** Starts a server and listens as configured. @throws as {@link createServer}, and if a port is in use. */
 export async function startServer(
   configuration: ServerConfiguration,
   overrides: ServerOverrides = {},

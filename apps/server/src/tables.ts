@@ -33,7 +33,7 @@ import { addAvatars, createUploads, type UploadTables } from './uploads/upload-t
 import { createUserSettings, type UserSettingTables } from './user-settings/user-setting-tables.js';
 import { addSystemBots, addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
-/** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
+/** All tables of the server, including those of push. Times are Unix milliseconds. */
 export interface ServerTables
   extends RealmTables,
     UserTables,
@@ -54,7 +54,7 @@ export interface ServerTables
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
 
-/** The folders share one list of steps: databases remember them under these names. */
+/** All folders share one list of migrations. Databases record them by these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
   rowsOfNewDatabase: rowsOfRoleGroups,
@@ -73,7 +73,7 @@ const ownMigrations: MigrationSet = {
         await createPermissions(db);
         await createRealmSettings(db);
         await addClientCapabilities(db);
-        // A migration is given a database of which its types know nothing.
+        // Migrations get an untyped database.
         await addRoleGroups(db as Transaction<ServerTables>);
       },
     },
@@ -107,5 +107,5 @@ const ownMigrations: MigrationSet = {
   },
 };
 
-/** What the server's database must have. */
+/** All migrations of the server's database. */
 export const serverMigrations: readonly MigrationSet[] = [serverPushMigrations, ownMigrations];

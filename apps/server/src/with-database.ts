@@ -2,12 +2,12 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** Does a command's work on the server's database, beside a server that may be running, and closes it. */
+/** Runs a command's work on the server's database and closes it. A server may run at the same time. */
 export async function withServerDatabase<Result>(
   terminal: Terminal,
   work: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded by the command that runs: help waits for none of it.
+  // Imported lazily, so that help starts fast.
   const { readServerEnvironment } = await import('./configuration.js');
   const { openServerDatabase } = await import('./open-database.js');
   const configuration = readServerEnvironment(terminal.environment);
@@ -15,7 +15,7 @@ export async function withServerDatabase<Result>(
     url: configuration.databaseUrl,
     clock: terminal.clock,
     role: 'visiting',
-    // A visiting process works no jobs; what goes wrong in the background, after the commit, fails no command.
+    // A visiting process runs no jobs. Background errors after the commit do not fail a command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

@@ -11,7 +11,10 @@ import { postAsNotificationBot } from './post-notices.js';
 
 type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
 
-/** The id of the channel that the organisation has for such announcements, if any; the caller locks it with its others. */
+/**
+ * The channel configured for this kind of announcement, or `undefined` if none is. The caller locks it together with its
+ * other channels.
+ */
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,
   setting: AnnouncementsSetting,
@@ -20,7 +23,7 @@ export async function announcementsChannelId(
   return id === noChannel ? undefined : id;
 }
 
-/** Posts that these channels are new, as far as everybody may know of them. The channel for it is locked. */
+/** Announces new channels, except private ones. The announcements channel is locked. */
 export async function announceChannels(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
@@ -36,7 +39,7 @@ export async function announceChannels(
   ]);
 }
 
-/** Posts that somebody has joined the organisation. The channel for it is locked. */
+/** Announces that a user joined the organization. The announcements channel is locked. */
 export async function announceNewcomer(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,

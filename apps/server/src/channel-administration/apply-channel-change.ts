@@ -3,7 +3,7 @@ import { storePermission } from '../permissions/permission-store.js';
 import type { ServerTransaction } from '../tables.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** Makes the change of a locked channel: one statement for what its row says, and a few for each permission. */
+/** Applies a change to a locked channel: one statement for its row and a few per permission. */
 export async function applyChannelChange(
   { db }: ServerTransaction,
   channelId: ChannelId,

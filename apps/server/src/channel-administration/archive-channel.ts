@@ -19,10 +19,10 @@ import { eventsOfArchiving } from './channel-events.js';
 import { requireMayAdminister } from './plan-channel-update.js';
 
 /**
- * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no
- * default channel any more, nor one that a setting of the organisation names. What is unread of it counts as read soon
- * after. Those who may know of it are told. Refuses with BAD_REQUEST channels that do not exist or are archived already,
- * and whoever may not administer the channel.
+ * `DELETE /api/v1/streams/{stream_id}`: archives a channel. It keeps its messages but accepts no new ones. It stops being
+ * a default channel, and organization settings that name it are reset. Its unread messages are marked as read soon after.
+ * Notifies all users who can see the channel. Refuses with BAD_REQUEST channels that do not exist or are archived
+ * already, and actors who may not administer the channel.
  */
 export const archiveChannel = operation({
   method: 'DELETE',
@@ -56,7 +56,7 @@ export const archiveChannel = operation({
   },
 });
 
-/** Settings that named the channel name none any more. */
+/** Resets the organization settings that name the channel. */
 async function forgetChannel(
   transaction: ServerTransaction,
   publish: ServerContext['publish'],

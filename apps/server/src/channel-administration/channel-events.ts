@@ -9,14 +9,14 @@ import { type GroupSettingValue, writeValue } from '../permissions/group-setting
 import type { RoleGroupName } from '../permissions/role-groups.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** A channel that was changed. */
+/** A channel before and after a change, with its audiences. */
 export interface ChangedChannel {
   readonly change: ChannelChange;
   readonly before: Channel;
   readonly after: Channel;
   readonly audienceBefore: ChannelAudience;
   readonly audienceAfter: ChannelAudience;
-  /** As it is now. */
+  /** The channel after the change. */
   readonly record: ChannelRecord;
   readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
 }
@@ -24,9 +24,10 @@ export interface ChangedChannel {
 const capability = 'archived_channels';
 
 /**
- * What is told of a change of a channel, in order: the channel and who is in it to those who may know of it only now, its
- * end to those who may no longer, and to all others what is another. Where a channel becomes private, those who are not in
- * it are told nothing. Clients that cannot tell archived channels apart know nothing of them.
+ * The events of a channel change, in order. Users who gain visibility get the channel and its subscribers. Users who
+ * lose it get the channel's deletion. All others get one event per changed property. A channel that becomes private
+ * sends nothing to users who are not subscribed. Clients without the `archived_channels` capability get no events about
+ * archived channels, and see unarchiving as a creation.
  */
 export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[] {
   const { before, after, audienceBefore, audienceAfter, record } = changed;
@@ -50,7 +51,7 @@ export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[]
   ];
 }
 
-/** What those are told who may know of a channel only now. */
+/** The events for users who can see a channel only now. */
 function creation(record: ChannelRecord, { subscribersOf }: ChannelAudience): JsonObject[] {
   const create = { type: 'stream', op: 'create', streams: [record] };
   const userIds = subscribersOf(record.stream_id);
@@ -71,7 +72,7 @@ function changesTold({ change, before, after, roleGroups }: ChangedChannel): Jso
     type: 'stream',
     op: 'update',
     stream_id: after.id,
-    // Clients know it by the name that it had.
+    // Clients know the channel by its previous name.
     name: before.name,
     property,
     value,
@@ -97,7 +98,7 @@ function changesTold({ change, before, after, roleGroups }: ChangedChannel): Jso
   ];
 }
 
-/** Former forms of who may post, where they are others now. */
+/** Updates of the legacy fields of the posting permission. Empty if they did not change. */
 function mirrors(
   { before, value }: { readonly before: GroupSettingValue; readonly value: GroupSettingValue },
   roleGroups: ReadonlyMap<RoleGroupName, number>,
@@ -117,7 +118,7 @@ function toldTo(events: readonly JsonObject[], audience: readonly UserId[]): Pub
   return audience.length === 0 ? [] : events.map((event) => ({ event, audience: [...audience] }));
 }
 
-/** What is told when a channel was archived: to clients that cannot tell archived ones apart, that it is gone. */
+/** The events of archiving a channel. Clients without the `archived_channels` capability see it as deleted. */
 export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): PublishedEvent[] {
   const readers = readersOfChannel(audience, channel);
   const update = {

@@ -4,9 +4,9 @@ import type { Channel, TopicsPolicy } from '../channels/channel-store.js';
 import { type GroupSettingValue, groupsIn, usersIn } from '../permissions/group-setting-value.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** How a notice names people and groups: mentions that notify nobody. */
+/** Writes users and groups in a notice, as silent mentions. */
 export interface NoticeNames {
-  /** Whoever made the change. */
+  /** The user who made the change. */
   readonly actor: string;
   user(id: UserId): string;
   group(id: GroupId): string;
@@ -19,7 +19,7 @@ const policyNames: Readonly<Record<TopicsPolicy, string>> = {
   empty_topic_only: 'Only the topic without a name',
 };
 
-/** What is said in a channel when it was changed, in Markdown, one text for each kind of change that people are told of. */
+/** The notices about a channel change, in Markdown: one text per kind of change that gets a notice. */
 export function noticesOfChange(
   {
     change,
@@ -61,7 +61,7 @@ export function noticesOfChange(
   return notices;
 }
 
-/** What is said in a channel that was just made. */
+/** The notice in a new channel, in Markdown. */
 export function creationNotice(channel: Channel, { actor }: Pick<NoticeNames, 'actor'>): string {
   const made = `${actor} made this channel: **${privacyName(channel)}**.`;
   return `${made}\n\n${quoted('Description', channel.description)}`;
@@ -87,12 +87,12 @@ function daysName(days: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** The text, or that there is none, in a fence that it is not likely to end. */
+/** Quotes a text, or a placeholder for an empty one. The four-backtick fence is unlikely to occur in the text. */
 function quoted(label: string, text: string): string {
   return `* **${label}**:\n\n\`\`\`\` quote\n${text === '' ? '*No description.*' : text}\n\`\`\`\``;
 }
 
-/** The groups and users of a permission's value, each sorted by id. */
+/** The groups and users in a permission's value, each sorted by id. */
 function named(value: GroupSettingValue, names: NoticeNames): string {
   return [...groupsIn(value).map(names.group), ...usersIn(value).map(names.user)].join(', ');
 }

@@ -8,22 +8,22 @@ import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 
-/** What somebody wants to be another with a channel. */
+/** A requested channel change. `undefined` leaves a field as it is. */
 export interface ChannelUpdateWish {
   readonly privacy: PrivacyWish;
   readonly topicsPolicy: TopicsPolicy | undefined;
   readonly isDefault: boolean | undefined;
-  /** `null` for the organisation's, -1 without end. */
+  /** Days. `null` for the organization's setting, -1 for unlimited. */
   readonly retentionDays: number | null | undefined;
   readonly isArchived: boolean | undefined;
   readonly description: string | undefined;
   readonly name: string | undefined;
-  /** `null` for none. */
+  /** `null` removes the channel from its folder. */
   readonly folderId: number | null | undefined;
   readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingWish | undefined>>>;
 }
 
-/** What rules about a channel ask for. It stays so until the transaction ends. */
+/** The state that the rules check a channel change against. Locked until the transaction ends. */
 export interface ChannelFacts {
   readonly access: ChannelAccess;
   readonly rights: RealmRights;
@@ -31,19 +31,19 @@ export interface ChannelFacts {
   readonly nobodyId: GroupId;
   readonly everyoneId: GroupId;
   readonly known: KnownReferences;
-  /** Whether another channel has the name that is asked for; archived ones count. */
+  /** Whether another channel, archived ones included, has the requested name. */
   readonly isNameTaken: boolean;
   readonly isFolderKnown: boolean;
-  /** Whether moderators are asked for help in this channel. */
+  /** Whether this is the channel for moderation requests. */
   readonly isForModerationRequests: boolean;
   readonly hasSubscribers: boolean;
-  /** Whether one of its messages is in a topic that has a name. */
+  /** Whether a message of the channel is in a topic with a name. */
   readonly hasNamedTopics: boolean;
 }
 
-/** What will be another with a channel; what is left out stays. */
+/** A planned channel change. Omitted fields stay as they are. */
 export interface ChannelChange {
-  /** Also where it is what it was: clients are told again. */
+  /** Set if the request names it, even if it does not change: clients still get the event. */
   readonly privacy?: Privacy;
   readonly topicsPolicy?: TopicsPolicy;
   readonly isDefault?: boolean;

@@ -9,18 +9,18 @@ import type { ServerTables, ServerTransaction } from '../tables.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
-/** Few enough that nobody waits for long for the transaction that removes them. */
+/** Keeps each transaction short, so that other writers do not wait for long. */
 const messagesPerBatch = 500;
 const dayMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Deletes the messages that are older than their channel, or else the organisation, keeps them; those who could read them
- * are told. Each transaction removes some of one topic or conversation. How many they were.
+ * Deletes the messages past the retention of their channel, or else of the organization. Returns their number. Notifies
+ * the users who could read them. Each transaction removes a batch from one topic or conversation.
  */
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
   for (const findOldest of [oldestOfChannels, oldestDirect]) {
-    // Places before this one have nothing more to go, and are not looked at again.
+    // Skips channels and conversations that have no more expired messages.
     let fromId = 0;
     while (!signal.aborted) {
       const { result } = await context.database.writeAlone((transaction) =>
@@ -34,7 +34,7 @@ export async function deleteOldMessages(context: Context, signal: AbortSignal): 
   return removed;
 }
 
-/** The oldest message of a channel or conversation that is to go. */
+/** The oldest expired message of a channel or conversation. */
 interface Oldest {
   readonly id: number;
   readonly channel_id: ChannelId | null;
@@ -45,17 +45,17 @@ interface Oldest {
 interface Search {
   readonly realmDays: number;
   readonly now: number;
-  /** The first channel or conversation to look at. */
+  /** The channel or conversation id to search from. */
   readonly fromId: number;
 }
 
 interface Deleted {
   readonly removed: number;
-  /** The channel or conversation that they were in, the first that may have something more to go. */
+  /** The id of their channel or conversation: the first that may have more expired messages. */
   readonly placeId: number;
 }
 
-/** `undefined` where nothing is to go any more. */
+/** Deletes one batch. Returns `undefined` if nothing has expired. */
 async function deleteSome(
   transaction: ServerTransaction,
   context: Context,
@@ -72,7 +72,7 @@ async function deleteSome(
   return { removed: messages.length, placeId: Number(oldest.channel_id ?? oldest.conversation_id) };
 }
 
-/** Of the first channel that has something to go: its oldest message is the one that it begins with. */
+/** The oldest message of the first channel whose oldest message has expired. */
 async function oldestOfChannels(
   db: Kysely<ServerTables>,
   { realmDays, now, fromId }: Search,
@@ -87,7 +87,7 @@ async function oldestOfChannels(
   return rows[0];
 }
 
-/** Of the first conversation that has something to go: those after it are not looked at. */
+/** The oldest message of the first conversation with expired messages. Stops the search at that conversation. */
 async function oldestDirect(
   db: Kysely<ServerTables>,
   { realmDays, now, fromId }: Search,
@@ -110,7 +110,10 @@ interface Place {
   readonly now: number;
 }
 
-/** Messages beside the oldest that are to go too: of its topic or conversation. What was decided may be another by now. */
+/**
+ * Locks a batch of expired messages in the topic or conversation of the oldest one. Reads the retention again, because it
+ * may have changed since the search.
+ */
 async function lockOldOfSamePlace(
   transaction: ServerTransaction,
   oldest: Oldest,

@@ -21,17 +21,17 @@ import type {
   ChannelUpdateWish,
 } from './channel-update.js';
 
-/** Permissions that nobody changes who cannot read the channel: they let people into it. */
+/** Permissions that give access to the channel. Changing them requires read access. */
 const forReaders: readonly PermissionName<'channel'>[] = ['can_add_subscribers_group', 'can_subscribe_group'];
 
-/** Whose changes come first, as more is needed for them. */
+/** Permissions to check first, because changing them requires more rights. */
 const aboutDeleting: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',
 ];
 
 /**
- * What will change, decided in the order in which stock servers refuse.
+ * Plans a channel change. Checks run in the order in which stock servers refuse.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planChannelUpdate(facts: ChannelFacts, wish: ChannelUpdateWish): ChannelChange {
@@ -53,7 +53,10 @@ export function planChannelUpdate(facts: ChannelFacts, wish: ChannelUpdateWish):
   return Object.assign({}, privacy && { privacy }, ...rest, description, name, folder, { permissions });
 }
 
-/** @throws ProtocolError BAD_REQUEST; whoever cannot read the channel learns nothing of it. */
+/**
+ * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. Without read access the error is the
+ * same as for a missing channel, so that it does not reveal the channel.
+ */
 export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): void {
   if (administersChannel(access)) return;
   if (!readsChannel(access)) throw noSuchChannel();
@@ -73,7 +76,7 @@ function planPrivacy(facts: ChannelFacts, wish: ChannelUpdateWish): Privacy | un
   }
   if (!isAsked) return undefined;
   const { isPrivate, isWebPublic, isHistoryPublic } = privacy;
-  // Who sees what was sent before is as much a matter of reading as who joins.
+  // Privacy decides who reads earlier messages, so changing it requires read access.
   requireContentAccess(facts);
   if (wish.privacy.isPrivate !== undefined && isPrivate !== channel.isPrivate)
     requireMayMake(rights, privacy);
@@ -113,7 +116,10 @@ function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdat
   return { retentionDays };
 }
 
-/** The chat API unarchives with `true`, stock clients do with `false`; nothing is archived so. */
+/**
+ * Plans unarchiving. Stock clients send `is_archived=false`; `true` on an archived channel unarchives it too
+ * (docs/chat-api.md). Archiving goes through `DELETE /streams/{stream_id}`.
+ */
 function planUnarchiving(
   { access: { channel }, hasSubscribers }: ChannelFacts,
   { isArchived }: ChannelUpdateWish,
@@ -160,7 +166,10 @@ function planPermissions(
   });
 }
 
-/** Where history is hidden nobody can know which topics there were, so that everybody may begin one. */
+/**
+ * With protected history, users cannot know which topics exist. The permission to start topics must therefore stay at
+ * everyone.
+ */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,
   { isHistoryPublic }: Privacy,

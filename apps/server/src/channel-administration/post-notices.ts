@@ -15,7 +15,7 @@ const noMentions = {
   ...{ channelWildcard: false, topicWildcard: false },
 };
 
-/** The topic of what the server says of a channel. */
+/** The topic for notices about a channel. */
 const noticeTopic = 'channel events';
 
 interface Notice {
@@ -24,8 +24,8 @@ interface Notice {
 }
 
 /**
- * Posts what is to be said of changed channels, if the organisation wants it. It is read as if the actor had written it,
- * since there is text of the actor's in it; and it mentions nobody.
+ * Posts notices about a changed channel, if the organization has them enabled. They are rendered with the actor's access,
+ * because they contain the actor's text. They mention no users.
  */
 export async function postNotices(
   transaction: ServerTransaction,
@@ -41,14 +41,14 @@ export async function postNotices(
 }
 
 interface BotPost {
-  /** Whose the names in the texts are. */
+  /** Names in the texts are resolved with this user's visibility. */
   readonly author: Author;
-  /** Locked. */
+  /** The locked channel. */
   readonly channel: Channel;
   readonly topic: string;
 }
 
-/** Posts texts that mention nobody; in a channel without named topics, to the one that has no name. */
+/** Posts texts without mentions. In a channel without named topics they go to the topic without a name. */
 export async function postAsNotificationBot(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
@@ -59,7 +59,7 @@ export async function postAsNotificationBot(
   const rendered = await renderContents(transaction.db, context, author, contents);
   const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
   const destination = { kind: 'channel' as const, channelId: channel.id, topic };
-  // Of an archived channel nobody is shown that there is something to read.
+  // In an archived channel the notice starts as read: clients do not show unread messages there.
   const readBy = channel.isArchived ? await subscribersIn(transaction.db, channel.id) : [];
   await sendMessages(
     transaction,

@@ -26,8 +26,8 @@ interface Asked {
 }
 
 /**
- * Locks the channel and reads the facts for a change of it. The caller holds groups and settings.
- * @throws ProtocolError BAD_REQUEST for a channel that does not exist.
+ * Locks the channel and reads the facts for a change of it. The caller has locked groups and settings.
+ * @throws ProtocolError BAD_REQUEST if the channel does not exist.
  */
 export async function readChannelFacts(
   transaction: ServerTransaction,

@@ -43,12 +43,15 @@ const parameters = z.object({
 });
 
 /**
- * `PATCH /api/v1/streams/{stream_id}` (chat API, section 3): changes a channel; all of it or nothing. Those who may know of
- * it are told, and where the organisation wants it a notice is posted in it. Refuses with BAD_REQUEST channels that do not
- * exist, whoever may not administer the channel or not change this of it, settings that do not go together, bad names and
- * folders; with UNAUTHORIZED_PRINCIPAL retention days from anybody but an owner, with REQUEST_VARIABLE_INVALID bad ones;
- * with CHANNEL_ALREADY_EXISTS a name that another channel has; with EXPECTATION_MISMATCH a permission whose `old` is not
- * its value.
+ * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
+ * users who can see it, and posts a notice in it if the organization has them enabled. Refuses with:
+ *
+ * - BAD_REQUEST, if the channel does not exist, if the actor may not administer it or change this property, and for
+ *   inconsistent settings, bad names and unknown folders
+ * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner
+ * - REQUEST_VARIABLE_INVALID, for bad retention days
+ * - CHANNEL_ALREADY_EXISTS, if another channel has the name
+ * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
  */
 export const updateChannel = operation({
   method: 'PATCH',
@@ -66,7 +69,7 @@ export const updateChannel = operation({
   ],
   async handle(context: ServerContext, { actor, parameters }) {
     const wish = readWish(parameters);
-    // With the groups held, others make no group, or channel of that name, something else meanwhile.
+    // The groups lock prevents races with requests that change groups or take the same channel name.
     await actor.change(async (transaction, held) => {
       const serverOffersWebPublic = context.offersWebPublicChannels;
       const asked = { actor: held, channelId: parameters.stream_id, wish, serverOffersWebPublic };

@@ -3,7 +3,7 @@ import type { ByteRange, FileStore } from '../uploads/file-store/file-store.js';
 import type { Upload } from '../uploads/upload-store.js';
 import { noSuchFile } from './readable-upload.js';
 
-/** What browsers show without running anything of it; everything else they are told to save. */
+/** Types that browsers display without executing them. All others are sent as downloads. */
 const shownTypes = new Set([
   'image/png',
   'image/jpeg',
@@ -22,20 +22,20 @@ const shownTypes = new Set([
 ]);
 const neverRun = {
   'x-content-type-options': 'nosniff',
-  // Nothing of ours is the file's: no cookies, no storage, no scripts, no other requests.
+  // Isolates the file from this origin: no cookies, storage, scripts or requests.
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-site',
   'referrer-policy': 'no-referrer',
   'accept-ranges': 'bytes',
 };
 
-/** How long whoever has the file may keep it: not at all where who may read it can change. */
+/** How long clients may cache the file. `no-store` if read access can change. */
 type Caching = 'private, no-store' | 'private, max-age=604800, immutable';
 
 /**
- * A file as it is sent: the part that a `Range` header asks for, or all of it; 416 for a part that it does not have
- * (RFC 9110 section 14). It is never run as a page of ours, whatever it holds.
- * @throws ProtocolError NOT_FOUND when its bytes are gone.
+ * The answer that sends a file or the part that a `Range` header requests. 416 if the range is unsatisfiable (RFC 9110
+ * section 14). Headers prevent the file from running as a page of this origin, whatever its content.
+ * @throws ProtocolError NOT_FOUND if its bytes are gone.
  */
 export async function fileAnswer(
   store: FileStore,
@@ -44,7 +44,7 @@ export async function fileAnswer(
   caching: Caching = 'private, no-store',
 ): Promise<RawAnswer> {
   const { sizeBytes } = upload;
-  // There is nothing to tell two versions apart by: a file never changes, but whoever sends If-Range cannot know it.
+  // Files have no validator such as an ETag, so `If-Range` cannot match: send the whole file.
   const asked = head.header('if-range') === undefined ? head.header('range') : undefined;
   const range = readRange(asked, sizeBytes);
   if (range === 'unsatisfiable') {
@@ -85,7 +85,7 @@ function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** `undefined` for the whole file, also where several parts are asked for, which nobody has to answer. */
+/** `undefined` for the whole file. Also for several ranges, which a server may ignore. */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;

@@ -13,15 +13,16 @@ import { noSuchFile, requireReadable } from './readable-upload.js';
 import { openSignedFile } from './signed-address.js';
 
 /**
- * `GET /user_uploads/temporary/…`: a file under an address that `GET /api/v1/user_uploads/…` has given, while it is good
- * and the user who asked for it may read the file. Refuses with NOT_FOUND any other, expired ones too.
+ * `GET /user_uploads/temporary/…`: a file by the temporary URL of `GET /api/v1/user_uploads/…`. Works until the URL
+ * expires, as long as the user who requested it may read the file. Refuses all others, including expired ones, with
+ * NOT_FOUND.
  */
 export const getSignedUpload = operation({
   method: 'GET',
   path: '/user_uploads/temporary/{token}/{file_name}',
   summary: 'Answers an uploaded file under an address that was given for a minute.',
   actor: anybody,
-  // The name is for whoever saves the file.
+  // The name only supplies the file name for saving.
   parameters: z.object({ token: z.string(), file_name: z.string() }),
   answer: noAnswer,
   answerType: '*/*',
@@ -37,8 +38,8 @@ export const getSignedUpload = operation({
 });
 
 /**
- * Who asked for the address, as they are now; `undefined` without an account.
- * @throws ProtocolError NOT_FOUND for a deactivated user, and where people without an account read nothing any more.
+ * The current state of the user who requested the URL. `undefined` for an unauthenticated client.
+ * @throws ProtocolError NOT_FOUND for a deactivated user, and for unauthenticated clients if public access ended.
  */
 async function readerNow(context: ServerContext, id: UserId): Promise<PermissionHolder | undefined> {
   const { db } = context.database;

@@ -8,9 +8,9 @@ import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
 import { pathIdOf, uploadPath, uploadPathParameters } from './upload-path.js';
 
 /**
- * `GET /api/v1/user_uploads/…`: an address of the file under which anybody reads it for a minute, as long as the
- * requester may, for programs that cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND
- * as the file itself does.
+ * `GET /api/v1/user_uploads/…`: a temporary URL of a file, which works for a minute without credentials as long as the
+ * actor may read the file. For programs that cannot send credentials, such as a browser that gets a link. Refuses with
+ * NOT_FOUND, as `GET /user_uploads/…` does.
  */
 export const getUploadAddress = operation({
   method: 'GET',

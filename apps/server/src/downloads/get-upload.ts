@@ -6,9 +6,9 @@ import { requireReadableUpload } from './readable-upload.js';
 import { pathIdOf, uploadPath, uploadPathParameters } from './upload-path.js';
 
 /**
- * `GET /user_uploads/…`: a file, or the part of it that is asked for, for its owner and for whoever may read a message
- * that refers to it; where the organisation has public access, for anybody where that is a web-public channel. Refuses
- * with NOT_FOUND everything else, alike.
+ * `GET /user_uploads/…`: a file or the requested range of it. Its owner may read it, and users who may read a message
+ * that refers to it. If the organization has public access, unauthenticated clients may read files of web-public
+ * channels. Refuses all others with the same NOT_FOUND.
  */
 export const getUpload = operation({
   method: 'GET',

@@ -7,9 +7,9 @@ import type { ServerTables } from '../tables.js';
 import { findUpload, type Upload } from '../uploads/upload-store.js';
 
 /**
- * The file of this path. Its owner reads it, and so does each user who may read a message that refers to it. Unauthenticated
- * clients, which are `undefined`, read those of messages that are public on the web.
- * @throws ProtocolError NOT_FOUND where there is no such file, and alike where it is not for this reader.
+ * The file with this path, if the reader may read it. Its owner may, and users who may read a message that refers to it.
+ * Unauthenticated clients (`undefined`) may if a web-public message refers to it.
+ * @throws ProtocolError NOT_FOUND, the same for a missing and for an unreadable file.
  */
 export async function requireReadableUpload(
   db: Kysely<ServerTables>,
@@ -19,7 +19,7 @@ export async function requireReadableUpload(
   return requireReadable(db, reader, await findUpload(db, pathId));
 }
 
-/** As {@link requireReadableUpload}, for a file that was looked up already. */
+/** {@link requireReadableUpload} for a file that is already looked up. */
 export async function requireReadable(
   db: Kysely<ServerTables>,
   reader: PermissionHolder | undefined,

@@ -2,23 +2,26 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { UserId } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 
-/** So long an address without login is good for. */
+/** Lifetime of a temporary download URL. */
 export const addressLifetimeMilliseconds = 60_000;
 
-/** A file under an address that needs no login, and the user who asked for the address. */
+/** The content of a temporary URL's token: a file, and the user who requested the URL. */
 export interface SignedFile {
   readonly fileId: number;
-  /** That of `spectator` for one that was given without an account. */
+  /** The id of `spectator` for an unauthenticated client. */
   readonly readerId: UserId;
 }
 
-/** A token by which a file is read until `expiresAt`, in Unix milliseconds, as long as the reader may read it. */
+/**
+ * Signs a token for a temporary URL. It is valid until `expiresAt` (Unix milliseconds), as long as the reader may read
+ * the file.
+ */
 export function signFile(key: Secret<Buffer>, { fileId, readerId }: SignedFile, expiresAt: number): string {
   const signed = `${fileId}-${readerId}-${expiresAt}`;
   return `${signed}-${signatureOf(key, signed)}`;
 }
 
-/** What the token is for; `undefined` for one that was not signed with this key, and for an expired one. */
+/** Verifies a token. `undefined` if it is expired or was not signed with this key. */
 export function openSignedFile(key: Secret<Buffer>, token: string, now: number): SignedFile | undefined {
   const [, signed = '', fileId, readerId, expiresAt, signature = ''] =
     /^((\d{1,15})-(\d{1,15})-(\d{1,15}))-([0-9a-f]{64})$/.exec(token) ?? [];

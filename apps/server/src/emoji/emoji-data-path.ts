@@ -1,2 +1,2 @@
-/** Where clients fetch the names of emoji. */
+/** The path of the emoji names. */
 export const emojiDataPath = '/api/v1/emoji_data';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a client can say of itself that makes a difference here; it may say more, which is not kept. */
+/** Capabilities that the server uses. Clients may send others, which are ignored. */
 const knownCapabilities = [
   'include_deactivated_groups',
   'archived_channels',
@@ -15,7 +15,7 @@ export type ClientCapability = (typeof knownCapabilities)[number];
 
 const flag = z.boolean('must be true or false').optional();
 
-/** `client_capabilities` of `POST /register`: what the client can do, of what is known here. */
+/** Parses `client_capabilities` of `POST /register` to the capabilities that are known here. */
 export const clientCapabilitiesShape = z
   .looseObject(
     Object.fromEntries(knownCapabilities.map((name) => [name, flag])) as Record<
@@ -26,10 +26,13 @@ export const clientCapabilitiesShape = z
   )
   .transform((said): ClientCapability[] => knownCapabilities.filter((name) => said[name] === true));
 
-/** What was stored and read before: each event is asked about for each queue, and there are few sets of capabilities. */
+/**
+ * Caches parsed capabilities: each event checks them for each queue. It stays small, because clients send few different
+ * sets.
+ */
 const readBefore = new Map<string, ReadonlySet<unknown>>();
 
-/** Whether a queue's client can do something; `stored` is a JSON array, or null for none. */
+/** Whether a queue's client has a capability. `stored` is a JSON array, or null for none. */
 export function hasCapability(stored: string | null, capability: ClientCapability): boolean {
   if (stored === null) return false;
   const capabilities = readBefore.get(stored) ?? new Set(JSON.parse(stored) as unknown[]);

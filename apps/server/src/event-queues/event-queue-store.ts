@@ -9,20 +9,20 @@ type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
 export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 
-/** An event as clients get it. */
+/** An event as sent to clients. */
 export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
 
-/** A queue that nobody asked for so long is gone, where its client has asked for no longer. */
+/** The default lifetime of a queue without requests. Clients may ask for more, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
-/** Asking again is noted down no more often than this. */
+/** A repeated poll updates `last_used_at` at most this often, to save writes. */
 export const noteUseAfterMilliseconds = 60_000;
-/** A queue with more unacknowledged events is given up: its client has to start again anyway. */
+/** A queue with more unacknowledged events is deleted. Its client must register again. */
 export const maximumEventsPerQueue = 1000;
-// With one more, the one that was used longest ago is given up.
+// A further queue evicts the least recently used one.
 const maximumQueuesPerUser = 50;
 
-/** A user's live queue; `undefined` for any other. */
+/** A user's live queue. `undefined` if it does not exist, is expired or belongs to another user. */
 export async function findQueue(
   db: Reader,
   userId: UserId,
@@ -48,26 +48,26 @@ const liveQueue = fixedQuery<ServerTables, LiveQueue, EventQueueRow>((db, parame
     .where(isLive(parameter('now'))),
 );
 
-/** Whether a queue was used a short enough time ago. */
+/** A condition on rows of `event_queues`: the queue has not expired. */
 export function isLive(now: number): RawBuilder<boolean> {
   return sql<boolean>`last_used_at + lifetime_milliseconds > ${now}`;
 }
 
-/** What a client asks of its queue. */
+/** The options of a queue, as its client requested them. */
 export interface QueueWish {
-  /** All types where nothing is said. */
+  /** `undefined` for all types. */
   readonly eventTypes: readonly string[] | undefined;
   readonly capabilities: readonly ClientCapability[];
   readonly appliesMarkdown: boolean;
   readonly makesAvatars: boolean;
   readonly hasAllPublicChannels: boolean;
-  /** JSON array of the terms that messages must meet; null for all messages. */
+  /** The narrow's terms as a JSON array. Null for all messages. */
   readonly narrow: string | null;
-  /** After so long without a request it is gone. */
+  /** The queue expires after this time without a request. */
   readonly lifetimeMilliseconds: number;
 }
 
-/** Adds a queue, making room where a user has too many; the ids of those that were given up for it. */
+/** Inserts a queue, and evicts the user's expired and surplus queues. Returns the ids of the evicted queues. */
 export async function insertQueue(
   db: Writer,
   queue: QueueWish & { readonly queueId: string; readonly userId: UserId },
@@ -82,7 +82,7 @@ export async function insertQueue(
   const surplus = older
     .filter((row, index) => index >= maximumQueuesPerUser - 1 || !row.is_live)
     .map((row) => row.queue_id)
-    // In the order in which publishing takes them, so that the two never wait for each other.
+    // The order in which publishing locks queues. Another order would deadlock.
     .sort();
   const gone = surplus.length > 0 && (await makesRoomAlone(db, queue.userId)) ? surplus : [];
   for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);
@@ -107,7 +107,10 @@ export async function insertQueue(
   return gone;
 }
 
-/** Where another request of the user makes room at this moment none is made: there is one queue more until the next. */
+/**
+ * Tries to take the lock for evicting the user's queues. If another request holds it, nothing is evicted: the user has
+ * one queue too many until the next registration.
+ */
 async function makesRoomAlone(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
     .selectNoFrom(nobodyElseHolds(db, `event queues of user ${userId}`).as('alone'))
@@ -115,7 +118,7 @@ async function makesRoomAlone(db: Writer, userId: UserId): Promise<boolean> {
   return Boolean(alone);
 }
 
-/** Whether there was such a queue of this user. Its events go with it. */
+/** Deletes a user's queue and its events. Returns whether it existed. */
 export async function deleteQueue(db: Writer, userId: UserId, queueId: string): Promise<boolean> {
   const deleted = await db
     .deleteFrom('event_queues')
@@ -126,7 +129,7 @@ export async function deleteQueue(db: Writer, userId: UserId, queueId: string): 
   return deleted !== undefined;
 }
 
-/** Deletes queues that nobody used for too long, some at a time; how many they were. */
+/** Deletes up to `limit` expired queues. Returns their number. */
 export async function deleteIdleQueues(db: Writer, now: number, limit: number): Promise<number> {
   const idle = db
     .selectFrom('event_queues')
@@ -136,14 +139,14 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   const deleted = await db
     .deleteFrom('event_queues')
     .where('queue_id', 'in', idle)
-    // Said again because its client may come back between the two.
+    // Checked again: its client may poll between the two statements.
     .where(({ not }) => not(isLive(now)))
     .returning('queue_id')
     .execute();
   return deleted.length;
 }
 
-/** Deletes texts that no queue holds any more, some at a time; how many they were. */
+/** Deletes up to `limit` event texts that no queue refers to. Returns their number. */
 export async function deleteUnheldTexts(db: Writer, limit: number): Promise<number> {
   const unheld = db
     .selectFrom('event_texts')
@@ -162,7 +165,7 @@ export async function deleteUnheldTexts(db: Writer, limit: number): Promise<numb
   return deleted.length;
 }
 
-/** Notes that the client asked, and has everything up to `eventId`; forgets those events. */
+/** Records that a client polled and acknowledged the events up to `eventId`, and deletes these events. */
 export async function acknowledgeEvents(
   db: Writer,
   queueId: string,
@@ -198,23 +201,23 @@ const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, p
     .where('event_id', '<=', parameter('eventId')),
 );
 
-/** One answer has no more: its client asks again after the last. */
+/** Maximum events per answer. The client polls again for the rest. */
 const maximumEventsAtOnce = 500;
-/** Nor does it go on beyond so much text. */
+/** Maximum characters of events per answer. */
 const enoughCharacters = 1024 * 1024;
-/** So many are read at a time, so that hardly more is read than is answered. */
+/** Batch size of reading events. Small, so that few events are read beyond the limits of an answer. */
 const eventsPerReading = 25;
 
-/** Events that a queue holds. */
+/** A batch of a queue's events. */
 export interface QueuedEvents {
   readonly events: EventOnWire[];
-  /** Whether a server started since the client last asked: call {@link noteAnswered} before it gets them. */
+  /** Whether a server started since the client's last poll. If so, call {@link noteAnswered} before answering. */
   readonly isSinceStart: boolean;
 }
 
 /**
- * The events after `eventId`, oldest first, each with its `id`: as many as one answer has, and one at least where there
- * is one.
+ * The events after `eventId`, oldest first, each with its `id`. Capped to the limits of one answer, but at least one if
+ * there is one.
  */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<QueuedEvents> {
   const events: EventOnWire[] = [];
@@ -257,7 +260,7 @@ const readEvents = fixedQuery<ServerTables, EventsOfQueue, ReadEvent>((db, param
     .limit(eventsPerReading),
 );
 
-/** Notes that the client gets events that came after a server's start. */
+/** Clears the note of a server start. Call it before the client gets events that were published after the start. */
 export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
   await db
     .updateTable('event_queues')
@@ -266,7 +269,7 @@ export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
     .execute();
 }
 
-/** The next event id of a queue, which its client gets; `undefined` when the queue is gone. */
+/** Allocates the next event id of a queue, for an event that its client gets. `undefined` if the queue is gone. */
 export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {
   const row = await db
     .updateTable('event_queues')

@@ -2,33 +2,33 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Instants in Unix milliseconds. */
+/** Tables of event queues. Times are Unix milliseconds. */
 export interface EventQueueTables {
   event_queues: {
     queue_id: string;
     user_id: UserId;
-    /** JSON array; null means all types. */
+    /** JSON array. Null for all types. */
     event_types: string | null;
-    /** JSON array of what its client can do; null means none of it. */
+    /** JSON array of the client's capabilities. Null for none. */
     client_capabilities: string | null;
-    /** Whether its messages are HTML; source otherwise. */
+    /** 1 for messages as HTML, 0 for Markdown source. */
     applies_markdown: Generated<number>;
-    /** Whether its client makes the URLs of the provider's pictures itself. */
+    /** 1 if the client derives the URLs of provider avatars itself. */
     makes_avatars: Generated<number>;
-    /** Whether it gets the messages of all public channels. */
+    /** 1 if it gets the messages from all public channels. */
     has_all_public_channels: Generated<number>;
-    /** JSON array of the terms that messages must meet; null for all messages. */
+    /** The narrow's terms as a JSON array. Null for all messages. */
     narrow: string | null;
     /** Id of the newest event, -1 before the first. */
     last_event_id: number;
     acknowledged_event_id: number;
     last_used_at: number;
-    /** After so long without a request it is gone. */
+    /** The queue expires after this time without a request. */
     lifetime_milliseconds: Generated<number>;
-    /** `last_event_id` at a server's start, until its client asks again; see `server-start.ts`. */
+    /** `last_event_id` at a server's start. Null once the client polls again. See `server-start.ts`. */
     newest_at_start: number | null;
   };
-  /** What is in queues, each text once however many queues it is in. */
+  /** Event texts, deduplicated: each is stored once for any number of queues. */
   event_texts: {
     id: Generated<number>;
     /** JSON object without `id`. */
@@ -65,7 +65,7 @@ export async function createEventQueues(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Gives each event's text a row of its own, where each queue had a copy. */
+/** Stores each event text once, instead of one copy per queue. */
 export async function shareEventTexts(db: Kysely<unknown>): Promise<void> {
   await addIdColumn(db, db.schema.createTable('event_texts'))
     .addColumn('event', text, (column) => column.notNull())
@@ -88,12 +88,12 @@ export async function shareEventTexts(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropTable('events').execute();
 }
 
-/** Keeps with each queue what its client can do. */
+/** Adds the client's capabilities to each queue. */
 export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }
 
-/** Keeps with each queue which messages its client wants, and in what form. */
+/** Adds to each queue which messages its client wants, and in what form. */
 export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, value: number) =>
     db.schema
@@ -109,7 +109,7 @@ export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** Keeps with each queue how long it stays without a request; ten minutes where nothing was said. */
+/** Adds the lifetime without a request to each queue. The default is ten minutes. */
 export async function addQueueLifetimes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('event_queues')
@@ -117,7 +117,7 @@ export async function addQueueLifetimes(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Keeps the events of a queue next to each other: one that is for thousands of queues is written in half the time. */
+/** Clusters the rows of a queue's events. Writing an event for thousands of queues takes half the time. */
 export async function putEventsInOrder(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('queued_events').renameTo('unordered_events').execute();
   const table = db.schema
@@ -136,7 +136,7 @@ export async function putEventsInOrder(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropTable('unordered_events').execute();
 }
 
-/** Keeps with each queue how far it was when a server started. */
+/** Adds to each queue its newest event at a server's start. */
 export async function addNewestAtStart(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('event_queues').addColumn('newest_at_start', integer).execute();
 }

@@ -23,10 +23,10 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges those before
- * it; where they are many, the first of them. Where there are none it waits for one, unless `dont_block`, and in the end
- * answers with a heartbeat. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or
- * BAD_EVENT_QUEUE_ID, also where a restored database has lost the event that the client names.
+ * `GET /api/v1/events` (docs/chat-api.md#common-conventions): the events after `last_event_id`. This acknowledges the
+ * earlier ones. If there are many, answers the first batch. If there are none, waits for one unless `dont_block`, and
+ * answers with a heartbeat on timeout. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST
+ * or BAD_EVENT_QUEUE_ID, the latter also if a restored database lost the event that the client names.
  */
 export const getEvents = operation({
   method: 'GET',
@@ -44,7 +44,7 @@ export const getEvents = operation({
     events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })),
   }),
   codes: ['BAD_EVENT_QUEUE_ID'],
-  // A newer poll of a queue ends the older one, which is answered at once.
+  // A newer poll of a queue replaces the older one, which is answered at once.
   lane: (head) =>
     head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
   async handle(context: ServerContext, { actor, parameters, signal }) {
@@ -55,7 +55,7 @@ export const getEvents = operation({
       await acknowledge(context, poll);
       return { queue_id: queueId, events: await takeEvents(database, poll) };
     }
-    // Before the queue is looked at, so that one look is enough.
+    // Listen before reading the queue: an event published in between would be missed.
     const listener = queueListeners.listen(queueId);
     try {
       const queue = await acknowledge(context, poll, () => listener.takePlace());
@@ -68,7 +68,7 @@ export const getEvents = operation({
   },
 });
 
-/** The queue as it was before; `onFound` is called once it is known to be the user's. */
+/** Records the poll and returns the queue as it was before. Calls `onFound` once the queue is known to be the user's. */
 async function acknowledge(
   { clock, database }: ServerContext,
   poll: Poll,
@@ -78,7 +78,7 @@ async function acknowledge(
   const now = clock();
   const queue = await requireQueue(database.db, poll, now);
   const { newest_at_start: newestAtStart } = queue;
-  // Events that the database has lost: their ids have another meaning by now.
+  // The restored database lost these events, and their ids will be reused.
   if (newestAtStart !== null && lastEventId > newestAtStart) throw badEventQueue(queueId);
   if (lastEventId > queue.last_event_id) {
     throw refused(`Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`);
@@ -98,7 +98,7 @@ async function acknowledge(
 
 interface Waiting {
   readonly poll: Poll;
-  /** As it was when the listener listened already. */
+  /** Read after the listener was registered. */
   readonly queue: EventQueueRow;
   readonly listener: QueueListener;
   readonly milliseconds: number;
@@ -117,32 +117,33 @@ async function nextEvents(context: ServerContext, waiting: Waiting): Promise<Eve
     if (end === 'timed-out') return lastLook(context, poll);
     const news = await takeEvents(database, poll);
     if (news.length > 0) return news;
-    // It may have been deleted, or have expired while nobody looked.
+    // The queue may have been deleted, or have expired during the wait.
     queue = await requireQueue(database.db, poll, clock());
   }
 }
 
-/** The events that the client gets now. */
+/** Reads the events for the answer. */
 async function takeEvents(
   database: ServerContext['database'],
   { queueId, lastEventId }: Poll,
 ): Promise<EventOnWire[]> {
   const { events, isSinceStart } = await eventsAfter(database.db, queueId, lastEventId);
-  // Another process has started while this client waited.
+  // Another server process started while this client waited.
   if (isSinceStart) await database.write(({ db }) => noteAnswered(db, queueId));
   return events;
 }
 
 /**
- * What has happened without our being told, or a heartbeat: acknowledging it acknowledges all before it.
- * Who adds an event holds the queue's row until it is committed, so taking an id after it sees it.
+ * The answer on timeout: events of missed notifications, or a heartbeat. Acknowledging a heartbeat acknowledges all
+ * events before it. Publishing locks the queue's row until it commits, so that reading after the allocation of an id sees
+ * its events.
  */
 function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {
     const id = await takeEventId(db, queueId);
     if (id === undefined) throw badEventQueue(queueId);
     const { events } = await eventsAfter(db, queueId, lastEventId);
-    // Behind a part of them it would acknowledge the rest.
+    // A heartbeat after a partial batch would acknowledge the rest.
     return events.length > 0 ? events : [{ id, type: 'heartbeat' }];
   });
 }

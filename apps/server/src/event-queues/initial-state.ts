@@ -5,40 +5,39 @@ import type { ServerContext } from '../context.js';
 import type { ServerTables } from '../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
 
-/** What `POST /register` tells of one kind of event's subject, so that a client can go on from there by events. */
+/** One part of the initial state in the answer of `POST /register`. Events update it from there. */
 export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
-  /** Clients that fetch events of this type get it. */
+  /** Sent to clients that fetch events of this type. */
   readonly eventType: string;
-  /** Only for clients that fetch events of this type as well. */
+  /** Sent only to clients that also fetch events of this type. */
   readonly alsoNeeds?: string;
-  /** Not for clients that name events of this type, whose state says the same. */
+  /** Not sent to clients that name this type, because its state has the same information. */
   readonly withheldWith?: string;
-  /** The fields of the answer that it fills. */
+  /** The fields of the answer that this part fills. */
   readonly shape: Shape;
   /**
-   * Reads at one instant with the queue, through the database that it is given: what changes from then on is in the
-   * queue.
+   * Reads the state from the given database, a snapshot taken together with the queue. Later changes are in the queue.
    */
   fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<z.input<Shape>>;
-  /** What of it whoever has no account is told; nothing where there is no such function. */
+  /** Reads the state for unauthenticated clients. Without this function they get none of it. */
   fetchForSpectator?(context: StateContext, client: AskingClient): Promise<Partial<z.input<Shape>>>;
 }
 
-/** What is known of the client that asks. */
+/** Properties of the registering client. */
 export interface AskingClient {
   readonly capabilities: readonly ClientCapability[];
-  /** Whether it wants to know who is in each channel. */
+  /** Whether it wants the subscribers of each channel. */
   readonly includesSubscribers: boolean;
-  /** It makes the URLs of the provider's pictures itself. */
+  /** Whether it derives the URLs of provider avatars itself. */
   readonly makesAvatars: boolean;
 }
 
-/** What initial state is read with: a database that stands still. */
+/** The context for reading initial state, with a database snapshot. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
 }
 
-/** Declares a part that is the same for whoever asks, without an account too. */
+/** Declares a part that is the same for all clients, including unauthenticated ones. */
 export function publicState<Shape extends z.ZodObject>({
   fetch,
   ...state
@@ -52,7 +51,7 @@ export function publicState<Shape extends z.ZodObject>({
   };
 }
 
-/** Declares a part of the initial state; the types of its parts follow from each other. */
+/** Declares a part of the initial state. Infers the type of its fields from `shape`. */
 export function initialState<Shape extends z.ZodObject>(state: InitialState<Shape>): InitialState<Shape> {
   return state;
 }

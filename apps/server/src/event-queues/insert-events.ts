@@ -4,15 +4,15 @@ import type { ServerTables } from '../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Texts, and the queues that get these and no others. */
+/** Event texts, and the queues that get exactly these. */
 export interface SharedTexts {
   readonly texts: readonly string[];
   readonly queueIds: string[];
 }
 
 /**
- * Each text once, then who has it, then how far each queue is. Thousands of queues get the same: each is named once, however
- * many the texts, as rows of JSON would take longer than to store them. The queues are locked.
+ * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. Thousands of
+ * queues get the same texts, so each queue is named once for any number of texts: JSON rows cost more than storing them.
  */
 export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
   const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));
@@ -38,7 +38,7 @@ const textsStored = fixedQuery<ServerTables, { readonly texts: string }, { id: n
   }),
 );
 
-/** Which queues are alike, as a table, of a JSON array. */
+/** The queues with the same texts, as a table read from a JSON array. */
 function alikeTable(db: Db, json: string): RawBuilder<unknown> {
   return rowsAsTableOf(db, 'v', { kind: 'integer', queue_ids: 'text' }, json);
 }

@@ -12,50 +12,50 @@ import type { QueueListeners } from './queue-listeners.js';
 import { beginPublishing } from './read-with-queue.js';
 
 type Db = Kysely<ServerTables>;
-/** A queue, and whether it gets the messages of all public channels: a guest's no longer does. */
+/** A queue, and whether it gets the messages from all public channels. 0 if its user became a guest. */
 type LockedQueue = EventQueueRow & { readonly follows_public: number };
 
-/** An event, and whom it is for. */
+/** An event and its audience. */
 export interface PublishedEvent extends AddressedEvent {
-  /** Only for queues of clients that have said, or have not said, that they can do this. */
+  /** Restricts the event to queues whose client has the capability, or to queues without it. */
   readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
-  /** Not for queues that get events of this type, which say the same. */
+  /** Skips queues that get events of this type, because these have the same information. */
   readonly withheldWith?: string;
-  /** For queues that get the messages of all public channels too, but for those of these users. */
+  /** Also publishes to queues with the messages from all public channels, except those of these users. */
   readonly publicBut?: ReadonlySet<UserId>;
-  /** The queues of its audience end instead of getting it. */
+  /** Deletes the queues of the audience instead of publishing. */
   readonly endsQueues?: boolean;
-  /** How it reads in a queue, where that differs by what its client has asked for; `event` then only names its type. */
+  /** Chooses the event's form per queue by its client's options. `event` then only supplies the type. */
   readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
 }
 
-/** What the client of a queue has asked for. */
+/** The options of a queue that decide an event's form. */
 export interface AskingQueue {
   readonly queueId: string;
   readonly userId: UserId;
   readonly appliesMarkdown: boolean;
   readonly makesAvatars: boolean;
-  /** JSON array of the terms that messages must meet; null for all messages. */
+  /** The narrow's terms as a JSON array. Null for all messages. */
   readonly narrow: string | null;
   can(capability: ClientCapability): boolean;
 }
 
-/** An event, or several for it, as some queues get it: written once for all queues whose variants have the same key. */
+/** One form of an event, which may be several events. Written once for all queues with the same key. */
 interface EventVariant {
   readonly key: string;
   write(): JsonObject | readonly JsonObject[];
 }
 
-/** Tells audiences of events, within the transaction of what they tell of. */
+/** Publishes events to their audiences, within the transaction of the change. */
 export type ServerPublish = (
   transaction: ServerTransaction,
   events: readonly PublishedEvent[],
 ) => Promise<void>;
 
-/** An event as it is looked at for each queue: what all queues ask of it is made once. */
+/** An event prepared for filtering by queue. Work common to all queues is done once. */
 interface OutgoingEvent {
   readonly type: unknown;
-  /** Empty where the queue does not get it after all. */
+  /** Empty if the queue does not get the event. */
   textsFor(queue: AskingQueue): readonly string[];
   readonly audience: ReadonlySet<UserId>;
   readonly publicBut: PublishedEvent['publicBut'];
@@ -64,9 +64,9 @@ interface OutgoingEvent {
 }
 
 /**
- * Puts events into the queues of their audiences, and wakes who waits for them. It is done at the end of the transaction,
- * for all that was published in it at once: in a number of statements that does not grow with events, users or queues,
- * and with the queues locked in one order, after everything else, so that no two transactions wait for each other.
+ * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It runs before
+ * commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It locks the
+ * queues last and in one order, so that two transactions cannot deadlock.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
   const published = new WeakMap<ServerTransaction, PublishedEvent[]>();
@@ -86,7 +86,7 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
   };
 }
 
-/** The queues that have got something, or have ended. */
+/** Fills or ends queues. Returns the ids of the changed ones. */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
@@ -115,7 +115,7 @@ async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number
   return [...filled.flatMap(({ queueIds }) => queueIds), ...ended];
 }
 
-/** Thousands of queues say the same. */
+/** Memoizes `read`: thousands of queues have the same text. */
 function readingOnce<Value>(read: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -125,7 +125,7 @@ function readingOnce<Value>(read: (text: string) => Value): (text: string) => Va
   };
 }
 
-/** A number that no other text has. */
+/** A number that identifies the text. */
 function placeOf(text: string, places: Map<string, number>): number {
   const place = places.get(text) ?? places.size;
   places.set(text, place);
@@ -172,7 +172,7 @@ function toAsking(queue: EventQueueRow): AskingQueue {
 }
 
 interface QueuesAsked {
-  /** Of these users, queues that nobody used for too long too. */
+  /** For these users, expired queues are included. */
   readonly leaving: ReadonlySet<UserId>;
   readonly hasPublic: boolean;
   readonly now: number;
@@ -187,7 +187,7 @@ function lockQueues(
   return hasPublic ? queuesOfPublic(db, asked) : queuesOfUsers(db, asked);
 }
 
-/** Users as JSON arrays of ids. */
+/** Users are JSON arrays of ids. */
 interface QueuesOfUsers {
   readonly userIds: string;
   readonly leaving: string;
@@ -246,7 +246,7 @@ function wantedOf(
   });
 }
 
-/** Deletes queues that hold too much, whose clients have to start again, and those of users who are gone. */
+/** Deletes overfull queues, which makes their clients register again, and queues of deactivated users. */
 async function endQueues(db: Db, queueIds: readonly string[]): Promise<void> {
   const rows = queueIds.map((queueId) => ({ queue_id: queueId }));
   await sql`

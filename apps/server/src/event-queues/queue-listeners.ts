@@ -2,14 +2,14 @@ import { EventEmitter, once } from 'node:events';
 import type { Signals } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
-/** Why waiting ended: something happened to the queue, nothing did for as long as allowed, or nobody listens any more. */
+/** Why a wait ended: the queue was notified, the time elapsed, or the wait was aborted or replaced. */
 export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 
 const channel = 'event-queues';
 
 /**
- * The requests of this process that wait for events. They are told of what any process does to their queues. One waits
- * for each queue in a process: a newer one takes its place.
+ * The polls of this process that wait for events. Notifications come from every process. A queue has one waiting poll per
+ * process: a newer poll replaces the older one.
  */
 export class QueueListeners {
   readonly #signals: Signals;
@@ -26,7 +26,7 @@ export class QueueListeners {
     return listeners;
   }
 
-  /** Starts listening, so that what happens between now and {@link QueueListener.wait} is not missed. */
+  /** Starts listening. Notifications between this call and {@link QueueListener.wait} are not missed. */
   listen(queueId: string): QueueListener {
     const all = this.#listeners.get(queueId) ?? new Set();
     const listener = new QueueListener(all, () => {
@@ -36,34 +36,34 @@ export class QueueListeners {
     return listener;
   }
 
-  /** Tells of something that happens to the queue, once the transaction is committed. */
+  /** Notifies the listeners of a queue in every process, once the transaction is committed. */
   async notify(transaction: ServerTransaction, queueId: string): Promise<void> {
     await this.#signals.notify(transaction, channel, queueId);
   }
 
-  /** Hears no more from other processes. */
+  /** Stops receiving notifications from other processes. */
   close(): void {
     this.#stop?.();
   }
 
-  /** Without a queue's id something may have been missed: everybody has to look. */
+  /** `undefined` means that notifications may have been missed: wakes all listeners. */
   #tell(queueId: string | undefined): void {
     const told = queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
     for (const all of told) for (const listener of all) listener.notify();
   }
 }
 
-/** What tells the listeners of every process, for a process that has none itself. */
+/** Notifies the listeners of every process, for a process without listeners of its own. */
 export function queueNotifier(signals: Signals): Pick<QueueListeners, 'notify'> {
   return { notify: (transaction, queueId) => signals.notify(transaction, channel, queueId) };
 }
 
 export class QueueListener {
-  /** Who listens to the queue, oldest first. */
+  /** The listeners of this queue, oldest first. */
   readonly #all: Set<QueueListener>;
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();
-  /** What has happened since the last wait. */
+  /** The state since the last wait. */
   #end: WaitEnd = 'timed-out';
 
   constructor(all: Set<QueueListener>, onClose: () => void) {
@@ -71,7 +71,7 @@ export class QueueListener {
     this.#onClose = onClose;
   }
 
-  /** Takes the place of those who began to listen before; to be called once the requester may have what is in the queue. */
+  /** Replaces older polls of the queue. Call it once the actor's access to the queue is verified. */
   takePlace(): void {
     for (const other of this.#all) {
       if (other === this) return;
@@ -79,7 +79,10 @@ export class QueueListener {
     }
   }
 
-  /** Waits until something happens (it may have done so already), `milliseconds` have passed, or `signal` is aborted. */
+  /**
+   * Waits until the queue is notified, `milliseconds` elapse or `signal` is aborted. Returns at once if a notification is
+   * pending.
+   */
   async wait(milliseconds: number, signal: AbortSignal): Promise<WaitEnd> {
     if (this.#end === 'timed-out') {
       const timer = setTimeout(() => this.#wakes.emit('wake'), milliseconds);
@@ -96,7 +99,7 @@ export class QueueListener {
     this.#wakes.emit('wake');
   }
 
-  /** Nobody is to wait here any more. */
+  /** Ends the wait for good. */
   end(): void {
     this.#end = 'gone';
     this.#wakes.emit('wake');
@@ -108,7 +111,7 @@ export class QueueListener {
   }
 }
 
-/** That the requester has gone is asked of the signal. */
+/** An abort is not an error: the caller checks the signal. */
 function ignoreAbort(error: unknown): void {
   if ((error as Error).name !== 'AbortError') throw error;
 }

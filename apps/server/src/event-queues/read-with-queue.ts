@@ -4,27 +4,28 @@ import type { ServerDatabase, ServerTables, ServerTransaction } from '../tables.
 
 const publishing = 'publishing of events';
 
-/** Says that a transaction is about to look for the queues that its events go into. */
+/** Takes the shared publishing lock before a transaction looks up the queues for its events. */
 export function beginPublishing({ db }: Pick<ServerTransaction, 'db'>): Promise<void> {
   return holdTogether(db, publishing);
 }
 
-/** What was read, and the last event of the queue that tells of what is in it. */
+/** A snapshot, and the id of the last event that it includes. */
 interface ReadWithQueue<Result> {
   readonly result: Result;
   readonly lastEventId: number;
 }
 
 /**
- * Reads at one instant with a queue that is committed: what happened until then is in what is read, and in the queue up to
- * `lastEventId` at most; what happens later comes into the queue after that. `read` is given a database that stands still.
+ * Reads a snapshot consistent with a committed queue. Changes up to the snapshot are in the result, and in the queue at
+ * or before `lastEventId`. Later changes are in the queue after it. `read` gets the snapshot's database.
  */
 export async function readWithQueue<Result>(
   { db }: Pick<ServerDatabase, 'db'>,
   queueId: string,
   read: (db: Kysely<ServerTables>) => Promise<Result>,
 ): Promise<ReadWithQueue<Result>> {
-  // Whoever looked for queues before this one was there may commit its change still.
+  // Waits for transactions that looked up queues before this one was committed: they may still commit changes without an
+  // event for it.
   await db
     .transaction()
     .setAccessMode('read only')
@@ -39,7 +40,7 @@ export async function readWithQueue<Result>(
   });
 }
 
-/** Gives `read` a database that stands still. */
+/** Runs `read` on a database snapshot. */
 export function readAtOneInstant<Result>(
   { db }: Pick<ServerDatabase, 'db'>,
   read: (db: Kysely<ServerTables>) => Promise<Result>,

@@ -4,12 +4,12 @@ import { deleteIdleQueues, deleteUnheldTexts } from './event-queue-store.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
-/** Deletes the event queues that nobody uses any more; how many they were. */
+/** Deletes expired event queues. Returns their number. */
 export function removeIdleQueues({ clock, database }: Context, signal: AbortSignal): Promise<number> {
   return removeInBatches((limit) => database.write(({ db }) => deleteIdleQueues(db, clock(), limit)), signal);
 }
 
-/** Deletes what was in queues and is in none any more; how many events it was. */
+/** Deletes event texts that no queue refers to. Returns their number. */
 export function removeUnheldTexts({ database }: Context, signal: AbortSignal): Promise<number> {
   return removeInBatches((limit) => database.write(({ db }) => deleteUnheldTexts(db, limit)), signal);
 }

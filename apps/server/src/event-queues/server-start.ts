@@ -5,12 +5,12 @@ import type { ServerDatabase, ServerTables } from '../tables.js';
 const queuesPerTransaction = 1000;
 
 /**
- * Notes with each event queue which event is its newest at a server's start. Until the queue's client asks again it can
- * have no later one, unless the database was restored from a backup: then the client has events that the database has
- * lost, and new events get the same ids. `GET /events` ends such a queue, so that its client starts again.
+ * Records each queue's newest event id at a server's start. A client cannot have a later event until it polls again,
+ * unless the database was restored from a backup: then the client has events that the database lost, and new events reuse
+ * their ids. `GET /events` ends such a queue, so that its client registers again.
  *
- * A queue that has the note keeps it: its client may sleep through several starts. Where other processes are serving, they
- * remove it with what they answer.
+ * An existing record is kept: a client may sleep through several starts. If other processes are serving, they clear it
+ * when they answer.
  */
 export async function noteServerStart(database: Pick<ServerDatabase, 'write'>): Promise<void> {
   for (let after = ''; ; ) {
@@ -26,7 +26,7 @@ async function noteSome(db: Transaction<ServerTables>, after: string): Promise<s
     .selectFrom('event_queues')
     .select('queue_id')
     .where('queue_id', '>', after)
-    // In the order in which publishing locks them: two orders would deadlock.
+    // The order in which publishing locks them: two orders would deadlock.
     .orderBy('queue_id')
     .limit(queuesPerTransaction)
     .modifyEnd(lockingRows(db))

@@ -6,9 +6,9 @@ import type { ServerTransaction } from '../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 /**
- * Changes the linkifiers as `change` decides on all that there are, tells everybody whose client knows URL templates how
- * they are now, and has every process render with them. What `change` answers.
- * @throws ProtocolError what `change` throws.
+ * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users with clients that support
+ * URL templates, and makes every process render with it. Returns the result of `change`.
+ * @throws ProtocolError as `change` does.
  */
 export function changeLinkifiers<Result>(
   { linkifiers, publish }: Pick<ServerContext, 'linkifiers' | 'publish'>,

@@ -7,10 +7,10 @@ import { insertLinkifier } from './linkifier-store.js';
 import { planLinkifier, requireFree, requireRoom } from './plan-linkifier.js';
 
 /**
- * `POST /api/v1/realm/filters`: adds a linkifier, the last one: what matches `pattern` (RE2's syntax) becomes a link to
- * `url_template` (RFC 6570) in every message that is sent or edited from now on. Everybody is told. Refuses with
- * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST, and `errors`, a bad pattern or template, two that
- * do not have the same names, a pattern that there is, and one too many.
+ * `POST /api/v1/realm/filters`: adds a linkifier in the last position. Text that matches `pattern` (RE2 syntax) becomes a
+ * link to `url_template` (RFC 6570) in all messages sent or edited from now on. Notifies all users. Refuses with
+ * UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with BAD_REQUEST, and `errors`, a bad pattern or
+ * template, a pattern and template with different names, a pattern in use, and too many linkifiers.
  */
 export const createLinkifier = operation({
   method: 'POST',

@@ -7,8 +7,9 @@ import { removeLinkifier } from './linkifier-store.js';
 import { noSuchLinkifier } from './plan-linkifier.js';
 
 /**
- * `DELETE /api/v1/realm/filters/{filter_id}`: removes a linkifier; messages keep the links that it made. Everybody is
- * told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST an unknown linkifier.
+ * `DELETE /api/v1/realm/filters/{filter_id}`: removes a linkifier. Existing messages keep their links. Notifies all
+ * users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an unknown
+ * linkifier.
  */
 export const deleteLinkifier = operation({
   method: 'DELETE',

@@ -7,42 +7,42 @@ import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 const channel = 'linkifiers';
 
-/** After so long they are read again, since a signal is lost where a process ends right after the commit. */
+/** Cache TTL. Needed because a signal is lost if a process ends right after its commit. */
 const maximumAgeMilliseconds = 10_000;
 
 /**
- * The organisation's linkifiers, compiled, as texts are rendered with them. A process keeps them in memory, so that a
- * message costs no statement, until it is told that some process has changed them.
+ * Caches the organization's compiled linkifiers for rendering, so that a message costs no statement. Signals from all
+ * processes invalidate the cache.
  */
 export class KnownLinkifiers {
   readonly #clock: Clock;
   readonly #signals: Signals;
   #compiled = new Map<string, Linkifier>();
   #readAt: number | undefined;
-  /** How often something has changed, as far as this process knows. */
+  /** Counts the changes that this process knows of. */
   #changes = 0;
   #stop: (() => void) | undefined;
 
-  /** Hears of no change by another process. */
+  /** Without signals from other processes. See {@link KnownLinkifiers.open}. */
   constructor(signals: Signals, clock: Clock) {
     this.#signals = signals;
     this.#clock = clock;
   }
 
-  /** Hears of every change. */
+  /** Creates a cache that receives the changes of every process. */
   static async open(signals: Signals, clock: Clock): Promise<KnownLinkifiers> {
     const linkifiers = new KnownLinkifiers(signals, clock);
     linkifiers.#stop = await signals.listen(channel, () => linkifiers.#forget());
     return linkifiers;
   }
 
-  /** All of them, in the order in which they are applied; read by `db` where they are not known. */
+  /** All linkifiers, in the order in which they are applied. Reads them from `db` if the cache is stale. */
   async read(db: Kysely<ServerTables>): Promise<readonly Linkifier[]> {
     const now = this.#clock();
     if (this.#readAt === undefined || now - this.#readAt >= maximumAgeMilliseconds) {
       const changes = this.#changes;
       const compiled = this.#compile(await readLinkifiers(db));
-      // What was read before a change is for this once.
+      // Do not cache a list that was read before a concurrent change.
       if (changes !== this.#changes) return [...compiled.values()];
       this.#compiled = compiled;
       this.#readAt = now;
@@ -50,14 +50,14 @@ export class KnownLinkifiers {
     return [...this.#compiled.values()];
   }
 
-  /** Once the transaction is committed, no process renders with those of before. */
+  /** Invalidates the cache in every process once the transaction is committed. */
   async noteChange(transaction: ServerTransaction): Promise<void> {
-    // Here at once, so that whoever has changed them sees it in the next message.
+    // This process at once, so that the next message of the administrator uses the change.
     transaction.afterCommit(() => this.#forget());
     await this.#signals.notify(transaction, channel, '');
   }
 
-  /** Hears no more of other processes. */
+  /** Stops receiving signals of other processes. */
   close(): void {
     this.#stop?.();
   }
@@ -67,7 +67,7 @@ export class KnownLinkifiers {
     this.#readAt = undefined;
   }
 
-  /** What was compiled before stays; what cannot be compiled any more is left out. */
+  /** Reuses compiled linkifiers. Skips linkifiers that no longer compile. */
   #compile(records: readonly LinkifierRecord[]): Map<string, Linkifier> {
     return new Map(
       records.flatMap(({ pattern, url_template: urlTemplate }) => {

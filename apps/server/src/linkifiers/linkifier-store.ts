@@ -10,7 +10,7 @@ export const linkifierRecord = z
 
 export type LinkifierRecord = z.input<typeof linkifierRecord>;
 
-/** A linkifier as it will be stored. */
+/** A linkifier to store. */
 export type PlannedLinkifier = Omit<LinkifierRecord, 'id'>;
 
 /** All linkifiers, in the order in which they are applied. */
@@ -23,7 +23,7 @@ export function readLinkifiers(db: Kysely<ServerTables>): Promise<LinkifierRecor
     .execute();
 }
 
-/** The new linkifier's id; it is the last one. */
+/** Inserts a linkifier in the last position. Returns its id. */
 export async function insertLinkifier(
   db: Transaction<ServerTables>,
   planned: PlannedLinkifier,
@@ -41,7 +41,7 @@ export async function insertLinkifier(
   return id;
 }
 
-/** Whether there is one. */
+/** Updates a linkifier. Returns whether it exists. */
 export async function storeLinkifier(
   db: Transaction<ServerTables>,
   id: number,
@@ -55,7 +55,7 @@ export async function storeLinkifier(
   return numUpdatedRows > 0n;
 }
 
-/** Whether there was one. */
+/** Deletes a linkifier. Returns whether it existed. */
 export async function removeLinkifier(db: Transaction<ServerTables>, id: number): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('linkifiers').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;

@@ -2,14 +2,14 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
 export interface LinkifierTables {
-  /** No two have the same pattern. */
+  /** Patterns are unique. */
   linkifiers: {
     id: Generated<number>;
-    /** RE2's syntax. */
+    /** RE2 syntax. */
     pattern: string;
     /** RFC 6570. */
     url_template: string;
-    /** Those with smaller ones come first. */
+    /** Sort position, lowest first. */
     position: number;
   };
 }

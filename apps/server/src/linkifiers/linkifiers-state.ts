@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { publicState } from '../event-queues/initial-state.js';
 import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
 
-/** The linkifiers in their order; none for clients that know no URL templates. */
+/** The linkifiers in their order. Empty for clients without `linkifier_url_template`. */
 export const linkifiersState = publicState({
   eventType: 'realm_linkifiers',
   shape: z.object({ realm_linkifiers: z.array(linkifierRecord) }),

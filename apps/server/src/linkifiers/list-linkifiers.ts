@@ -4,7 +4,7 @@ import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
 
-/** `GET /api/v1/realm/linkifiers`: all linkifiers, in the order in which they are applied, for whoever has an account. */
+/** `GET /api/v1/realm/linkifiers`: all linkifiers, in the order in which they are applied. For all users and bots. */
 export const listLinkifiers = operation({
   method: 'GET',
   path: '/api/v1/realm/linkifiers',

@@ -2,13 +2,13 @@ import { parseLinkifier } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 
-/** Each message that is sent is searched for all of them. */
+/** Bounds the rendering cost: each sent message is matched against all linkifiers. */
 const maximumLinkifiers = 50;
 
 /**
- * The linkifier that will be stored.
- * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the field that is wrong, or for `__all__` when
- * the two do not fit.
+ * Checks a linkifier and returns it trimmed.
+ * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the wrong field, or for `__all__` if
+ * pattern and template do not match.
  */
 export function planLinkifier(wish: PlannedLinkifier): PlannedLinkifier {
   const pattern = wish.pattern.trim();
@@ -19,13 +19,13 @@ export function planLinkifier(wish: PlannedLinkifier): PlannedLinkifier {
   return { pattern, url_template: template };
 }
 
-/** @throws ProtocolError BAD_REQUEST where there are as many as there may be. */
+/** @throws ProtocolError BAD_REQUEST if the maximum is reached. */
 export function requireRoom(linkifiers: readonly LinkifierRecord[]): void {
   if (linkifiers.length >= maximumLinkifiers)
     throw refusedLinkifier('__all__', `There are ${maximumLinkifiers} linkifiers, which is the most.`);
 }
 
-/** @throws ProtocolError BAD_REQUEST where another linkifier than that with this id has the pattern. */
+/** @throws ProtocolError BAD_REQUEST if a linkifier other than `ownId` has the pattern. */
 export function requireFree(linkifiers: readonly LinkifierRecord[], pattern: string, ownId?: number): void {
   if (linkifiers.some((each) => each.pattern === pattern && each.id !== ownId))
     throw refusedLinkifier('__all__', 'There is a linkifier with this pattern already.');
@@ -35,7 +35,7 @@ export function noSuchLinkifier(): ProtocolError {
   return refused('Linkifier not found.');
 }
 
-/** @throws ProtocolError BAD_REQUEST where the ids are not those of all linkifiers, each once. */
+/** @throws ProtocolError BAD_REQUEST unless the ids name each linkifier exactly once. */
 export function requireOrder(linkifiers: readonly LinkifierRecord[], ids: readonly number[]): void {
   const named = new Set(ids);
   const isEachOnce =

@@ -7,9 +7,9 @@ import { storeLinkifier } from './linkifier-store.js';
 import { noSuchLinkifier, planLinkifier, requireFree } from './plan-linkifier.js';
 
 /**
- * `PATCH /api/v1/realm/filters/{filter_id}`: gives a linkifier another pattern and URL template; its place stays. Messages
- * stay as they were rendered. Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with
- * BAD_REQUEST an unknown linkifier and what is refused for a new one.
+ * `PATCH /api/v1/realm/filters/{filter_id}`: changes a linkifier's pattern and URL template and keeps its position.
+ * Existing messages are not rendered again. Notifies all users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not
+ * administrators, and with BAD_REQUEST an unknown linkifier and values that are refused for a new one.
  */
 export const updateLinkifier = operation({
   method: 'PATCH',

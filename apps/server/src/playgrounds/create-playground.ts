@@ -8,11 +8,14 @@ import { insertPlayground } from './playground-store.js';
 import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
 
 /**
- * `POST /api/v1/realm/playgrounds` (chat API, section 9): adds a place on the web where code of a language can be run.
- * `highlighter_language` is any name of a language; what is kept is the one that the HTML of its code blocks has.
- * Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST, and `errors`, a
- * blank name, a language that is written with other characters, a template that is not one of RFC 6570 with `code` alone
- * or that does not lead to one http or https host, and a name that the language has already.
+ * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
+ * language. `highlighter_language` is any name of a language; the stored name is the one in the HTML of its code blocks.
+ * Notifies all users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with BAD_REQUEST,
+ * and `errors`:
+ *
+ * - a blank or long name, and one that the language already has
+ * - a language with other characters
+ * - a template that is not RFC 6570, has variables other than `code`, or does not lead to one http or https host
  */
 export const createPlayground = operation({
   method: 'POST',

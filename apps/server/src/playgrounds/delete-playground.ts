@@ -8,8 +8,8 @@ import { removePlayground } from './playground-store.js';
 import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
 
 /**
- * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Everybody is told. Refuses with
- * UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST an unknown playground.
+ * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Notifies all users. Refuses with
+ * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an unknown playground.
  */
 export const deletePlayground = operation({
   method: 'DELETE',

@@ -4,7 +4,7 @@ import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { playgroundRecord, readPlaygrounds } from './playground-store.js';
 
-/** `GET /api/v1/realm/playgrounds`: all playgrounds, oldest first, for whoever has an account. */
+/** `GET /api/v1/realm/playgrounds`: all playgrounds, oldest first. For all users and bots. */
 export const listPlaygrounds = operation({
   method: 'GET',
   path: '/api/v1/realm/playgrounds',

@@ -2,26 +2,26 @@ import { isKnownLanguage, resolveLanguage } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
 import { urlTemplateProblem } from './url-template-problem.js';
 
-/** Code points. */
+/** In Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** What names of languages are written with; code blocks may have more of them than the highlighter knows. */
+/** Accepted language names. Code blocks may use languages that the highlighter does not know. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
-/** A playground that somebody wants. */
+/** A requested playground. */
 export interface PlaygroundWish {
   readonly name: string;
   readonly language: string;
   readonly urlTemplate: string;
 }
 
-/** A playground that will be made: its language is the one that the HTML of code blocks names. */
+/** A playground to store. Its language is named as in the HTML of code blocks. */
 export type PlannedPlayground = PlaygroundWish;
 
 /**
- * The playground that will be made.
- * @throws ProtocolError BAD_REQUEST with `errors`, a list of sentences for each field that is wrong, or for `__all__` when
- * it is about more than one.
+ * Checks a requested playground and resolves its language.
+ * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences per wrong field, or for `__all__` if several
+ * fields are involved.
  */
 export function planPlayground(wish: PlaygroundWish): PlannedPlayground {
   const name = wish.name.trim();

@@ -20,7 +20,7 @@ export function readPlaygrounds(db: Kysely<ServerTables>): Promise<z.input<typeo
     .execute();
 }
 
-/** The new playground's id; `undefined` when its language has one of this name. */
+/** Inserts a playground and returns its id. `undefined` if the language already has one of this name. */
 export async function insertPlayground(
   db: Transaction<ServerTables>,
   { name, language, urlTemplate }: PlannedPlayground,
@@ -34,7 +34,7 @@ export async function insertPlayground(
   return row?.id;
 }
 
-/** Whether there was one. */
+/** Deletes a playground. Returns whether it existed. */
 export async function removePlayground(db: Transaction<ServerTables>, id: number): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('playgrounds').where('id', '=', id).executeTakeFirst();
   return numDeletedRows > 0n;

@@ -2,11 +2,11 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
 export interface PlaygroundTables {
-  /** No two have the same language and name. */
+  /** Pairs of language and name are unique. */
   playgrounds: {
     id: Generated<number>;
     name: string;
-    /** As a code block's HTML names it. */
+    /** The language's name in the HTML of code blocks. */
     language: string;
     /** RFC 6570. */
     url_template: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { publicState } from '../event-queues/initial-state.js';
 import { playgroundRecord, readPlaygrounds } from './playground-store.js';
 
-/** Where code of each language can be run. */
+/** The playgrounds: web pages that run code of a language. */
 export const playgroundsState = publicState({
   eventType: 'realm_playgrounds',
   shape: z.object({ realm_playgrounds: z.array(playgroundRecord) }),

@@ -2,8 +2,8 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * What an author of a message would write to get elsewhere: to another scheme, to another host before or after the one
- * that is written, or to a part of the host.
+ * Values of `code` by which a message's author could redirect the link: to another scheme, to another host before or
+ * after the written one, or to a part of the host.
  */
 const treacherousCodes = [
   '',
@@ -15,15 +15,15 @@ const treacherousCodes = [
   '.host.example/',
 ];
 
-/** What is wrong with a template, and whether it is its form or what it would lead to. */
+/** A problem of a template: its form, or its variables. */
 export interface UrlTemplateProblem {
   readonly kind: 'form' | 'variables';
   readonly message: string;
 }
 
 /**
- * What keeps a text from being a playground's template: it is to be one of RFC 6570, with `code` and no other variable,
- * and to lead to the same http or https host whatever the code is. `undefined` when nothing does.
+ * Checks a playground's URL template. It must be an RFC 6570 template with the single variable `code`, and lead to the
+ * same http or https host for every code. `undefined` if there is no problem.
  */
 export function urlTemplateProblem(template: string): UrlTemplateProblem | undefined {
   const formProblem = urlTemplateFormProblem(template);

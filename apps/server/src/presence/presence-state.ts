@@ -1,7 +1,7 @@
 import { publicState } from '../event-queues/initial-state.js';
 import { noPresences, presenceShape } from './update-presence.js';
 
-/** That nobody is known to be there. */
+/** An empty presence state: presence is unsupported. */
 export const presenceState = publicState({
   eventType: 'presence',
   shape: presenceShape,

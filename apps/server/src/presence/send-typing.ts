@@ -13,8 +13,8 @@ const recipients = z
   .max(maximumRecipients, `must have at most ${maximumRecipients} user ids`);
 
 /**
- * `POST /api/v1/typing`: takes that somebody begins or stops to write; nobody is told of it. Refuses with BAD_REQUEST
- * where it is not said to whom.
+ * `POST /api/v1/typing`: accepts and ignores typing notifications. Other users are not notified. Refuses with BAD_REQUEST
+ * if the recipient is missing.
  */
 export const sendTyping = operation({
   method: 'POST',

@@ -5,7 +5,7 @@ import { requireHuman } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
 import { oneOf } from '../realm/setting-shapes.js';
 
-/** Nobody's presence is kept: what clients read of it has no update yet. */
+/** The empty presence of an unsupported feature. -1 means that there was no update yet. */
 export const noPresences = { presences: {}, presence_last_update_id: -1 } as const;
 
 export const presenceShape = z.object({
@@ -15,8 +15,8 @@ export const presenceShape = z.object({
 });
 
 /**
- * `POST /api/v1/users/me/presence`: takes that somebody is there, and answers that nobody is known to be, which is always
- * true here. Refuses bots with BAD_REQUEST.
+ * `POST /api/v1/users/me/presence`: accepts and ignores presence, and answers that no user is present. Refuses bots with
+ * BAD_REQUEST.
  */
 export const updatePresence = operation({
   method: 'POST',

@@ -28,7 +28,7 @@ export function addCheckCommand(push: Command, terminal: Terminal): void {
 }
 
 async function check(terminal: Terminal): Promise<RelayCheck[]> {
-  // Loaded by the command that runs: help waits for none of it.
+  // Imported lazily, so that help starts fast.
   const { checkRelay } = await import('@waxwing/server-push');
   const { readRealm } = await import('../realm/realm-store.js');
   const { readRelayKey } = await import('./read-relay-key.js');

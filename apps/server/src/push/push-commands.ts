@@ -25,7 +25,7 @@ function addSendCommand(push: Command, terminal: Terminal): void {
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
     .action(async ({ user: email, text, ...flags }: SendFlags) => {
-      // Here and below: loaded by the command that runs, as help waits for none of it.
+      // Here and below: imported lazily, so that help starts fast.
       const { asCommandError } = await import('../realm/as-command-error.js');
       const { readRealm } = await import('../realm/realm-store.js');
       const { sendText } = await import('./send-text.js');

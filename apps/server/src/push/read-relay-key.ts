@@ -2,10 +2,7 @@ import type { RelayAccount } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import type { RelaySettings } from '../configuration.js';
 
-/**
- * The relay with this server's key from its file. @throws ConfigurationError when the file must not be used or holds
- * none.
- */
+/** Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or holds no key. */
 export async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;

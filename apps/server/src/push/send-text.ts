@@ -15,7 +15,7 @@ import { requireUser } from '../users/manage-users.js';
 import { systemBotId } from '../users/system-bots.js';
 import type { User } from '../users/user-store.js';
 
-/** What an admin has a user's phones show, who is named by the e-mail address. */
+/** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
 export interface TextToSend {
   readonly email: string;
   readonly text: string;
@@ -24,15 +24,14 @@ export interface TextToSend {
 export interface SentText {
   readonly user: User;
   readonly messageId: number;
-  /** How many devices the notification goes to. */
+  /** Number of devices that the notification is sent to. */
   readonly devices: number;
 }
 
 /**
- * Writes to a user as the Notification Bot, by a direct message like any other: the server that runs encrypts the
- * notification of it for each of the user's devices.
- * @throws CommandError, and sends nothing, where no device would be told of it; ProtocolError BAD_REQUEST for a text that
- * says nothing.
+ * Sends a user a direct message from the Notification Bot. The running server encrypts its notification for each of the
+ * user's devices, as for any message.
+ * @throws CommandError, and sends nothing, if no device would be notified. ProtocolError BAD_REQUEST for an empty text.
  */
 export async function sendText(
   database: ServerDatabase,

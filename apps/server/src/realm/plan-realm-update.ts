@@ -15,34 +15,34 @@ import {
   type RealmSettingValues,
 } from './realm-settings.js';
 
-/** What somebody wants to be another with the organisation. */
+/** A requested change of the organization. `undefined` leaves a setting as it is. */
 export interface RealmUpdateWish {
   readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingWish | undefined>>>;
 }
 
-/** What will be another with the organisation. */
+/** A planned change of the organization. Omitted settings stay as they are. */
 export interface RealmChange {
   readonly settings: Readonly<Partial<RealmSettingValues>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
 }
 
-/** What rules about the organisation ask for. */
+/** The state that the rules check a change of the organization against. */
 export interface RealmFacts {
-  /** `operator` for whoever runs the server. */
+  /** `operator` for the server's operator at the command line. */
   readonly role: Role | 'operator';
   readonly settings: RealmSettingValues;
   readonly permissions: PermissionValues<'realm'>;
   readonly nobodyId: GroupId;
   readonly known: KnownReferences;
-  /** The channels that settings are to name, as far as they are in use. */
+  /** The channels that the requested settings name, without missing and archived ones. */
   readonly channels: readonly { readonly id: ChannelId; readonly isPrivate: boolean }[];
 }
 
 /**
- * What will change; nothing where everything is so already.
- * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no administrator, or no owner where that is needed, and as
- * {@link planPermission}.
+ * Plans a change of the organization. Empty if nothing changes.
+ * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for actors who are not administrators, or not owners for owner settings.
+ * BAD_REQUEST for unsuitable channels. Also as {@link planPermission}.
  */
 export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): RealmChange {
   const asked = Object.entries({ ...wish.settings, ...wish.permissions }).flatMap(([name, value]) =>

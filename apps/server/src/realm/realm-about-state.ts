@@ -10,7 +10,7 @@ const flag = z.boolean();
 const integer = z.number().int();
 const noText = z.string().nullable();
 
-/** What clients want to be told of every organisation and server, and is the same for all here. */
+/** Constant fields that clients expect about an organization and its server. */
 const always = {
   max_channel_folder_name_length: 60,
   max_channel_folder_description_length: 1024,
@@ -74,7 +74,7 @@ const alwaysFields = Object.fromEntries(
   Object.entries(always).map(([name, value]) => [name, shapeOf(value)]),
 ) as { [Name in keyof Always]: ShapeOf<Always[Name]> };
 
-/** What clients want to be told of the organisation and the server that is no setting. */
+/** Facts about the organization and the server other than settings, as clients expect them. */
 export const realmAboutState = publicState({
   eventType: 'realm',
   shape: z.object({

@@ -20,7 +20,7 @@ import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
 import { channelSettingNames, type RealmSettingName } from './realm-settings.js';
 
-/** Reads the facts for a change of the organisation, while groups and settings are held (`holdGroups`). */
+/** Reads the facts for a change of the organization. The caller has locked groups and settings (`holdGroups`). */
 export async function readRealmFacts(
   transaction: ServerTransaction,
   role: RealmFacts['role'],
@@ -38,7 +38,7 @@ export async function readRealmFacts(
   };
 }
 
-/** The channels that settings are to name, if they are in use; they stay so until the transaction ends. */
+/** The channels that the settings name, without archived ones. Locked until the transaction ends. */
 async function channelsAmong(
   { db }: ServerTransaction,
   settings: RealmUpdateWish['settings'],
@@ -56,7 +56,7 @@ async function channelsAmong(
   return rows.map(({ id, is_private }) => ({ id, isPrivate: is_private === 1 }));
 }
 
-/** Makes the change; what clients are to be told of it, in order. A new waiting period makes and unmakes full members. */
+/** Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. */
 export async function applyRealmChange(
   { db }: ServerTransaction,
   change: RealmChange,

@@ -1,28 +1,31 @@
 /**
- * The generation of the chat API that is served. 431 is the last level at which a push device is known by
- * `push_account_id` and `push_public_key`: from 432 on clients send a `push_key` instead.
+ * The served feature level of the chat API. 431 is the last level that identifies a push device by `push_account_id` and
+ * `push_public_key`: from 432 on clients send a `push_key` instead.
  */
 export const featureLevel = 431;
 
-/** The generation in words, for people; clients compare the numbers that it begins with. */
+/** The version for people. Clients compare its leading numbers. */
 export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_base: '12.0-dev' } as const;
 
 /** Bytes of a MiB. */
 export const mebibyte = 1024 * 1024;
 
-/** Largest file that can be uploaded. */
+/** Largest uploaded file, in MiB. */
 export const maximumUploadMib = 100;
 
-/** Largest picture of a user. */
+/** Largest avatar of a user, in MiB. */
 export const maximumAvatarMib = 5;
 
-/** Longest text that a new user is welcomed with. */
+/** Longest welcome message for new users, in characters. */
 export const maximumWelcomeCharacters = 8000;
 
-/** Largest request with such a text, of which a character can take twelve bytes of a form. */
+/** Body limit of requests with a welcome message, in bytes: a character takes up to twelve bytes in a form. */
 export const welcomeBodyLimitBytes = 256 * 1024;
 
-/** Longest texts in Unicode code points, and what stands for the empty topic; clients read them from the register answer. */
+/**
+ * Maximum text lengths in Unicode code points, and the display name of the empty topic. Clients read them from the
+ * register answer.
+ */
 export const realmLimits = {
   max_topic_length: 60,
   max_message_length: 10_000,

@@ -4,13 +4,13 @@ import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import type { RoleGroupName } from '../permissions/role-groups.js';
 import type { RealmSettingValues } from './realm-settings.js';
 
-/** What the former names of settings are told from. */
+/** The settings from which legacy fields are derived. */
 export interface MirroredValues
   extends Pick<RealmSettingValues, 'topics_policy' | 'message_edit_history_visibility_policy'> {
   readonly can_mention_many_users_group: GroupSettingValue;
 }
 
-/** The integers by which older clients know who may mention many; owners are told as administrators. */
+/** Legacy integers for the permission to mention many users. Owners map to administrators. */
 const mentionPolicies: Partial<Record<RoleGroupName, number>> = {
   'role:everyone': 1,
   'role:members': 2,
@@ -20,17 +20,17 @@ const mentionPolicies: Partial<Record<RoleGroupName, number>> = {
   'role:nobody': 6,
   'role:moderators': 7,
 };
-/** For values that older clients have no integer for: everyone, which is never too few. */
+/** For values without a legacy integer: everyone, which never hides the feature from users who have the permission. */
 const widestMentionPolicy = 1;
 
-/** Former names of settings in the register answer, each with `realm_` before it, which stock clients still read. */
+/** Legacy settings in the register answer, without their `realm_` prefix. Stock clients still read them. */
 export const mirrorShapes = {
   mandatory_topics: z.boolean(),
   allow_edit_history: z.boolean(),
   wildcard_mention_policy: z.number().int(),
 };
 
-/** What the former names of these settings say; of those that are not given, nothing. */
+/** The legacy forms of these settings. Omitted settings have none. */
 export function mirrorsOf(
   values: Partial<MirroredValues>,
   roleGroups: ReadonlyMap<RoleGroupName, number>,

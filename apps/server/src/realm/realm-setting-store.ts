@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
 
-/** The settings of the organisation as they are now, those that nobody has set included. */
+/** The current settings of the organization, with defaults for unset ones. */
 export async function readRealmSettings(db: Kysely<ServerTables>): Promise<RealmSettingValues> {
   const rows = await allSettings(db, {});
   const stored = Object.fromEntries(rows.map(({ name, value }) => [name, parseJson(value)]));
@@ -16,7 +16,7 @@ export async function readRealmSettings(db: Kysely<ServerTables>): Promise<Realm
   ) as RealmSettingValues;
 }
 
-/** One of the settings of the organisation, as it is now. */
+/** The current value of one organization setting, or its default. */
 export async function readRealmSetting<Name extends RealmSettingName>(
   db: Kysely<ServerTables>,
   name: Name,
@@ -35,7 +35,7 @@ const oneSetting = fixedQuery<ServerTables, Pick<SettingRow, 'name'>, SettingRow
   db.selectFrom('realm_settings').selectAll().where('name', '=', parameter('name')),
 );
 
-/** Stores what a setting is from now on; nothing is kept of one that is what it would be anyway. */
+/** Stores a setting. A default value is not stored: its row is deleted. */
 export async function storeRealmSetting(
   db: Transaction<ServerTables>,
   name: RealmSettingName,

@@ -6,18 +6,18 @@ import { maximumWelcomeCharacters } from './realm-limits.js';
 import { retentionParameter } from './retention-days.js';
 import { channelOrNone, oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
 
-/** Who may change a setting: administrators, or owners alone. */
+/** The role that may change a setting: administrators, or only owners. */
 type SettingGuardian = 'administrator' | 'owner';
 
-/** What is to be known of a setting of the organisation that is no permission. */
+/** Describes an organization setting other than a permission. */
 export interface RealmSetting<Value> {
   readonly default: Value;
-  /** How clients write it, and what they may not write. */
+  /** Parses and validates it from a parameter. */
   readonly parameter: z.ZodType<Value, string>;
   /** Its shape in answers and events. */
   readonly answer: z.ZodType;
   readonly changedBy: SettingGuardian;
-  /** Feature level that it appeared at; 1 for those that were always there. */
+  /** The feature level that introduced it. 1 if it always existed. */
   readonly since: number;
 }
 
@@ -30,10 +30,10 @@ const day = 24 * 60 * 60;
 /** A hundred years. */
 const maximumWaitingPeriodDays = 36_500;
 
-/** The value of a setting that names a channel, where it names none. */
+/** Means "no channel" in a setting that names a channel. */
 export const noChannel = -1 as ChannelId;
 
-/** The settings of the organisation that are no permissions, with how they are when nobody has set them. */
+/** Organization settings other than permissions, with their defaults. */
 export const realmSettings = {
   description: setting('', textOfAtMost(1000), z.string()),
   allow_message_editing: flag(true),
@@ -43,7 +43,7 @@ export const realmSettings = {
   move_messages_between_streams_limit_seconds: timeLimit(7 * day, { since: 162 }),
   message_edit_history_visibility_policy: word('all', ['all', 'moves', 'none'], { since: 358 }),
   topics_policy: word('allow_empty_topic', ['allow_empty_topic', 'disable_empty_topic'], { since: 392 }),
-  /** Days; -1 for keeping messages without end. */
+  /** Days. -1 for unlimited. */
   message_retention_days: setting(-1, retentionParameter({ unlimited: -1, forever: -1 }), z.number().int(), {
     changedBy: 'owner',
   }),
@@ -63,13 +63,13 @@ export const realmSettings = {
   welcome_message_custom_text: setting('', textOfAtMost(maximumWelcomeCharacters), z.string(), {
     since: 416,
   }),
-  /** The private channel in which moderators are asked for help; -1 for none. */
+  /** The private channel for moderation requests. -1 for none. */
   moderation_request_channel_id: channel({
     since: 331,
   }),
-  /** The channel in which new channels are announced; -1 for none. */
+  /** The channel for announcements of new channels. -1 for none. */
   new_stream_announcements_stream_id: channel({ since: 241 }),
-  /** The channel in which it is told who has joined; -1 for none. */
+  /** The channel for announcements of new users. -1 for none. */
   signup_announcements_stream_id: channel({
     since: 241,
   }),
@@ -81,14 +81,14 @@ export const realmSettings = {
 
 export type RealmSettingName = keyof typeof realmSettings;
 
-/** The values of all settings that are no permissions. */
+/** The value types of {@link realmSettings}. */
 export type RealmSettingValues = {
   readonly [Name in RealmSettingName]: (typeof realmSettings)[Name] extends RealmSetting<infer Value>
     ? Value
     : never;
 };
 
-/** The settings that name a channel which is in use, and what kind of channel they take. */
+/** The settings that name a channel, and the kind of channel that each accepts. */
 export const channelSettings = {
   moderation_request_channel_id: 'private',
   new_stream_announcements_stream_id: 'any',
@@ -97,12 +97,12 @@ export const channelSettings = {
 
 export const channelSettingNames = Object.keys(channelSettings) as (keyof typeof channelSettings)[];
 
-/** Whether it names a setting that is no permission. */
+/** Whether `name` is a setting other than a permission. */
 export function isRealmSettingName(name: string): name is RealmSettingName {
   return Object.hasOwn(realmSettings, name);
 }
 
-/** Permissions of the organisation that owners alone change. */
+/** Organization permissions that only owners may change. */
 const ownersPermissions: readonly string[] = [
   'can_create_groups',
   'can_invite_users_group',
@@ -110,13 +110,13 @@ const ownersPermissions: readonly string[] = [
   'create_multiuse_invite_group',
 ] satisfies (keyof typeof realmPermissions)[];
 
-/** Who may change a setting or a permission of the organisation. */
+/** The role that may change a setting or permission of the organization. */
 export function guardianOf(name: string): SettingGuardian {
   if (isRealmSettingName(name)) return realmSettings[name].changedBy;
   return ownersPermissions.includes(name) ? 'owner' : 'administrator';
 }
 
-/** Whether it names a permission of the organisation. */
+/** Whether `name` is a permission of the organization. */
 export function isRealmPermissionName(name: string): name is keyof typeof realmPermissions {
   return Object.hasOwn(realmPermissions, name);
 }
@@ -138,7 +138,7 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
   return setting(noChannel, channelOrNone(), z.number().int(), particulars);
 }
 
-/** One that clients know and that is never another here: a protection that is not there must not look as if it were. */
+/** A setting that clients know but that cannot change here. A missing protection must not look as if it were on. */
 function fixedFlag(value: boolean, reason: string): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);
   return setting(value, parameter.meta({ openApi: { type: 'boolean', enum: [value] } }), z.boolean(), {
@@ -146,7 +146,7 @@ function fixedFlag(value: boolean, reason: string): RealmSetting<boolean> {
   });
 }
 
-/** Seconds; null for no limit. */
+/** Seconds. Null for no limit. */
 function timeLimit(seconds: number, particulars?: Particulars): RealmSetting<number | null> {
   return setting<number | null>(seconds, secondsOrUnlimited(), z.number().int().nullable(), particulars);
 }

@@ -40,8 +40,8 @@ type Fields = z.input<z.ZodObject<SettingFields & PermissionFields & MirrorField
 const configurations = z.record(z.string(), permissionConfiguration);
 
 /**
- * What is known of the organisation itself: its settings and permissions too. Whoever has no account is not told what new
- * users are welcomed with, nor of channels that are not known without an account.
+ * The organization with its settings and permissions. Unauthenticated clients get neither the welcome message nor
+ * channels that are not web-public.
  */
 export const realmState = initialState({
   eventType: 'realm',
@@ -77,7 +77,7 @@ export const realmState = initialState({
   },
 });
 
-/** The channels that are known without an account. */
+/** The channels that unauthenticated clients can see. */
 async function spectatorChannelIds(db: Kysely<ServerTables>): Promise<ReadonlySet<unknown>> {
   const rows = await db.selectFrom('channels').select('id').where(isPublicOnWeb).execute();
   return new Set(rows.map(({ id }) => id));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PushRealm } from '@waxwing/server-push';
 import type { ServerDatabase } from '../tables.js';
 
-/** The organisation: its UUID is made when it is first asked for and never changes, the rest is configured. */
+/** Reads the organization. Its UUID is generated on first use and never changes. All other values are configured. */
 export async function readRealm(
   database: ServerDatabase,
   configured: Omit<PushRealm, 'uuid'>,
@@ -16,7 +16,7 @@ export async function readRealm(
     db
       .insertInto('realm')
       .values({ id: 1, uuid, created_at: now })
-      // Another process may have been first: its UUID is the organisation's.
+      // Another process may win the race: its UUID is used.
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute(),
   );

@@ -1,7 +1,7 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** Instants in Unix milliseconds. */
+/** Tables of the organization. Times are Unix milliseconds. */
 export interface RealmTables {
   /** A single row, `id` 1. */
   realm: {
@@ -9,7 +9,7 @@ export interface RealmTables {
     uuid: string;
     created_at: number;
   };
-  /** What is not the setting's default. */
+  /** Settings that differ from their default. */
   realm_settings: {
     name: string;
     /** JSON. */

@@ -5,9 +5,8 @@ import { z } from 'zod';
 const maximumDays = 36_500;
 
 /**
- * How long messages are kept, as clients write it: days, or one of some words, bare or as JSON; the number of days, or
- * what the word stands for.
- * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value`, from the parser, for anything else.
+ * Parses a message retention: days, or one of `words`, bare or as JSON. Returns the days, or the word's meaning.
+ * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value` for other values, when parsing.
  */
 export function retentionParameter<const Meaning extends number | null>(
   words: Readonly<Record<string, Meaning>>,

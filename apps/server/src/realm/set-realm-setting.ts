@@ -20,7 +20,7 @@ import { applyRealmChange, readRealmFacts } from './realm-change.js';
 import { readRealmSettings } from './realm-setting-store.js';
 import { guardianOf, isRealmPermissionName, isRealmSettingName, realmSettings } from './realm-settings.js';
 
-/** A setting or a permission of the organisation, for people who look at all of them. */
+/** A setting or permission of the organization, for display. */
 interface SettingDescription {
   readonly name: string;
   readonly value: unknown;
@@ -29,7 +29,7 @@ interface SettingDescription {
   readonly since: number;
 }
 
-/** Every setting and permission of the organisation. */
+/** All settings and permissions of the organization. */
 export async function describeSettings(db: Kysely<ServerTables>): Promise<SettingDescription[]> {
   const settings = await readRealmSettings(db);
   const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
@@ -45,8 +45,8 @@ export async function describeSettings(db: Kysely<ServerTables>): Promise<Settin
 }
 
 /**
- * Sets what an operator writes, and tells clients; whether it was otherwise before.
- * @throws CommandError for an unknown name or a value that cannot be read, and ProtocolError as `PATCH /realm` refuses.
+ * Sets a setting on the operator's behalf and publishes its events. Returns whether anything changed.
+ * @throws CommandError for an unknown name or an invalid value, and ProtocolError as `PATCH /realm`.
  */
 export async function setRealmSetting(
   database: ServerDatabase,

@@ -2,9 +2,9 @@ import type { ChannelId } from '@waxwing/protocol';
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-// How the values of settings are written by clients: as parameters are, but for words that mean a number or none.
+// Parsers for the values of settings. They follow the rules of parameters, plus words for special numbers and for none.
 
-/** Whole numbers within a range. */
+/** A whole number from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {
   const range = `must be from ${minimum} to ${maximum}`;
   return integerParameter
@@ -12,7 +12,7 @@ export function wholeNumber(minimum: number, maximum: number) {
     .meta({ openApi: { type: 'integer', minimum, maximum } });
 }
 
-/** Seconds from 1 on, or `unlimited` for `null`. */
+/** Seconds from 1, or `unlimited` for `null`. */
 export function secondsOrUnlimited() {
   return z
     .string()
@@ -29,7 +29,7 @@ export function secondsOrUnlimited() {
     });
 }
 
-/** The id of a channel; -1 for none. */
+/** A channel id. -1 for none. */
 export function channelOrNone() {
   return integerParameter
     .refine((value) => value === -1 || value > 0, 'must be the id of a channel, or -1')
@@ -37,7 +37,7 @@ export function channelOrNone() {
     .meta({ openApi: { type: 'integer', minimum: -1 } });
 }
 
-/** One of some words, bare or as JSON. */
+/** One of `words`, bare or as JSON. */
 export function oneOf<const Word extends string>(words: readonly [Word, ...Word[]]) {
   return z
     .string()
@@ -46,7 +46,7 @@ export function oneOf<const Word extends string>(words: readonly [Word, ...Word[
     .meta({ openApi: { type: 'string', enum: [...words] } });
 }
 
-/** A text as it is, of so many Unicode code points at most. */
+/** A text of at most `characters` Unicode code points. */
 export function textOfAtMost(characters: number) {
   return z
     .string()

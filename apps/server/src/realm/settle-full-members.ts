@@ -4,7 +4,7 @@ import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { readRealmSetting } from './realm-setting-store.js';
 
-/** Makes full members of those who have been here for the waiting period by now, and tells everybody. */
+/** Promotes members to full members once the waiting period has passed, and notifies all users. */
 export async function settleFullMembers({
   clock,
   database,

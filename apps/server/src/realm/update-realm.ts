@@ -28,11 +28,14 @@ const permissionParameters = Object.fromEntries(
 ) as PermissionParameters;
 
 /**
- * `PATCH /api/v1/realm`: changes settings and permissions of the organisation; all of them or none. Everybody is told of
- * what is another now. Refuses with BAD_REQUEST bad values and groups that a permission does not take; with
- * REQUEST_VARIABLE_INVALID bad retention days; with UNAUTHORIZED_PRINCIPAL whoever is no administrator, or no owner where
- * that is needed; with EXPECTATION_MISMATCH a permission whose `old` is not its value; with SYSTEM_GROUP_REQUIRED what is
- * no group by role where only such are taken.
+ * `PATCH /api/v1/realm`: changes settings and permissions of the organization. Atomic. Notifies all users of the changed
+ * ones. Refuses with:
+ *
+ * - BAD_REQUEST, for bad values and groups that a permission does not accept
+ * - REQUEST_VARIABLE_INVALID, for bad retention days
+ * - UNAUTHORIZED_PRINCIPAL, if the actor is not an administrator, or not an owner for owner settings
+ * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
+ * - SYSTEM_GROUP_REQUIRED, for other groups if a permission accepts only role groups
  */
 export const updateRealm = operation({
   method: 'PATCH',

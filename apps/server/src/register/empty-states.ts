@@ -4,7 +4,7 @@ import { type InitialState, publicState } from '../event-queues/initial-state.js
 const list = z.array(z.never());
 const map = z.record(z.string(), z.never());
 
-/** What clients want to be told of things that there are not here: that there are none. */
+/** Empty states for features that clients expect but this server does not support. */
 export const emptyStates: readonly InitialState[] = [
   none('alert_words', { alert_words: [] }, { alert_words: list }),
   none('muted_users', { muted_users: [] }, { muted_users: list }),

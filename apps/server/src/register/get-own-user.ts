@@ -8,8 +8,8 @@ import { ownDetails } from '../users/user-details.js';
 import { userRecord, writeUser } from '../users/user-record.js';
 
 /**
- * `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture, and the newest message that it
- * may read.
+ * `GET /api/v1/users/me`: the actor's own user, with its real e-mail address and avatar URL, and the newest message that
+ * it may read.
  */
 export const getOwnUser = operation({
   method: 'GET',

@@ -22,7 +22,7 @@ import { systemBotsState } from '../users/system-bots-state.js';
 import { usersState } from '../users/users-state.js';
 import { emptyStates } from './empty-states.js';
 
-/** Everything that `POST /register` may tell, in the order in which it is read. */
+/** All parts of the initial state that `POST /register` can answer, in the order in which they are read. */
 export const initialStates: readonly InitialState[] = [
   realmState,
   realmAboutState,

@@ -23,35 +23,40 @@ import { userOrSpectator } from '../users/user-or-spectator.js';
 import { avatarAlias } from '../users/user-parameters.js';
 import { initialStates } from './initial-states.js';
 
-/** After so long without an answer a client may give a poll up; well beyond when each is answered. */
+/** Clients may give up a poll after this time. Well beyond the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
-/** A client that wants some of the subscribers gets all of them. */
+/** `partial` answers all subscribers. */
 const includeSubscribers = z
   .enum(['true', 'false', 'partial'], 'must be true, false or partial')
   .transform((text) => text !== 'false');
 
-/** Each field that some part of the initial state fills, where its type is fetched. */
+/** All fields of the initial state. Each is present if its type is fetched. */
 const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial().shape), z.object({}));
 
 /**
- * `POST /api/v1/register` (chat API, common conventions): an event queue for the types in `event_types`, a JSON array,
- * or for all types; and what a client must know of the organisation: of the types in `fetch_event_types`, or of those
- * that the queue gets where that is not said. The queue goes on after `last_event_id`, where the answer ends. Messages
- * come as `apply_markdown` and `client_external_avatar` say, those that meet `narrow`, and with `all_public_streams` those
- * of all public channels. The queue stays for `queue_lifespan_secs` without a request, 600 where that is less or not said.
- * Where the organisation and the server let anybody read web-public channels, whoever has no account is answered without a
- * queue, and without what is anybody's own. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW, BAD_REQUEST, or
- * RATE_LIMIT_HIT where too many wait.
+ * `POST /api/v1/register` (docs/chat-api.md#common-conventions): creates an event queue and answers the initial state.
+ * The queue continues after `last_event_id`, where the initial state ends.
+ *
+ * - `event_types`: the types of the queue, as a JSON array. All by default.
+ * - `fetch_event_types`: the types of the initial state. By default those of the queue.
+ * - `apply_markdown`, `client_external_avatar`: the form of messages.
+ * - `narrow`: the queue gets only matching messages.
+ * - `all_public_streams`: the queue also gets the messages from all public channels.
+ * - `queue_lifespan_secs`: the queue expires after this time without a request. At least 600 seconds, at most a week.
+ *
+ * If the organization has public access, unauthenticated clients get an answer without a queue and without data of users'
+ * own. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW or BAD_REQUEST, or with RATE_LIMIT_HIT if too many
+ * registrations are pending.
  */
 export const registerEventQueue = operation({
   method: 'POST',
   path: '/api/v1/register',
   summary: 'Makes an event queue and answers what a client must know of the organisation.',
   actor: userOrSpectator,
-  // In a line of its own, which is bounded.
+  // It waits in a bounded queue of its own.
   waitsForOthers: true,
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
@@ -69,13 +74,13 @@ export const registerEventQueue = operation({
   }),
   aliases: avatarAlias,
   answer: z.object({
-    /** Null for whoever has no account. */
+    /** Null for unauthenticated clients. */
     queue_id: z.string().nullable(),
     last_event_id: z.number().int(),
     zulip_feature_level: z.number().int(),
     zulip_version: z.string(),
     zulip_merge_base: z.string(),
-    /** Not for whoever has no account. */
+    /** Absent for unauthenticated clients. */
     user_id: z.number().int().optional(),
     event_queue_longpoll_timeout_seconds: z.number().int(),
     ...states.shape,
@@ -123,7 +128,7 @@ function lifetimeOf(seconds: number): number {
   return Math.min(Math.max(seconds * 1000, queueLifetimeMilliseconds), maximumQueueLifetimeMilliseconds);
 }
 
-/** All of them take turns with each user as if they were one. */
+/** Reads the initial state for unauthenticated clients. In the fair queue they count as one client together. */
 async function readForSpectator(
   context: ServerContext,
   asked: Asked & AskingClient,
@@ -142,7 +147,7 @@ async function readForSpectator(
 }
 
 interface Asked {
-  /** All where nothing is said. */
+  /** `undefined` for all types. */
   readonly types: readonly string[] | undefined;
   readonly capabilities: readonly ClientCapability[];
 }
@@ -166,7 +171,7 @@ async function makeQueue(
   });
 }
 
-/** One after the other, as they share a connection. */
+/** Reads the states sequentially, because they share a connection. */
 async function fetchStates(
   context: StateContext,
   actor: KnownUser | undefined,

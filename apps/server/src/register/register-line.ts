@@ -1,8 +1,8 @@
 import { BoundedQueue } from '@waxwing/service/http';
 
 /**
- * The line in which those wait who register an event queue. Each keeps a connection while it reads, of the ten that a
- * process has: the others are left for everything else.
+ * A bounded queue for registrations of event queues. Each occupies a database connection while it reads. A process has
+ * ten: three serve registrations and the others stay free for other work.
  */
 export function newRegisterLine(): BoundedQueue {
   return new BoundedQueue({

@@ -7,7 +7,7 @@ import { realmIconUrl } from '../realm/realm-icon.js';
 import { featureLevel, serverVersion } from '../realm/realm-limits.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 
-/** Ways to sign in that clients know of; there are passwords here. */
+/** Authentication methods that clients know. The server supports passwords. */
 const authenticationMethods = {
   password: true,
   dev: false,
@@ -23,7 +23,7 @@ const authenticationMethods = {
   'openid connect': false,
 };
 
-/** `GET /api/v1/server_settings`: what a client must know before anybody signs in; for anybody. */
+/** `GET /api/v1/server_settings`: the settings that a client needs before sign-in. Requires no authentication. */
 export const getServerSettings = operation({
   method: 'GET',
   path: '/api/v1/server_settings',

@@ -9,8 +9,8 @@ import { findDetails } from '../users/user-details.js';
 import { readSightOf } from '../users/user-sight.js';
 
 /**
- * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: whether somebody is in a channel. Refuses with BAD_REQUEST users
- * and channels of which the requester may not know.
+ * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: whether a user is subscribed to a channel. Refuses with
+ * BAD_REQUEST users and channels that the actor cannot see.
  */
 export const getSubscriptionStatus = operation({
   method: 'GET',

@@ -5,7 +5,7 @@ import { readOwnSubscriptions } from '../channels/read-subscriptions.js';
 import { subscriptionRecord } from '../channels/subscription-record.js';
 import type { ServerContext } from '../context.js';
 
-/** `GET /api/v1/users/me/subscriptions`: the channels that the requester is in, by name, but for archived ones. */
+/** `GET /api/v1/users/me/subscriptions`: the user's subscriptions by channel name, without archived channels. */
 export const listSubscriptions = operation({
   method: 'GET',
   path: '/api/v1/users/me/subscriptions',

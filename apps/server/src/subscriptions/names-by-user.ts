@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel-store.js';
 import type { Membership } from '../channels/subscription-store.js';
 
-/** The names of the channels by the ids of the users, as answers have them. */
+/** Channel names by user id, as written in answers. */
 export function namesByUser(
   memberships: readonly Membership[],
   channels: readonly Channel[],

@@ -10,7 +10,7 @@ import {
 } from '../channels/plan-channel-creation.js';
 import { insufficientPermission } from '../permissions/insufficient-permission.js';
 
-/** A channel that somebody names to join it; it is made where there is none of that name. */
+/** A channel to subscribe to. Created if no channel has this name. */
 interface WantedChannel {
   readonly name: string;
   readonly description: string;
@@ -18,26 +18,26 @@ interface WantedChannel {
 }
 
 export interface SubscribingFacts extends NewChannelFacts {
-  /** By the name in lower case. */
+  /** Keyed by the name in lower case. */
   readonly existing: ReadonlyMap<string, ChannelAccess>;
-  /** Who is to join: active users. */
+  /** The users to subscribe. All are active. */
   readonly userIds: readonly UserId[];
 }
 
 export interface SubscribingWish extends NewChannelsWish {
   readonly channels: readonly WantedChannel[];
-  /** Whether one channel that cannot be joined makes all of it fail. */
+  /** Whether one channel that cannot be joined fails the whole request. */
   readonly isAllOrNothing: boolean;
 }
 
 export interface SubscribingPlan {
   readonly create: readonly PlannedChannel[];
   readonly join: readonly Channel[];
-  /** The names of channels that were left out. */
+  /** The names of channels that cannot be joined and were skipped. */
   readonly unauthorized: readonly string[];
 }
 
-/** What will be made and joined. @throws ProtocolError with the reason for a refusal. */
+/** Plans which channels are created and joined. @throws ProtocolError with the reason for a refusal. */
 export function planSubscribing(facts: SubscribingFacts, wish: SubscribingWish): SubscribingPlan {
   const named = new Map(wish.channels.map((channel) => [channel.name.trim().toLowerCase(), channel]));
   const missing = [...named].filter(([name]) => !facts.existing.has(name)).map(([, channel]) => channel);

@@ -14,12 +14,12 @@ const principal = z.union(
   'must be an id or an e-mail address',
 );
 
-/** Users whom it is about: their ids, or addresses that the requester may know. */
+/** Users named in a request: by id, or by an e-mail address that the actor may see. */
 export const principalList = z.array(principal, 'must be a list').max(10_000, 'must have at most 10000');
 
 type Principal = z.output<typeof principal>;
 
-/** An active user who was named. */
+/** An active user named in a request. */
 interface Named {
   readonly id: UserId;
   readonly isBot: boolean;
@@ -31,8 +31,8 @@ interface Asking {
 }
 
 /**
- * The ids of active users who are meant, in ascending order.
- * @throws ProtocolError BAD_REQUEST that names the first of whom the requester can know of no active user.
+ * Resolves principals to the ids of active users, in ascending order.
+ * @throws ProtocolError BAD_REQUEST that names the first principal without an active user that the actor can see.
  */
 export async function findPrincipals(
   db: Kysely<ServerTables>,

@@ -78,13 +78,16 @@ const parameters = z.object({
 });
 
 /**
- * `POST /api/v1/users/me/subscriptions`: puts whoever asks, or others, into channels, and makes those that are not there;
- * all of it or nothing, but for channels that cannot be joined where `authorization_errors_fatal` is false. What describes
- * channels is for those that are made. Whoever may know is told. Refuses with BAD_REQUEST guests, unknown users, channels
- * that cannot be joined, whoever may not make such channels or put others into one, and settings that do not go together;
- * with UNAUTHORIZED_PRINCIPAL retention days from anybody but an owner; with REQUEST_VARIABLE_INVALID bad ones; with
- * CHANNEL_ALREADY_EXISTS a name that somebody else gives to a channel at the same time. With `announce`, public
- * channels that are made are told of in the organisation's channel for that, if it has one.
+ * `POST /api/v1/users/me/subscriptions`: subscribes the actor or other users to channels, and creates missing ones.
+ * Atomic; with `authorization_errors_fatal` false, channels that cannot be joined are skipped. Channel settings apply
+ * only to created channels. Notifies users who can see the change. With `announce`, created public channels are announced
+ * in the organization's channel for that, if it has one. Refuses with:
+ *
+ * - BAD_REQUEST, for guests, unknown users, channels that cannot be joined and inconsistent settings, and if the actor
+ *   may not create such channels or subscribe others to one
+ * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner
+ * - REQUEST_VARIABLE_INVALID, for bad retention days
+ * - CHANNEL_ALREADY_EXISTS, if another request creates a channel with the same name concurrently
  */
 export const subscribe = operation({
   method: 'POST',
@@ -151,7 +154,7 @@ interface Asked {
 }
 
 interface Facts extends SubscribingFacts {
-  /** Where new channels are to be announced. */
+  /** The channel for the announcement. `undefined` for none. */
   readonly announcements: Channel | undefined;
 }
 

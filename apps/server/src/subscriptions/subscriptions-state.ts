@@ -9,8 +9,8 @@ import {
 import { initialState } from '../event-queues/initial-state.js';
 
 /**
- * What the user is in, has left and may join; archived channels for clients that can tell them apart. Clients that do
- * not know of notifications that are as in the user's own settings get these.
+ * The user's current, former and possible subscriptions. Includes archived channels if the client has
+ * `archived_channels`. Clients without `notification_settings_null` get the user's own settings in place of null.
  */
 export const subscriptionsState = initialState({
   eventType: 'subscription',

@@ -20,10 +20,10 @@ const channelNames = z
   .max(100, 'must name at most 100 channels');
 
 /**
- * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever
- * may know is told, what those who leave have not read of the channels counts as read, and their phones forget what they
- * were told of them. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not
- * know of, and whoever may not take others out of one of them.
+ * `DELETE /api/v1/users/me/subscriptions`: unsubscribes the actor or other users from channels. Atomic. Notifies users
+ * who can see the change. Marks the unread messages of unsubscribed users as read and retracts their push notifications.
+ * Refuses with BAD_REQUEST unknown users, channels that do not exist or that the actor cannot see, and actors who may not
+ * unsubscribe others from one of the channels.
  */
 export const unsubscribe = operation({
   method: 'DELETE',
@@ -67,7 +67,7 @@ export const unsubscribe = operation({
   },
 });
 
-/** The channels of these names. @throws ProtocolError BAD_REQUEST for the first that the requester can know nothing of. */
+/** The channels with these names. @throws ProtocolError BAD_REQUEST for the first one that the actor cannot see. */
 function requireAll(
   names: readonly string[],
   access: ReadonlyMap<ChannelId, ChannelAccess>,

@@ -29,7 +29,7 @@ const changeShape = z.discriminatedUnion(
   'property',
   [
     z.object({ stream_id: streamId, property: z.literal('color'), value: colorShape }),
-    // `in_home_view` is the former form of `is_muted`, the other way round.
+    // `in_home_view` is the legacy, negated form of `is_muted`.
     z.object({
       stream_id: streamId,
       property: z.enum(['is_muted', 'in_home_view', 'pin_to_top']),
@@ -42,7 +42,7 @@ const changeShape = z.discriminatedUnion(
 
 type Change = z.output<typeof changeShape>;
 
-/** A change of the column that holds it. */
+/** A change as stored: the column's name and value. */
 interface StoredChange {
   readonly channelId: ChannelId;
   readonly property: Exclude<Change['property'], 'in_home_view'>;
@@ -50,10 +50,10 @@ interface StoredChange {
 }
 
 /**
- * `POST /api/v1/users/me/subscriptions/properties`: changes what the requester has made of its subscriptions, such as their
- * colours; all of it or nothing, and of several changes of one property the last. Its own clients are told. `null` lets a
- * notification be as in the user's own settings.
- * Refuses with BAD_REQUEST unknown properties and values, and channels that the requester is not in.
+ * `POST /api/v1/users/me/subscriptions/properties`: changes properties of the user's subscriptions, such as colors.
+ * Atomic. If a property is changed twice, the last change applies. Notifies the user's own clients. `null` makes a
+ * notification follow the user's own settings. Refuses with BAD_REQUEST unknown properties and values, and channels to
+ * which the user is not subscribed.
  */
 export const updateSubscriptions = operation({
   method: 'POST',
@@ -71,7 +71,7 @@ export const updateSubscriptions = operation({
     const changes = lastOfEach(parameters.subscription_data.map(toStored));
     await actor.change(async (transaction, { id: userId }) => {
       await holdSubscriptions(transaction, userId, changes);
-      // Few statements: one for each property and value, whatever the number of channels.
+      // One statement per property and value, for any number of channels.
       for (const same of gatheredBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
         await store(transaction, userId, same);
       }
@@ -90,13 +90,13 @@ function toStored({ stream_id: channelId, property, value }: Change): StoredChan
   return { channelId, property, value };
 }
 
-/** The last change of each property of each channel: what comes after another one counts. */
+/** Keeps only the last change of each property of each channel. */
 function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
   const same = gatheredBy(changes, ({ channelId, property }) => `${channelId} ${property}`);
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
-/** Keeps the rows that are changed, in the order in which all others take them. */
+/** Locks the changed rows, in the order that all other code uses. Another order would deadlock. */
 async function holdSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,

@@ -7,7 +7,7 @@ import type { ServerTables } from '../tables.js';
 import { readUsedBytes } from './upload-account.js';
 import type { Upload } from './upload-store.js';
 
-/** A file in answers and events; instants in Unix milliseconds. */
+/** A file in answers and events. Times are Unix milliseconds. */
 export const attachmentRecord = z.object({
   id: z.number().int(),
   name: z.string(),
@@ -19,10 +19,10 @@ export const attachmentRecord = z.object({
 
 export type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/** As many messages of a file as are told of: a file may be in very many. */
+/** Maximum messages listed per file, because a file may be in very many. */
 const messagesPerFile = 100;
 
-/** The files with the newest messages that refer to them, in one statement. */
+/** Writes files with the newest messages that refer to them, in one statement. */
 export async function writeAttachments(
   db: Kysely<ServerTables>,
   uploads: readonly Upload[],
@@ -52,7 +52,7 @@ export async function writeAttachments(
   return uploads.map((upload) => writeAttachment(upload, messages.get(upload.id) ?? []));
 }
 
-/** A file that no message refers to: what an edit says that it has left behind. */
+/** Writes a file, such as one that an edit has detached from all messages. */
 export function writeAttachment(
   { id, fileName, pathId, sizeBytes, createdAt }: Upload,
   messages: AttachmentRecord['messages'] = [],
@@ -60,7 +60,7 @@ export function writeAttachment(
   return { id, name: fileName, path_id: pathId, size: sizeBytes, create_time: createdAt, messages };
 }
 
-/** What owners are told of files that are new, or that messages refer to now: with the newest of these messages. */
+/** The events for owners of new files, or of files that messages now refer to, with the newest of these messages. */
 export async function attachmentEvents(
   db: Kysely<ServerTables>,
   op: 'add' | 'update',

@@ -6,23 +6,26 @@ import type { ServerTransaction } from '../tables.js';
 import { attachmentEvents } from './attachment-record.js';
 import { findUploads, lockUploads, type Upload } from './upload-store.js';
 
-/** The files that a message's text names. */
+/** The files that a message's text refers to. */
 export interface UploadClaim {
   readonly messageId: MessageId;
   readonly pathIds: readonly string[];
 }
 
-/** Who sends or edits the messages. */
+/** The user who sends or edits the messages. */
 export interface Claimant {
   readonly userId: UserId;
-  /** Whether this user may read the row of `messages`: files of others are theirs to pass on where they read them. */
+  /**
+   * A condition for rows of `messages` that this user may read. The user may share files of others that such messages
+   * refer to.
+   */
   readonly isReadable: RawBuilder<boolean>;
 }
 
 /**
- * Remembers which messages refer to which files, marks these messages as having one, and tells the owners of files
- * that they did not refer to before. A file is left out that is not there, or that the claimant neither owns nor reads in
- * another message. The number of statements does not grow with messages or files.
+ * Records which messages refer to which files, and flags the messages as having attachments. Notifies the owners of newly
+ * referred files. Skips files that do not exist, and files that the claimant neither owns nor can read in another
+ * message. The number of statements does not grow with messages or files.
  */
 export async function claimUploads(
   transaction: ServerTransaction,
@@ -85,11 +88,14 @@ async function readAmong(
 
 /** A file that a message refers to. */
 export interface ReferredUpload extends Upload {
-  /** Whether another message refers to it too. */
+  /** Whether another message refers to it, too. */
   readonly isReferredElsewhere: boolean;
 }
 
-/** The files that a message refers to, by their ids; what refers to them stays so until the transaction ends. */
+/**
+ * The files that a message refers to, in ascending order of ids. They and their references are locked until the
+ * transaction ends.
+ */
 export async function lockReferredUploads(
   transaction: ServerTransaction,
   messageId: MessageId,
@@ -111,17 +117,20 @@ export async function lockReferredUploads(
   }));
 }
 
-/** What another text of a message does to its files. */
+/** The effect of a message edit on its files. */
 export interface UploadEdit {
-  /** Files that it names and did not name before. */
+  /** Files that only the new text refers to. */
   readonly claimed: readonly string[];
-  /** Ids of the files that it named before and names no more. */
+  /** Ids of files that only the old text refers to. */
   readonly droppedIds: readonly number[];
-  /** Of those the editor's own that no message refers to now. */
+  /** The dropped files that the editor owns and that no message refers to now. */
   readonly detached: readonly Upload[];
 }
 
-/** @param named the files that the new text names: `uploads` of the rendered text */
+/**
+ * Compares the files of a message before and after an edit.
+ * @param named files that the new text refers to: `uploads` of the rendered text
+ */
 export function planDetached(
   referred: readonly ReferredUpload[],
   named: readonly string[],
@@ -139,7 +148,7 @@ export function planDetached(
   };
 }
 
-/** Forgets that a message refers to these files, which {@link lockReferredUploads} has locked. */
+/** Removes a message's references to these files. {@link lockReferredUploads} has locked them. */
 export async function dropReferences(
   { db }: ServerTransaction,
   messageId: MessageId,
@@ -163,7 +172,7 @@ export async function dropReferences(
     .execute();
 }
 
-/** Forgets which files these messages refer to; call it before they are deleted. */
+/** Removes all file references of these messages. Call it before the messages are deleted. */
 export async function releaseUploads(
   transaction: ServerTransaction,
   messageIds: readonly MessageId[],

@@ -8,8 +8,8 @@ import { readUsedBytes } from './upload-account.js';
 import { removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 /**
- * `DELETE /api/v1/attachments/{attachment_id}`: removes a file of the requester's own, also one that messages refer to. The
- * owner's queues are told. Refuses with BAD_REQUEST a file that is not there or is another user's, alike.
+ * `DELETE /api/v1/attachments/{attachment_id}`: removes a file of the user, even if messages refer to it. Notifies the
+ * owner's clients. Refuses with the same BAD_REQUEST a file that does not exist and one of another user.
  */
 export const deleteAttachment = operation({
   method: 'DELETE',

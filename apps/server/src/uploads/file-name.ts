@@ -1,22 +1,22 @@
-/** Of a file whose name says nothing. */
+/** For a file without a usable name. */
 const noName = 'uploaded-file';
 const maximumShownCharacters = 255;
-// Four bytes each at most, and folders take names of 255 bytes.
+// A character has at most four bytes, and file systems limit names to 255 bytes.
 const maximumPathCharacters = 60;
 const maximumEndingCharacters = 10;
 
-/** What a file is called: without folders, and without characters that cannot be seen or that turn what follows around. */
+/** The display name of a file: without folders, invisible characters and characters that change the text direction. */
 export function shownFileName(given: string): string {
   return [...seenName(given)].slice(0, maximumShownCharacters).join('') || noName;
 }
 
-/** The last part of a file's path: letters, digits, `.`, `_` and `-`; it never begins or ends with a full stop. */
+/** The last segment of a file's path: letters, digits, `.`, `_` and `-`. It never starts or ends with a full stop. */
 export function cleanFileName(given: string): string {
   const plain = seenName(given)
     .replace(/\s+/g, '-')
     .replace(/[^\p{L}\p{M}\p{N}._-]/gu, '')
     .replace(/^[.\p{M}-]+|\.+$/gu, '')
-    // Last: letters and marks that stand together now are one letter, as they are when the path is read.
+    // Must come last: removals above can join a letter and a mark, which the reader of the path normalizes to one letter.
     .normalize('NFC');
   const ending = /\.[A-Za-z0-9]+$/.exec(plain)?.[0] ?? '';
   const kept = ending.length > maximumEndingCharacters ? '' : ending;

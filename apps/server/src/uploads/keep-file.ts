@@ -8,20 +8,20 @@ import { cleanFileName, shownFileName } from './file-name.js';
 import { readUsedBytes, takeBytes } from './upload-account.js';
 import { isStoredUpload, removeLeftFile } from './withdraw-uploads.js';
 
-/** What stands for the organisation in paths: a server has one. */
+/** The organization's id in paths. A server has only one. */
 const realmId = 1;
 
-/** A file that is to be kept, and what is to be done once it is. */
+/** A file to store, with hooks for its transactions. */
 export interface FileToKeep {
   readonly name: string;
-  /** In lower case and without parameters. */
+  /** Lower case, without parameters. */
   readonly contentType: string;
   readonly content: Readable;
-  /** Whether it is a picture of its owner: no message refers to it, and it is kept until it is withdrawn. */
+  /** Whether it is its owner's avatar: no message refers to it, and it is kept until it is withdrawn. */
   readonly isAvatar: boolean;
-  /** Takes what must be locked before the owner is. */
+  /** Takes locks that must come before the owner's. */
   readonly lock?: (transaction: ServerTransaction) => Promise<void>;
-  /** Runs in the transaction that says that the file is whole. */
+  /** Runs in the transaction that marks the file as stored. */
   readonly stored: (transaction: ServerTransaction, upload: NewUpload) => Promise<void>;
 }
 
@@ -33,8 +33,9 @@ interface NewUpload {
 }
 
 /**
- * Keeps a file of the actor's; it is durable when the promise resolves. Where it fails nothing stays, and the content is
- * destroyed. @throws ProtocolError REALM_UPLOAD_QUOTA, and whatever the content and `stored` fail with.
+ * Stores a file of the actor. It is durable when the promise resolves. On failure nothing is left, and the content is
+ * destroyed.
+ * @throws ProtocolError REALM_UPLOAD_QUOTA, and the errors of the content and of `stored`.
  */
 export async function keepFile(
   context: ServerContext,
@@ -61,14 +62,14 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have happened, and its answer be lost: what others may see by now is kept.
+    // The commit may have succeeded although its answer was lost. Other users may see the file by now, so it is kept.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw error;
   }
 }
 
-/** The row comes before the file, so that whatever is left of one whose upload breaks off is found and removed. */
+/** Inserts the row before the file is written, so that remains of a broken upload are found and removed. */
 async function announce(
   { clock, database, uploads }: ServerContext,
   actor: Requester,

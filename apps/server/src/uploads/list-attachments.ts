@@ -7,8 +7,8 @@ import { readUsedBytes } from './upload-account.js';
 import { listUploads } from './upload-store.js';
 
 /**
- * `GET /api/v1/attachments`: the files that the requester has uploaded, each with the newest 100 messages that refer to
- * it, and how many bytes all files of all users take.
+ * `GET /api/v1/attachments`: the files that the user uploaded, each with the newest 100 messages that refer to it, and
+ * the total bytes of all users' files.
  */
 export const listAttachments = operation({
   method: 'GET',

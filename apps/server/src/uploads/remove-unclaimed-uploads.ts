@@ -3,18 +3,18 @@ import type { ServerContext } from '../context.js';
 import { type LeftFile, tryRemoveLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 const day = 24 * 60 * 60_000;
-/** So long a file is kept to which no message refers. */
+/** How long a file without a reference from a message is kept. */
 const unclaimedMilliseconds = 28 * day;
-/** No upload takes so long: whatever is not whole by then never will be. */
+/** Uploads that are incomplete after this time have failed. */
 const leftMilliseconds = day;
-// Each of them is a call to the store.
+// Each file is a call to the store.
 const filesPerStep = 50;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'log' | 'uploads'>;
 
 /**
- * Removes the files to which no message has referred for four weeks, and what uploads and removals that broke off have
- * left behind; how many they were. A file that cannot be removed holds up no other one, and is tried again the next time.
+ * Removes files that no message has referred to for four weeks, and remains of interrupted uploads and removals. Returns
+ * their number. A file that cannot be removed does not block others, and is retried in the next run.
  */
 export async function removeUnclaimedUploads(context: Context, signal: AbortSignal): Promise<number> {
   const { clock, database } = context;
@@ -50,7 +50,7 @@ async function withdrawSome(
     .limit(limit)
     .modifyEnd(lockingRows(db))
     .execute();
-  // Out of sight since long ago, so that their bytes are removed now.
+  // Backdated, so that their bytes are removed in this run.
   const before = now - unclaimedMilliseconds;
   await withdrawUploads(
     transaction,

@@ -1,13 +1,13 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { UploadedFile } from '@waxwing/service/http';
 
-/** The file of a form. @throws ProtocolError BAD_REQUEST where there is none. */
+/** Returns the file of a form. @throws ProtocolError BAD_REQUEST if there is none. */
 export function requireFile(file: UploadedFile | undefined): UploadedFile {
   if (file !== undefined) return file;
   throw refused('You must specify a file to upload');
 }
 
-/** For whatever keeping a file fails with: of a file that was too large it says what would not be. */
+/** Rethrows errors of storing a file. PAYLOAD_TOO_LARGE becomes BAD_REQUEST with the maximum size. */
 export function refuseTooLarge(maximumMib: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ProtocolError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error;

@@ -5,7 +5,7 @@ import type { ServerDatabase, ServerTables } from '../tables.js';
 
 const signingKeyBytes = 32;
 
-/** The key that addresses without login are signed with; it is made when it is first asked for, and never changes. */
+/** The signing key of temporary download URLs. Generated on first use, and never changes. */
 export async function readSigningKey(database: ServerDatabase): Promise<Secret<Buffer>> {
   const find = () => database.db.selectFrom('upload_account').select('signing_key').executeTakeFirst();
   const known = await find();
@@ -15,20 +15,20 @@ export async function readSigningKey(database: ServerDatabase): Promise<Secret<B
     db
       .insertInto('upload_account')
       .values({ id: 1, signing_key: key, used_bytes: 0 })
-      // Another process may have been first: its key is the organisation's.
+      // Another process may win the race: its key is used.
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute(),
   );
   return new Secret(Buffer.from((await find())?.signing_key ?? key, 'hex'));
 }
 
-/** Bytes of all files that are stored. */
+/** Total bytes of the stored files. */
 export async function readUsedBytes(db: Kysely<ServerTables>): Promise<number> {
   const row = await db.selectFrom('upload_account').select('used_bytes').executeTakeFirst();
   return row?.used_bytes ?? 0;
 }
 
-/** Counts bytes that were stored; whether there was room for them, of so many bytes in all. */
+/** Reserves bytes of a stored file in the quota. Returns whether they fit within `quotaBytes`. */
 export async function takeBytes(
   db: Transaction<ServerTables>,
   bytes: number,
@@ -42,7 +42,7 @@ export async function takeBytes(
   return numUpdatedRows > 0n;
 }
 
-/** Counts bytes that were stored no more. */
+/** Releases bytes of removed files. */
 export async function giveBytesBack(db: Transaction<ServerTables>, bytes: number): Promise<void> {
   await db
     .updateTable('upload_account')

@@ -9,10 +9,10 @@ import { refuseTooLarge, requireFile } from './required-file.js';
 import { findUploads } from './upload-store.js';
 
 /**
- * `POST /api/v1/user_uploads`: keeps the one file of a multipart form, under whatever name of a field, and answers its
- * path on this server. It is durable before the answer; the owner's queues are told. Until a message refers to it, its
- * owner alone reads it, and after some weeks it is removed. Refuses with BAD_REQUEST no file, several, and one that is too
- * large; with REALM_UPLOAD_QUOTA what the organisation has no room for.
+ * `POST /api/v1/user_uploads`: stores the single file of a multipart form, in a field of any name, and answers its path
+ * on this server. The file is durable before the answer. Notifies the owner's clients. Until a message refers to it, only
+ * its owner can read it, and it is removed after some weeks. Refuses with BAD_REQUEST no file, several files and a file
+ * that is too large, and with REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
  */
 export const uploadFile = operation({
   method: 'POST',
@@ -42,8 +42,7 @@ export const uploadFile = operation({
 });
 
 /**
- * What the requester says the file is, in lower case and without parameters; bytes of any kind where it says nothing that
- * can be.
+ * The declared media type, in lower case and without parameters. `application/octet-stream` if it is missing or invalid.
  */
 function checkedType(given: string): string {
   const [type = ''] = given.toLowerCase().split(';');

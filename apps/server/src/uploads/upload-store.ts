@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** A file that somebody has uploaded, whole and in the store; for messages, where nothing else is said. */
+/** A complete uploaded file in the store. A file of messages, unless stated otherwise. */
 export interface Upload {
   readonly id: number;
   /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
@@ -18,41 +18,41 @@ export interface Upload {
 
 type Db = Kysely<ServerTables>;
 
-/** The file of this path; `undefined` when there is none, or it is not whole. */
+/** The file with this path. `undefined` if it does not exist or is incomplete. */
 export async function findUpload(db: Db, pathId: string): Promise<Upload | undefined> {
   const row = await stored(db).where('path_id', '=', pathId).executeTakeFirst();
   return row && toUpload(row);
 }
 
-/** The picture of a user that has this path; `undefined` when there is none, or it is no user's any more. */
+/** The avatar with this path. `undefined` if it does not exist or is no longer in use. */
 export async function findAvatar(db: Db, pathId: string): Promise<Upload | undefined> {
   const row = await avatars(db).where('path_id', '=', pathId).executeTakeFirst();
   return row && toUpload(row);
 }
 
-/** The pictures that are a user's: one at most, but for the transaction that puts another in its place. */
+/** A user's avatars: at most one, except within the transaction that replaces it. */
 export async function listAvatars(db: Db, ownerId: UserId): Promise<Upload[]> {
   return (await avatars(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
 }
 
-/** The file of this id; `undefined` when there is none, or it is not whole. */
+/** The file with this id. `undefined` if it does not exist or is incomplete. */
 export async function findUploadById(db: Db, id: number): Promise<Upload | undefined> {
   const [upload] = await findUploads(db, [id]);
   return upload;
 }
 
-/** The files with these ids, by their ids. */
+/** The files with these ids, in ascending order of ids. */
 export async function findUploads(db: Db, ids: readonly number[]): Promise<Upload[]> {
   const rows = await stored(db).where('id', 'in', amongNumbers(db, ids)).orderBy('id').execute();
   return rows.map(toUpload);
 }
 
-/** The files of a user, the oldest first. */
+/** The files of a user, oldest first. */
 export async function listUploads(db: Db, ownerId: UserId): Promise<Upload[]> {
   return (await stored(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
 }
 
-/** The files of these paths, by their ids; nobody else changes them until the transaction ends. */
+/** The files with these paths, in ascending order of ids. Locked until the transaction ends. */
 export async function lockUploads({ db }: ServerTransaction, pathIds: readonly string[]): Promise<Upload[]> {
   const rows = pathIds.map((path_id) => ({ path_id }));
   const among = sql<string>`(select v.path_id from ${rowsAsTable(db, 'v', { path_id: 'text' }, rows)})`;

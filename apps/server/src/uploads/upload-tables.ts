@@ -2,26 +2,26 @@ import type { MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Instants in Unix milliseconds, truth as 0 or 1. */
+/** Tables of uploaded files. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface UploadTables {
   attachments: {
     id: Generated<number>;
-    /** Where the file is: `<realm_id>/<xx>/<yyyy>/<file_name>`. */
+    /** The path in the file store: `<realm_id>/<xx>/<yyyy>/<file_name>`. */
     path_id: string;
     owner_id: UserId;
     file_name: string;
     content_type: string;
-    /** 0 until the whole file is there. */
+    /** 0 until the file is complete. */
     size_bytes: number;
     created_at: number;
-    /** 0 while the file is on its way into the store, and again when it is on its way out. */
+    /** 0 while the file is being uploaded, and again while it is being removed. */
     is_stored: number;
-    /** Since when no message refers to it; null while one does. */
+    /** The time since which no message refers to it. Null if one does. */
     unclaimed_since: number | null;
-    /** 1 for a picture of its owner, to which no message refers. */
+    /** 1 for its owner's avatar, which no message refers to. */
     is_avatar: Generated<number>;
   };
-  /** Which messages refer to which files. */
+  /** References from messages to files. */
   attachment_messages: {
     attachment_id: number;
     message_id: MessageId;
@@ -29,9 +29,9 @@ export interface UploadTables {
   /** A single row, `id` 1. */
   upload_account: {
     id: number;
-    /** What addresses that need no login are signed with: 64 hexadecimal digits. */
+    /** Signs temporary download URLs. 64 hexadecimal digits. */
     signing_key: string;
-    /** Of all files that are stored. */
+    /** Total bytes of the stored files. */
     used_bytes: number;
   };
 }
@@ -72,7 +72,7 @@ export async function createUploads(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Tells the pictures of users from the files of messages. */
+/** Separates avatars from files of messages. */
 export async function addAvatars(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('attachments')

@@ -2,32 +2,34 @@ import { dirname, join } from 'node:path';
 import type { EnvironmentReader } from '@waxwing/service/config';
 import { mebibyte } from '../realm/realm-limits.js';
 
-/** Where uploaded files are kept. */
+/** The storage of uploaded files. */
 type FileStoreSettings =
   | { readonly kind: 'disk'; readonly folder: string }
-  /** Commands need none; a server refuses to start. */
+  /** Commands need no store. A server refuses to start without one. */
   | { readonly kind: 'not-configured' }
   | {
       readonly kind: 's3';
       readonly bucket: string;
       readonly region: string;
-      /** `undefined` for Amazon's own. */
+      /** `undefined` for Amazon S3. */
       readonly endpoint: string | undefined;
       readonly accessKeyId: string;
-      /** Readable by its owner alone. */
+      /** Must be readable by its owner only. */
       readonly secretKeyFile: string;
     };
 
 export interface UploadsConfiguration {
   readonly store: FileStoreSettings;
-  /** Bytes of all files together; `undefined` for as many as there is room for. */
+  /** Maximum total bytes of files. `undefined` for no limit. */
   readonly quotaBytes: number | undefined;
 }
 
 const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
 const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
 
-/** Reads `SERVER_UPLOADS` and what belongs to it; the default is a folder beside the database's file, where it has one. */
+/**
+ * Reads `SERVER_UPLOADS` and the related variables. The default is a folder beside the database file, if there is one.
+ */
 export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
   const place = reader.optional('UPLOADS') ?? defaultPlace(databaseUrl);
   const quotaMib = reader.integer('UPLOADS_QUOTA_MIB', 0, quotaRangeMib);

@@ -5,16 +5,16 @@ import { openFileStore } from './file-store/open-file-store.js';
 import { readSigningKey } from './upload-account.js';
 import type { UploadsConfiguration } from './uploads-configuration.js';
 
-/** Where the server's uploaded files are, and what goes with them. */
+/** The file store of the server, with its quota and signing key. */
 export interface Uploads {
   readonly store: FileStore;
-  /** Bytes of all files together; `undefined` for as many as there is room for. */
+  /** Maximum total bytes of files. `undefined` for no limit. */
   readonly quotaBytes: number | undefined;
-  /** What addresses that need no login are signed with. */
+  /** Signs temporary download URLs. */
   readonly signingKey: Secret<Buffer>;
 }
 
-/** @throws ConfigurationError where the store cannot be used as it is configured. */
+/** Opens the configured uploads. @throws ConfigurationError if the store cannot be used. */
 export async function openUploads(
   database: ServerDatabase,
   configuration: UploadsConfiguration,

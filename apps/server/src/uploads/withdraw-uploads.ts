@@ -4,8 +4,8 @@ import type { ServerTransaction } from '../tables.js';
 import { giveBytesBack } from './upload-account.js';
 
 /**
- * Takes stored files, to which nothing refers any more, out of everybody's sight; their bytes are to be removed after
- * that.
+ * Hides stored files without references from all users and releases their quota. Remove their bytes after the
+ * transaction.
  */
 export async function withdrawUploads(
   { db }: ServerTransaction,
@@ -25,13 +25,13 @@ export async function withdrawUploads(
   );
 }
 
-/** A file that nobody sees: its row is there so that it is not forgotten in the store. */
+/** A hidden file. Its row remains so that its bytes in the store are not forgotten. */
 export interface LeftFile {
   readonly id: number;
   readonly pathId: string;
 }
 
-/** Removes the bytes of a file that nobody sees, and then its row. */
+/** Removes the bytes of a hidden file, and then its row. */
 export async function removeLeftFile(
   { database, uploads: { store } }: Pick<ServerContext, 'database' | 'uploads'>,
   { id, pathId }: LeftFile,
@@ -40,7 +40,9 @@ export async function removeLeftFile(
   await database.write(({ db }) => db.deleteFrom('attachments').where('id', '=', id).execute());
 }
 
-/** As {@link removeLeftFile}; whether it could be done. What cannot be is logged, and tried again within two days. */
+/**
+ * {@link removeLeftFile} without errors. Returns whether it succeeded. Failures are logged, and retried within two days.
+ */
 export async function tryRemoveLeftFile(
   context: Pick<ServerContext, 'database' | 'log' | 'uploads'>,
   file: LeftFile,
@@ -54,7 +56,7 @@ export async function tryRemoveLeftFile(
   }
 }
 
-/** Whether a file is whole in the database, once whoever is about to say so has said it. */
+/** Whether a file is complete in the database. Waits for a concurrent transaction that is about to mark it so. */
 export async function isStoredUpload(
   { database }: Pick<ServerContext, 'database'>,
   { id }: Pick<LeftFile, 'id'>,

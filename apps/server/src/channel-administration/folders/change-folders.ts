@@ -7,13 +7,13 @@ import type { ServerTransaction } from '../../tables.js';
 
 interface Changed<Result> {
   readonly result: Result;
-  /** `undefined` where everything is as it was. */
+  /** `undefined` if nothing changed. */
   readonly event: JsonObject | undefined;
 }
 
 /**
- * Lets an administrator change the folders, one at a time, and tells everybody.
- * @throws ProtocolError what `change` throws.
+ * Runs a change of the folders under an exclusive lock, and publishes its event to all users.
+ * @throws ProtocolError as `change` does.
  */
 export function changeFolders<Result>(
   { publish }: Pick<ServerContext, 'publish'>,

@@ -26,7 +26,7 @@ import { checkedFolderName, folderNameTaken } from './plan-folder.js';
 
 const description = textOfAtMost(realmLimits.max_channel_folder_description_length);
 
-/** `GET /api/v1/channel_folders`: the folders in their order; archived ones only when asked for. */
+/** `GET /api/v1/channel_folders`: the folders in their order. Archived ones only with `include_archived`. */
 export const listChannelFolders = operation({
   method: 'GET',
   path: '/api/v1/channel_folders',
@@ -43,8 +43,8 @@ export const listChannelFolders = operation({
 });
 
 /**
- * `POST /api/v1/channel_folders/create`: makes a folder, the last one. Everybody is told. Refuses with
- * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST bad names and one that is in use.
+ * `POST /api/v1/channel_folders/create`: creates a folder in the last position. Notifies all users. Refuses with
+ * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST bad names and names in use.
  */
 export const createChannelFolder = operation({
   method: 'POST',
@@ -80,9 +80,9 @@ export const createChannelFolder = operation({
 });
 
 /**
- * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it once no channel is in it. Everybody
- * is told of what is another now. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST folders
- * that do not exist, bad names and one that is in use, and to archive a folder that has channels.
+ * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it if it has no channels. Notifies
+ * all users of the changed fields. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with
+ * BAD_REQUEST folders that do not exist, bad names, names in use, and archiving a folder that has channels.
  */
 export const updateChannelFolder = operation({
   method: 'PATCH',
@@ -140,8 +140,9 @@ export const updateChannelFolder = operation({
 });
 
 /**
- * `PATCH /api/v1/channel_folders`: puts the folders into this order, all of them. Everybody is told. Refuses with
- * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST an order that does not name each folder once.
+ * `PATCH /api/v1/channel_folders`: puts all folders into the given order. Notifies all users. Refuses with
+ * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an order that does not name each folder
+ * once.
  */
 export const reorderChannelFolders = operation({
   method: 'PATCH',
@@ -167,7 +168,7 @@ export const reorderChannelFolders = operation({
   },
 });
 
-/** @throws ProtocolError BAD_REQUEST where a folder that is not archived has the name. */
+/** @throws ProtocolError BAD_REQUEST if a folder that is not archived has the name. */
 function requireFree(folders: readonly FolderRow[], name: string): void {
   const lower = name.toLowerCase();
   if (folders.some((row) => row.is_archived === 0 && row.name_lower === lower)) throw folderNameTaken(name);

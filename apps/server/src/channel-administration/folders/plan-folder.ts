@@ -4,8 +4,8 @@ import { realmLimits } from '../../realm/realm-limits.js';
 const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
 
 /**
- * A folder's name without the blanks around it.
- * @throws ProtocolError BAD_REQUEST where it is empty, too long or not printable.
+ * Trims a folder's name and checks it.
+ * @throws ProtocolError BAD_REQUEST if it is empty, too long or has an unprintable character.
  */
 export function checkedFolderName(name: string): string {
   const trimmed = name.trim();

@@ -14,7 +14,7 @@ import {
 } from '@waxwing/service/config';
 import type { FileStore } from './file-store.js';
 
-/** Files in a folder that its owner alone may use; it is made where there is none. @throws ConfigurationError */
+/** Opens a store in a folder that only its owner can access. Creates the folder if missing. @throws ConfigurationError */
 export async function openDiskFileStore(folder: string): Promise<FileStore> {
   const root = resolve(folder);
   await makeRoot(root);
@@ -24,7 +24,7 @@ export async function openDiskFileStore(folder: string): Promise<FileStore> {
       const path = place(pathId);
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        // `flush` has the file on the disk before the stream is closed.
+        // `flush` syncs the file to disk before the stream closes.
         await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }));
         for (let above = dirname(path); above !== dirname(root); above = dirname(above))
           await syncFolder(above);
@@ -79,7 +79,7 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** With the folder of its own that it has, where nothing else is in that. */
+/** Removes a file, and its own folder if that is empty. */
 async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true });
   try {

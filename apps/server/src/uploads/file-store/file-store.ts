@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream';
 
-/** The bytes of a file that are asked for, the last one included. */
+/** A byte range of a file. `end` is inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Where uploaded files are. A path is used once, and the database says which files are whole. */
+/** Storage for uploaded files. A path is used once. The database records which files are complete. */
 export interface FileStore {
-  /** Keeps a file; it is durable when the promise resolves. Where it fails nothing is left, and the content is destroyed. */
+  /** Stores a file. It is durable when the promise resolves. On failure nothing is left, and the content is destroyed. */
   write(pathId: string, content: Readable, contentType: string): Promise<void>;
-  /** A file, or a part of it; `undefined` when there is none. Whoever asks reads it to its end, or destroys it. */
+  /** A file or a range of it. `undefined` if there is none. The caller must read the stream to its end or destroy it. */
   read(pathId: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** Removes a file, whole or not, if it is there. */
+  /** Removes a file, complete or not, if it exists. Idempotent. */
   remove(pathId: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { UploadsConfiguration } from '../uploads-configuration.js';
 import { openDiskFileStore } from './disk-file-store.js';
 import type { FileStore } from './file-store.js';
 
-/** The store of uploaded files that is configured. @throws ConfigurationError for a folder or a key that cannot be used. */
+/** Opens the configured file store. @throws ConfigurationError for an unusable folder or key. */
 export async function openFileStore({ store }: UploadsConfiguration): Promise<FileStore> {
   if (store.kind === 'not-configured') {
     throw new ConfigurationError([
@@ -18,7 +18,7 @@ export async function openFileStore({ store }: UploadsConfiguration): Promise<Fi
       `The file ${secretKeyFile} holds no key: write into it the secret key that belongs to SERVER_UPLOADS_S3_ACCESS_KEY_ID.`,
     ]);
   }
-  // Loaded where it is used: it is larger than all of the rest.
+  // Imported lazily: the S3 client is larger than the rest of the server.
   const { openS3FileStore } = await import('./s3-file-store.js');
   return openS3FileStore({ ...store, secretKey: new Secret(secretKey) });
 }

@@ -7,21 +7,21 @@ import type { FileStore } from './file-store.js';
 export interface S3Account {
   readonly bucket: string;
   readonly region: string;
-  /** `undefined` for Amazon's own. */
+  /** `undefined` for Amazon S3. */
   readonly endpoint: string | undefined;
   readonly accessKeyId: string;
   readonly secretKey: Secret<string>;
 }
 
-// So much of a file is in memory at a time; other stores than Amazon's take no smaller pieces.
+// Upload part size, and the memory per upload. Other S3-compatible stores accept no smaller parts.
 const pieceBytes = 5 * 1024 * 1024;
 
-/** Files in a bucket of a store that speaks Amazon's S3. */
+/** Opens a store in a bucket of an S3-compatible service. */
 export function openS3FileStore({ bucket, region, endpoint, accessKeyId, secretKey }: S3Account): FileStore {
   const client = new S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey: secretKey.reveal() },
-    // Other stores have one name for all buckets, and do not all know the newer checksums.
+    // Other services use one host for all buckets, and some lack the newer checksums.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
