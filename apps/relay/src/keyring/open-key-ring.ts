@@ -18,28 +18,27 @@ export interface OpenKeyRingOptions {
   readonly sodium: Sodium;
   readonly clock: Clock;
   readonly log: Log;
-  /** The relay's, whatever else is in it. */
+  /** The relay's database. */
   readonly database: KeyRingDatabase;
-  /** Milliseconds of a clock that is never set. */
+  /** Monotonic clock in milliseconds. */
   readonly monotonic?: Clock;
   readonly scryptWorkFactor?: number;
 }
 
-/** An open ring and what ends following it. */
+/** An open ring; `close` stops following changes. */
 export interface OpenKeyRing {
   readonly keyRing: LiveKeyRing;
-  /** What the operations of operators work with. */
+  /** Context of the admin operations. */
   readonly admin: KeyAdmin;
   close(): Promise<void>;
 }
 
-// A change must take effect within two seconds where the ring is a file, within a minute where it is shared.
+// A change must take effect within two seconds for a ring in a file, within a minute for a shared ring.
 const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
 /**
- * What opens and seals stored tokens by the ring as it is now, for a command. @throws ConfigurationError as
- * {@link openKeyRing}.
+ * Returns the token vault of the current ring, for a command. @throws ConfigurationError as {@link openKeyRing} does.
  */
 export async function readTokenVault(
   configuration: KeyRingConfiguration,
@@ -50,9 +49,9 @@ export async function readTokenVault(
 }
 
 /**
- * Opens the key ring of a relay and keeps following it.
- * @throws ConfigurationError with a sentence that says how to mend it when there is no ring, it cannot be decrypted, it
- * is not sound, or the clock is far from its instants.
+ * Opens a relay's key ring and follows its changes.
+ * @throws ConfigurationError with a sentence that says how to fix it when the ring is missing, cannot be decrypted or
+ * is not sound, or the clock is far from the ring's instants.
  */
 export async function openKeyRing(
   configuration: KeyRingConfiguration,
@@ -66,7 +65,7 @@ export async function openKeyRing(
   const keeper = createKeyRingKeeper(configuration, { ...options, clock, witnessed });
   // The ring may have been restored from a backup: phones refuse a list with an older sequence than they have seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
-  // From here on, since the ring has just vouched for the clock.
+  // From here on, because the ring has just confirmed the clock.
   wallAtZero = clock() - monotonic();
   const keyRing = new LiveKeyRing(started, {
     keeper,
@@ -94,7 +93,7 @@ export interface CreateKeyAdminOptions extends Pick<OpenKeyRingOptions, 'sodium'
   takeOver(): Promise<void>;
 }
 
-/** What commands work with. */
+/** Returns the context of the admin operations. */
 export function createKeyAdmin(
   keeper: KeyRingKeeper,
   { sodium, clock, database, takeOver }: CreateKeyAdminOptions,
@@ -103,11 +102,11 @@ export function createKeyAdmin(
 }
 
 export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'monotonic'> {
-  /** See `ClockReading`; for a relay that runs. */
+  /** See `ClockReading`. Only in a running relay. */
   readonly witnessed?: () => number | undefined;
 }
 
-/** What reads and changes the ring of a configuration, in a relay or in a command. */
+/** Makes the keeper of a configured ring, for a relay or a command. */
 export function createKeyRingKeeper(
   { place, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,

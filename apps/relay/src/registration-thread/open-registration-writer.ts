@@ -14,15 +14,18 @@ export interface RegistrationWriterOptions {
   readonly database: RelayDatabase;
   readonly databaseUrl: Secret<string>;
   readonly log: Log;
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** The module that the thread runs; by default the built one beside this file. */
+  /** Module that the thread runs. Default: the compiled one beside this file. */
   readonly threadModule?: URL | undefined;
 }
 
 const builtModule = new URL('./registration-thread.js', import.meta.url);
 
-/** Who writes registrations: SQLite's has a thread for many. PostgreSQL works in processes of its own already. */
+/**
+ * Opens the writer of registrations. SQLite gets a worker thread for large batches; PostgreSQL already works in
+ * processes of its own.
+ */
 export function openRegistrationWriter(
   { database, databaseUrl, log, random, threadModule }: RegistrationWriterOptions,
   closers: Closers,
@@ -36,7 +39,7 @@ export function openRegistrationWriter(
   return writer;
 }
 
-/** Starts the thread that writes registrations into the database at `url`; what it says goes to `answers`. */
+/** Starts the worker thread that writes registrations into the database at `url`. Its answers go to `answers`. */
 export function startRegistrationThread(
   url: Secret<string>,
   answers: MessagePort,

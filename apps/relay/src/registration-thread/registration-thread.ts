@@ -11,7 +11,7 @@ import type {
   WriteOrder,
 } from './thread-messages.js';
 
-/** The program of the thread that writes registrations: what others learn of it are its messages. */
+/** Entry point of the worker thread that writes registrations. It communicates only by messages. */
 
 if (parentPort !== null) await serve(parentPort, workerData as RegistrationThreadData);
 

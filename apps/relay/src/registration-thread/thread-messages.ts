@@ -2,11 +2,11 @@ import type { MessagePort } from 'node:worker_threads';
 import type { RegistrationOutcome } from '../registrations/opening/registration-batches.js';
 import type { RegistrationToWrite } from '../registrations/write/registration-writer.js';
 
-/** What the thread that writes registrations is given when it starts. */
+/** `workerData` of the thread that writes registrations. */
 export interface RegistrationThreadData {
-  /** Of the relay's database, which is open elsewhere in this process. */
+  /** URL of the relay's database, which this process also has open in its main thread. */
   readonly databaseUrl: string;
-  /** Where each {@link ThreadAnswer} goes. */
+  /** Port for each {@link ThreadAnswer}. */
   readonly answers: MessagePort;
 }
 
@@ -16,13 +16,15 @@ export interface WriteOrder {
   readonly now: number;
 }
 
-/** What is to be committed together if it can, in turn; or the end. */
+/** Write orders to batch into one commit if possible, in order; or the request to end. */
 export type ThreadOrder = readonly WriteOrder[] | 'end';
 
-/** What became of one order, or why nothing of it was kept; `isUnavailable` where the database did not answer. */
+/**
+ * Outcomes of one order, or the error for which nothing of it was kept. `isUnavailable`: the database did not answer.
+ */
 export type WriteAnswer =
   | { readonly outcomes: readonly RegistrationOutcome[] }
   | { readonly error: Error; readonly isUnavailable: boolean };
 
-/** It has opened the database; or it has done what it was told; or something went wrong in the background. */
+/** `ready`: the database is open. An array: one answer per order. `trouble`: a background error. */
 export type ThreadAnswer = 'ready' | readonly WriteAnswer[] | { readonly trouble: unknown };

@@ -9,9 +9,9 @@ import type { ThreadAnswer, ThreadOrder, WriteAnswer, WriteOrder } from './threa
 export interface ThreadedWriterOptions {
   readonly database: Pick<Database<unknown>, 'inTurn'>;
   readonly log: Log;
-  /** Who writes while there is no thread. */
+  /** Fallback writer while no thread is ready. */
   readonly inline: RegistrationWriter;
-  /** `startRegistrationThread` in programs; it may throw, such as where the system has no thread left. */
+  /** `startRegistrationThread` in production. May throw, for example if the system has no thread left. */
   startThread(answers: MessagePort): Worker;
 }
 
@@ -21,15 +21,15 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** From as many in one turn of the event loop on, a thread is worth its memory. */
+/** Batch size (one event-loop tick) from which a thread is worth its memory. */
 const manyRegistrations = 16;
-/** What waits for a commit shares the next one, as long as that takes no more than some ten milliseconds. */
+/** Maximum queued orders per commit, which keeps a commit at about ten milliseconds. */
 const maximumOrdersAtOnce = 8;
 
 /**
- * Writes registrations in a thread, with a connection to SQLite of its own, so that neither the statements nor the disk hold
- * up the event loop. The thread starts when many come at once and stays; a relay that has few to write never has one. When
- * it ends, they are written on the event loop again.
+ * Writes registrations in a worker thread with its own SQLite connection, so that statements and disk do not block the
+ * event loop. The thread starts at the first large batch and stays; a relay with little traffic never starts it. If it
+ * ends, writes go to the event loop again.
  */
 export class ThreadedWriter implements RegistrationWriter {
   readonly #options: ThreadedWriterOptions;
@@ -40,7 +40,7 @@ export class ThreadedWriter implements RegistrationWriter {
   #ended: Promise<unknown> = Promise.resolve();
   #isReady = false;
   #isOver = false;
-  /** Of what the thread was told and has not answered. */
+  /** Promise of the orders in flight. */
   #answered: { resolve(answers: readonly WriteAnswer[]): void; reject(reason: unknown): void } | undefined;
 
   constructor(options: ThreadedWriterOptions) {
@@ -62,7 +62,10 @@ export class ThreadedWriter implements RegistrationWriter {
     });
   }
 
-  /** To be called when nothing is written any more; resolves when the thread has ended and its connection is closed. */
+  /**
+   * Ends the thread. Call it when no write is in flight. Resolves when the thread has ended and its connection is
+   * closed.
+   */
   async close(): Promise<void> {
     this.#isOver = true;
     this.#isReady = false;
@@ -84,7 +87,7 @@ export class ThreadedWriter implements RegistrationWriter {
     let some: Waiting[] = [];
     try {
       await this.#options.database.inTurn(async () => {
-        // It may have ended while the turn was waited for.
+        // The thread may have ended while this waited for the write lock.
         if (!this.#isReady) return;
         some = this.#waiting.splice(0, maximumOrdersAtOnce);
         const answers = await this.#ask(some.map(({ order }) => order));
@@ -109,7 +112,7 @@ export class ThreadedWriter implements RegistrationWriter {
 
   #start(): void {
     if (this.#thread !== undefined || this.#isOver) return;
-    // A thread's own messages come only when the event loop gets to them, which may stay with sockets for a second.
+    // Use a port of its own: a busy event loop may delay a worker's `message` events for a second.
     const { port1: answers, port2: toThread } = new MessageChannel();
     try {
       const thread = this.#options.startThread(toThread);
@@ -121,10 +124,10 @@ export class ThreadedWriter implements RegistrationWriter {
       thread.on('error', (error) => {
         reason = error;
       });
-      // Only then has SQLite given up what the thread held.
+      // SQLite releases the thread's locks only at its exit.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
-        // Its end may be told of before its last answer.
+        // The exit event may arrive before the last answer: receive that first.
         this.#receiveAll(answers);
         this.#giveUp(reason);
       });
@@ -167,7 +170,7 @@ function settle({ resolve, reject }: Waiting, answer: WriteAnswer | undefined): 
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);
 }
 
-/** A thread's errors arrive without their class. */
+/** Restores the error class: errors lose it between threads. */
 function unavailable(cause: Error): DatabaseUnavailableError {
   return new DatabaseUnavailableError(cause.message, { cause });
 }

@@ -7,9 +7,9 @@ import type { KeyRing, SigningPublicKey } from '../ring/key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
 /**
- * Gives a ring without a recovery key the public half of one (base64). The key list names it at once, signed by the
- * signing key; the next release of the app pins it. Refuses with BAD_REQUEST where the ring has one, which phones trust:
- * another one would help none of them.
+ * Adds the public half (base64) of a recovery key to a ring that has none. The key list names it at once, signed by the
+ * signing key; the next release of the app pins it. Refuses with BAD_REQUEST if the ring has a recovery key: phones
+ * trust that one and would not follow another.
  */
 export const addRecoveryKey = operation({
   method: 'POST',

@@ -19,10 +19,10 @@ import {
 import { isoText } from './list-keys.js';
 
 const path = '/admin/api/keys';
-/** Of a plain file of keys; each of its bytes may take three in a form. */
+/** Maximum size of a plain key file. Form encoding may triple each byte. */
 const maximumFileBytes = 1024 * 1024;
 
-/** Makes a new primary key; the old one is still accepted. */
+/** Makes a new primary key; the old one stays accepted. */
 export const rotateKeys = operation({
   method: 'POST',
   path: `${path}/rotate`,
@@ -39,7 +39,7 @@ export const rotateKeys = operation({
   },
 });
 
-/** Refuses an accepted key from now on. Refused with BAD_REQUEST while the key is in use, unless it is forced. */
+/** Retires an accepted key. Refuses with BAD_REQUEST while the key is in use, unless `force` is set. */
 export const retireKey = operation({
   method: 'POST',
   path: `${path}/retire`,
@@ -60,7 +60,7 @@ export const retireKey = operation({
   },
 });
 
-/** Refuses a key at once, which the key list tells phones; a primary is replaced by a new one. */
+/** Revokes a key at once; phones learn it from the key list. A new key replaces a revoked primary. */
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
@@ -76,7 +76,7 @@ export const revokeKey = operation({
   },
 });
 
-/** Adds the keys of a plain file to the ring; `primary` names the one that becomes primary, if any does. */
+/** Adds the keys of a plain file to the ring. `primary` optionally names the key that becomes primary. */
 export const importPlainKeys = operation({
   method: 'POST',
   path: `${path}/import`,
@@ -101,7 +101,7 @@ export const importPlainKeys = operation({
   },
 });
 
-/** Dates again what a clock that was ahead has dated. `today` is what a person says: the clock must not be wrong again. */
+/** Resets dates that a fast clock wrote. `today` comes from a person, because the clock must not be wrong again. */
 export const mendRingDates = operation({
   method: 'POST',
   path: `${path}/mend-dates`,

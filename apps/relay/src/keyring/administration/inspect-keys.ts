@@ -8,7 +8,7 @@ import { followedAheadMilliseconds } from '../clock/ring-clock.js';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../ring/key-ring.js';
 import type { KeyAdmin } from './key-admin.js';
 
-/** What an app is built with, and the key list as it is published. */
+/** Returns the public keys that an app is built with, and the published key list. */
 export const exportPublic = operation({
   method: 'GET',
   path: '/admin/api/keys/public',
@@ -46,7 +46,7 @@ export const verifyRing = operation({
   }),
   codes: ['BAD_REQUEST'],
   async handle(admin: KeyAdmin) {
-    // Only public halves are looked at.
+    // The ring is already wiped; the code below reads only public halves.
     const ring = await admin.keeper.look((found) => found);
     const { sodium, clock, keeper } = admin;
     keeper.requireClockOf(ring);
@@ -79,7 +79,7 @@ export const verifyRing = operation({
   },
 });
 
-/** The three fields of the published list as they stand on the wire. */
+/** The three fields of the published list as on the wire. */
 function fieldsOf({ keyList, signature, signingPublicKey }: PublishedKeyList): z.infer<typeof keyListFields> {
   return { key_list: keyList, signature, signing_public_key: signingPublicKey };
 }

@@ -11,18 +11,18 @@ import type { TransitionContext } from '../ring/key-ring-transitions.js';
 import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { KeyUses } from '../uses/key-uses.js';
 
-/** What the commands about keys work with, in the relay that runs or, where none does, in the command itself. */
+/** Context of the key commands: in the running relay, or in the command itself if no relay runs. */
 export interface KeyAdmin {
   readonly keeper: KeyRingKeeper;
   readonly sodium: Sodium;
   readonly clock: Clock;
-  /** How often each key was used, by public key. */
+  /** Reads how often each key was used, by public key. */
   readKeyUses(): Promise<KeyUses>;
-  /** Lets the running relay take over what was changed; does nothing where none runs. */
+  /** Makes the running relay load the change; does nothing if no relay runs. */
   takeOver(): Promise<void>;
 }
 
-/** One thing that operators ask about the ring. No answer holds a private key. */
+/** An admin operation on the key ring. No answer holds a private key. */
 export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject> = Operation<
   KeyAdmin,
   Operator,
@@ -30,17 +30,17 @@ export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObj
   Answer
 >;
 
-/** Whether a change is only to be described. */
+/** Whether to only describe the change. */
 export const dryRunParameter = booleanParameter.default(false);
 
 /** A text that holds a private key. */
 export const secretParameter = z.string().transform((text) => new Secret(text));
 
-/** The answer of every change to the ring. */
+/** Answer of every change to the ring. */
 export const changeAnswer = z.object({
   changed: z.boolean(),
   dry_run: z.boolean(),
-  /** One line for each key that is concerned. */
+  /** One line per affected key. */
   changes: z.array(z.string()),
 });
 
@@ -50,17 +50,17 @@ export function transitionContext({ keeper, sodium, clock }: KeyAdmin): Transiti
 }
 
 export interface RingChange {
-  /** Who asks. */
+  /** The operator who makes the change. */
   readonly actor: Operator;
   readonly action: string;
   readonly dryRun: boolean;
   readonly mendsDates?: boolean;
-  /** Whether new keys in it are made by this program, another one each time. */
+  /** Whether the transition generates new keys, different ones at each run. */
   readonly makesKeys?: boolean;
   transition(ring: KeyRing): KeyRing;
 }
 
-/** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
+/** Makes a change, or only describes it for a dry run. The answer lists `changes` and whether they were made. */
 export async function changeRing(
   admin: KeyAdmin,
   { actor, action, dryRun, mendsDates = false, makesKeys = false, transition }: RingChange,

@@ -6,7 +6,7 @@ import type { KeyAdmin } from './key-admin.js';
 import { listKeys } from './list-keys.js';
 import { replaceSigningKey, rotateTokenKey } from './signing-and-token-keys.js';
 
-/** Everything that operators have a running relay do to its key ring. */
+/** All admin operations on the key ring of a running relay. */
 export const keyOperations: readonly AnyOperation<KeyAdmin>[] = [
   listKeys,
   exportPublic,

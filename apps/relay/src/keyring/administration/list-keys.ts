@@ -17,7 +17,7 @@ const listedKey = z.object({
   retired_at: z.string().nullable(),
   revoked_at: z.string().nullable(),
   last_used_at: z.string().nullable(),
-  /** Of the last 30 days, today the last. */
+  /** One count for each of the last 30 days, today last. */
   registrations_per_day: z.array(z.number().int()),
   safe_to_retire_since: z.string().nullable(),
 });
@@ -33,7 +33,7 @@ const ringAnswer = z.object({
     .nullable(),
 });
 
-/** Everything about the ring but its private halves. Instants are ISO 8601 text. */
+/** Lists everything about the ring except private halves. Instants are ISO 8601 text. */
 export const listKeys = operation({
   method: 'GET',
   path: '/admin/api/keys',
@@ -104,8 +104,8 @@ function describeKey(
 }
 
 /**
- * Since when retiring the key refuses nobody, as far as can be told: nothing was opened with it for as long as the policy
- * says, nor was it the primary. `null` while that is not so.
+ * Since when the key is safe to retire: for the policy's unused period it opened nothing and was not the primary.
+ * `null` if that is not the case yet.
  */
 function safeSince(
   key: AcceptedKey,

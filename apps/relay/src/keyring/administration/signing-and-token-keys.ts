@@ -9,7 +9,7 @@ import type { KeyRing, SigningKey } from '../ring/key-ring.js';
 import { newSigningKey, newTokenKey } from '../ring/new-key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin, secretParameter } from './key-admin.js';
 
-/** Replaces the key that signs the key list; a recovery key (base64) endorses the new one after a theft. */
+/** Replaces the key that signs the key list. After a theft, a recovery key (base64) endorses the new one. */
 export const replaceSigningKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-signing-key',
@@ -42,7 +42,7 @@ function recoverFrom(
 ): KeyRing {
   const secret = Buffer.alloc(64);
   secret.write(recoveryPrivateKey, 'base64');
-  // libsodium keeps the public key in the last 32 of the 64 bytes.
+  // libsodium stores the public key in the last 32 of the 64 bytes.
   const publicKey = Buffer.from(secret.subarray(32)).toString('base64');
   if (
     Buffer.byteLength(recoveryPrivateKey, 'base64') !== secret.length ||
@@ -59,7 +59,7 @@ function recoverFrom(
   }
 }
 
-/** Adds a key for tokens at rest; rows are encrypted again with it, and the older keys are destroyed after the last one. */
+/** Adds a key for tokens at rest. The relay re-encrypts all rows with it, then destroys the older keys. */
 export const rotateTokenKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-token-key',

@@ -2,54 +2,55 @@ import { ConfigurationError } from '@waxwing/service/config';
 import type { BouncerKey, KeyRing, PublishedKeyList } from '../ring/key-ring.js';
 import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js';
 
-/*
- * The ring holds instants that a clock once told. A clock that is far from them is wrong, or was: nothing is done by it,
- * since keys would be destroyed too early, and lists signed that phones refuse for as long as the clock was ahead.
+/**
+ * Checks the clock against the instants in the ring. If they are far apart, the clock is wrong now or was wrong before.
+ * No change is made then: it would destroy keys too early, or sign lists that phones refuse for as long as the clock
+ * was ahead.
  */
 
 /**
- * How far behind the ring a clock may be: phones follow a list whose sequence is up to a day ahead of its date, which is
- * in whole seconds, and each list counts one further.
+ * How far the clock may lag behind the ring. Phones follow a list whose sequence is up to a day ahead of its date. The
+ * date is in whole seconds, and each list increments the sequence by one.
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
 /**
- * How far ahead of its clock the sequence of a list may lie for a phone to follow it, whatever the list's date. The same
- * as the phones' own tolerance (`longestClockLagMilliseconds` of the client).
+ * How far a list's sequence may lie ahead of a phone's clock, whatever the list's date. Equal to the phones' own
+ * tolerance (`longestClockLagMilliseconds` of the client).
  */
 export const followedAheadMilliseconds = 7 * dayMilliseconds;
 
 /**
- * How much further ahead a sequence may lie than a date: it stays so for days after dates were mended, and a minute leaves
- * room for the lists that are signed at once, of which each counts one further.
+ * How much further ahead a sequence may lie than a date. The sequence stays ahead for days after dates were reset. One
+ * extra minute allows for lists signed right after each other, which increment it by one each.
  */
 const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
 
-/** How long nothing may have happened to the ring. A relay that runs signs the list every two weeks. */
+/** Longest plausible time without a change to the ring. A running relay signs the list every two weeks. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
-/** Long enough for every relay of the ring to have learnt of a token key before a row is written with it. */
+/** Long enough for every relay of the ring to load a token key before a row is written with it. */
 export const tokenKeyNoticeMilliseconds = 120_000;
 
-/** The clock and the ring do not go together. The message says what to do. */
+/** The clock and the ring contradict each other. The message says what to do. */
 export class ClockDoubtError extends ConfigurationError {}
 
 export interface ClockReading {
   /** Unix milliseconds. */
   readonly now: number;
-  /** The first instant of the day, in UTC, that the operator says it is; `undefined` when nobody said it. */
+  /** The current day according to the operator: its first instant in UTC; `undefined` if not given. */
   readonly confirmedDay: number | undefined;
-  /** An instant that has passed for sure: a running relay counts on from its start by a clock that is never set. */
+  /** An instant that has certainly passed: a running relay counts from its start with a monotonic clock. */
   readonly witnessed?: number | undefined;
 }
 
-/** Whether a clock shows the day that a person named, give or take a day for time zones. */
+/** Whether the clock shows the confirmed day, with a day of tolerance for time zones. */
 export function isConfirmed({ now, confirmedDay }: ClockReading): boolean {
   if (confirmedDay === undefined) return false;
   return now >= confirmedDay - dayMilliseconds && now < confirmedDay + 2 * dayMilliseconds;
 }
 
-/** The first instant of a day such as `2026-11-22` in UTC; `undefined` for any other text. */
+/** Parses a day such as `2026-11-22`. Returns its first instant in UTC, or `undefined` for any other text. */
 export function parseDay(text: string): number | undefined {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(day) ? undefined : day;
@@ -75,10 +76,11 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 }
 
 /**
- * The ring as if what a clock that was ahead has dated had been done now. The list is signed again: with the sequence
- * after the last one where that is at most a week ahead, so that phones which have followed that list follow this one;
- * otherwise by the clock, for the phones that have refused it; the few whose own clock was ahead as well follow then
- * only when that time has come. The very same ring when nothing in it is dated more than a day ahead.
+ * Resets dates that a fast clock wrote into the ring to `now`, and marks the list to be signed again. If the last
+ * sequence is at most a week ahead, the new list continues it, so that phones that followed that list follow the new
+ * one. Otherwise the sequence restarts from the clock, for the phones that refused that list. The few phones whose own
+ * clock was ahead too then follow only when that time has come. Returns the same ring object if nothing is dated more
+ * than a day ahead.
  */
 export function mendDates(
   ring: KeyRing,
@@ -118,11 +120,11 @@ function mendKey(
 
 function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
   const mayBeFollowed = published.sequence <= now + followedAheadMilliseconds;
-  // Issued never, so that it is signed again, with the next sequence.
+  // `issuedAt` 0 forces a new signature, with the next sequence.
   return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 
-/** When something last happened to the ring, by the clocks of those who did it; in Unix milliseconds. */
+/** When the ring last changed according to the clocks of the changers, in Unix milliseconds. */
 function latestInstant({ bouncerKeys, signingKeys, tokenKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,

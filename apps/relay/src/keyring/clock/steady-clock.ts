@@ -3,9 +3,9 @@ import type { Clock } from '@waxwing/service/lifecycle';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Wall time that does not believe a jump forward of more than an hour until it has lasted an hour: a clock that was set
- * wrong for a moment would otherwise retire every accepted key, and a destroyed key does not come back. Until then time
- * goes on from before the jump. Steps backward are believed at once, since nothing is destroyed by them.
+ * Wall clock that ignores a forward jump of more than an hour until it has lasted an hour. Until then time continues
+ * from before the jump. Otherwise a clock set wrong for a moment would retire every accepted key, and a destroyed key
+ * cannot be restored. Backward steps apply at once, because they destroy nothing.
  */
 export class SteadyClock {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class SteadyClock {
   #last: { wall: number; monotonic: number };
   #doubt: { lead: number; since: number } | undefined;
 
-  /** `monotonic` counts milliseconds and is never set. */
+  /** @param monotonic clock in milliseconds that is never set. */
   constructor(clock: Clock, monotonic: Clock) {
     this.#clock = clock;
     this.#monotonic = monotonic;
@@ -33,7 +33,7 @@ export class SteadyClock {
     return monotonic - this.#doubt.since >= hourMilliseconds ? this.#believe(wall, monotonic) : expected;
   }
 
-  /** By how many milliseconds the wall clock runs ahead of what is believed; 0 when it is believed. */
+  /** How far the wall clock is ahead of the trusted time, in milliseconds; 0 if it is trusted. */
   get doubtedMilliseconds(): number {
     this.now();
     return this.#doubt?.lead ?? 0;

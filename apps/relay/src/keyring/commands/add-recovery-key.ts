@@ -9,7 +9,7 @@ import type { ChangeFlags } from './output.js';
 
 /** `keys add-recovery-key FILE`. */
 export async function giveRecoveryKey(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
-  // Before a file is made that would be of no use.
+  // Check first, before making a useless file.
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
     throw new CommandError(
@@ -41,18 +41,21 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
   });
 }
 
-/** A relay that has not answered may store the key later: phones then trust it, and its private half must be somewhere. */
+/**
+ * Whether the relay may still store the key, because it went away before it answered. Phones would trust the key then,
+ * so its private half must not be deleted.
+ */
 function mayYetBeStored(error: unknown): boolean {
   return error instanceof CommandError && error.cause !== undefined;
 }
 
-/** Also what is stored already may fail, when that is written down. */
+/** The operation may fail after the ring was stored, while writing the audit log. */
 async function isKnownNotToBeStored(terminal: Terminal, publicKey: string): Promise<boolean> {
   try {
     const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);
     return stored !== publicKey;
   } catch {
-    // The file is kept: what was wrong first is what is told.
+    // Keep the file, and report the original error.
     return false;
   }
 }

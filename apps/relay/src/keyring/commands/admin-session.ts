@@ -7,7 +7,7 @@ import { withRelayDatabase } from '../../with-database.js';
 import type { KeyAdmin, KeyOperation } from '../administration/key-admin.js';
 import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 
-/** Has an operation done: by the relay that runs, through its admin socket, or right here where none does. */
+/** Runs an operation in the running relay through its admin socket, or in this process if no relay runs. */
 export async function runKeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   terminal: Terminal,
   declared: KeyOperation<Parameters, Answer>,
@@ -21,13 +21,13 @@ export async function runKeyOperation<Parameters extends z.ZodObject, Answer ext
   return await withKeyAdmin(terminal, configuration, (admin) => handleHere(admin, question));
 }
 
-/** Works on the ring right here. */
+/** Runs `work` on the ring in this process. */
 export async function withKeyAdmin<T>(
   terminal: Terminal,
   configuration: KeyRingConfiguration,
   work: (admin: KeyAdmin, database: RelayDatabase) => Promise<T>,
 ): Promise<T> {
-  // Where a relay runs and is asked instead, none of this is needed.
+  // Loaded lazily: not needed if a running relay executes the operation.
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { createKeyAdmin, createKeyRingKeeper } = await import('../open-key-ring.js');
   return withRelayDatabase(terminal, async (database) => {
@@ -39,7 +39,7 @@ export async function withKeyAdmin<T>(
   });
 }
 
-/** Who is at the terminal, for the audit log. */
+/** Name of the user at the terminal, for the audit log. */
 export function actorName(): string {
   const { username, uid } = userInfo();
   return username === '' ? `uid ${uid}` : username;

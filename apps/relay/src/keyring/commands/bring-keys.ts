@@ -39,7 +39,7 @@ export async function importFile(terminal: Terminal, file: string, flags: Import
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
 }
 
-/** A new ring has a token key of its own, which opens no token that is stored already. */
+/** Refuses to make a ring beside stored devices: a new ring has a new token key, which cannot open their tokens. */
 async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promise<void> {
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
   if (device === undefined) return;
@@ -48,7 +48,10 @@ async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promis
   );
 }
 
-/** Stores a new ring with a recovery key, which is left behind only with a ring that has it. Answers its public half. */
+/**
+ * Stores a new ring with a recovery key and returns the recovery key's public half. Deletes the recovery file if the
+ * ring was not stored.
+ */
 async function storeRing(
   { keeper, sodium }: KeyAdmin,
   ring: KeyRing,
@@ -61,7 +64,7 @@ async function storeRing(
   try {
     isStored = await keeper.create({ ...ring, recoveryPublicKey }, actorName());
   } catch (error) {
-    // Also what is stored already may fail, when that is written down.
+    // `create` may fail after the ring was stored, while writing the audit log.
     if ((await keeper.readStored()) === undefined) await forgetRecoveryKey();
     throw error;
   }

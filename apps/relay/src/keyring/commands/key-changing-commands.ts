@@ -2,7 +2,7 @@ import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
-/** Loaded by the command that runs: help waits for none of it. */
+/** Lazy import: `--help` must not wait for it. */
 const changes = () => import('../administration/change-keys.js');
 
 interface RetireFlags extends AskedChangeFlags {

@@ -7,8 +7,8 @@ import type { SigningPublicKey } from '../ring/key-ring.js';
 import type { UnlockFile } from '../storage/key-ring-cipher.js';
 
 /**
- * Makes the identity file where it is missing; its path if that was done, otherwise `undefined`.
- * @throws CommandError for a passphrase file that is missing: a person must choose the passphrase.
+ * Makes the identity file if it is missing and returns its path; returns `undefined` if it exists.
+ * @throws CommandError when a passphrase file is missing: a person must choose the passphrase.
  */
 export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<string | undefined> {
   if (await fileExists(path)) return undefined;
@@ -21,19 +21,19 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
   return path;
 }
 
-/** Makes a recovery key, writes its private half to a new file of mode 0600, and answers its public half in base64. */
+/** Makes a recovery key, writes its private half to a new file of mode 0600, and returns its public half in base64. */
 export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<SigningPublicKey> {
   const { publicKey, privateKey } = sodium.generateSigningKeyPair();
   if (!(await createPrivateFile(path, `${encodeBase64(privateKey)}\n`))) throw isThere(path);
   return encodeBase64(publicKey) as SigningPublicKey;
 }
 
-/** The refusal to write a secret where something is already. */
+/** Error for a target file that already exists: a secret must not overwrite it. */
 export function isThere(path: string): CommandError {
   return new CommandError(`The file ${path} exists already: name another one.`);
 }
 
-/** The recovery key's private half in base64. @throws ConfigurationError when the file must not be used. */
+/** Reads the recovery key's private half in base64. @throws ConfigurationError when the file must not be used. */
 export async function readRecoveryKey(path: string): Promise<string> {
   return (await readPrivateFile(path, 'the recovery key')).trim();
 }

@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import type { listKeys } from '../administration/list-keys.js';
 import { formatSparkline } from './sparkline.js';
 
-/** Loaded by the command that runs: help waits for none of it. */
+/** Lazy imports: `--help` must not wait for them. */
 const session = () => import('./admin-session.js');
 const inspect = () => import('../administration/inspect-keys.js');
 

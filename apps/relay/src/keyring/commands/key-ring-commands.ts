@@ -4,7 +4,7 @@ import { addChangingKeys } from './key-changing-commands.js';
 import { addInspectingKeys } from './key-inspecting-commands.js';
 import { addBringingKeys, addMovingRing, addReplacingSecrets } from './ring-commands.js';
 
-/** Adds the commands of `keys`: the key ring, its rotation, and everything that is done when a key is lost or stolen. */
+/** Adds the `keys` commands: key ring, rotation, and recovery from lost or stolen keys. */
 export function addKeyCommands(keys: Command, terminal: Terminal): void {
   addBringingKeys(keys, terminal);
   addInspectingKeys(keys, terminal);

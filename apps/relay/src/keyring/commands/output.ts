@@ -20,20 +20,20 @@ export function withDryRun(command: Command): Command {
   return withJson(command).option('--dry-run', 'only say what would change');
 }
 
-/** For a change that destroys something. */
+/** Adds the flags of a destructive change. */
 export function withConsent(command: Command): Command {
   return withYes(withDryRun(command));
 }
 
 export interface AskedChange<Parameters extends z.ZodObject> {
   readonly operation: KeyOperation<Parameters, typeof changeAnswer>;
-  /** Its parameters but `dry_run`, as text. */
+  /** The operation's parameters except `dry_run`, as text. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Asked before the change is made; `undefined` for one that destroys nothing. */
+  /** Confirmation prompt; `undefined` for a change that destroys nothing. */
   readonly question?: string;
 }
 
-/** Makes a change to the ring, or with --dry-run only says what it would be, and prints which keys it concerns. */
+/** Makes a change to the ring, or describes it with --dry-run, and prints the affected keys. */
 export async function makeChange<Parameters extends z.ZodObject>(
   terminal: Terminal,
   flags: AskedChangeFlags,
@@ -42,7 +42,7 @@ export async function makeChange<Parameters extends z.ZodObject>(
   const { runKeyOperation } = await import('./admin-session.js');
   const run = (isDry: boolean) => runKeyOperation(terminal, operation, { ...form, dry_run: String(isDry) });
   if (!flags.dryRun && question !== undefined) {
-    // A change that would be refused is refused before anybody is asked.
+    // Dry run first: an invalid change fails before the prompt.
     const { changes } = await run(true);
     await requireConsent(terminal, `${formatChanges(changes)}\n${question}`, flags.yes);
   }

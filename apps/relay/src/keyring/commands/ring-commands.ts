@@ -10,7 +10,7 @@ import type {
   SigningFlags,
 } from './ring-flags.js';
 
-// Each command loads what it does when it is run: help waits for none of it.
+// Each command imports its code lazily: `--help` must not wait for it.
 
 /** Adds `init`, `import` and `add-recovery-key`. */
 export function addBringingKeys(keys: Command, terminal: Terminal): void {

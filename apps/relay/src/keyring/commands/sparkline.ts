@@ -1,6 +1,6 @@
 const bars = '▁▂▃▄▅▆▇█';
 
-/** One bar for each count, the highest for the largest; a dot for nothing. */
+/** Formats one bar per count; the largest count gets the highest bar, 0 a dot. */
 export function formatSparkline(counts: readonly number[]): string {
   const largest = Math.max(1, ...counts);
   return counts

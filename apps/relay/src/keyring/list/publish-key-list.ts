@@ -18,8 +18,8 @@ export interface PublishContext {
 }
 
 /**
- * Signs a new key list when what is published no longer says what the ring holds, or half of its validity has passed.
- * The very same ring when there is no need.
+ * Signs a new key list if the published one differs from the ring, or half of its validity has passed. Returns the same
+ * ring object otherwise.
  */
 export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishContext): KeyRing {
   const { published } = ring;
@@ -48,18 +48,18 @@ export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishCo
   };
 }
 
-/** Has the next {@link publishKeyList} sign, whatever is published. */
+/** Forces the next {@link publishKeyList} to sign. */
 export function withListToRenew(ring: KeyRing): KeyRing {
   const { published } = ring;
   return published === undefined ? ring : { ...ring, published: { ...published, issuedAt: 0 } };
 }
 
-/** When the published list is to be signed again, in Unix milliseconds. */
+/** When to sign the published list again, in Unix milliseconds. */
 export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }
 
-// A list issued in the future is left from a clock that was wrong, and no phone follows it.
+// A list issued in the future comes from a clock that was wrong, and phones refuse it.
 function isFresh(issuedAt: number, policy: RotationPolicy, now: number): boolean {
   return issuedAt <= now && now < renewalDue(issuedAt, policy);
 }
@@ -89,7 +89,7 @@ function readPublished(keyList: string): KeyListDocument {
   return JSON.parse(Buffer.from(keyList, 'base64').toString('utf8')) as KeyListDocument;
 }
 
-/** A new signing key takes over, endorsed by the one before, whose private half is destroyed. */
+/** Replaces the signing key. The previous key endorses the new one, and its private half is destroyed. */
 export function rotateSigningKey(ring: KeyRing, next: SigningKey, sodium: Endorser): KeyRing {
   const current = currentSigningKey(ring);
   const endorsement = endorse(next, { ...current, privateKey: current.privateKey.reveal() }, sodium);
@@ -98,14 +98,15 @@ export function rotateSigningKey(ring: KeyRing, next: SigningKey, sodium: Endors
 }
 
 export interface Recovery {
-  /** Endorsed by nobody yet. */
+  /** Not endorsed yet. */
   readonly next: SigningKey;
   /** The 64 bytes of the recovery key's private half. */
   readonly recoveryPrivateKey: Uint8Array;
 }
 
 /**
- * After a theft of the signing key: a new one begins a new chain, endorsed by the recovery key; the old ones are revoked.
+ * Replaces a stolen signing key. The new key starts a new chain, endorsed by the recovery key; the old keys are
+ * revoked.
  * @throws CommandError when the private half is not that of the ring's recovery key.
  */
 export function recoverSigningKey(
@@ -126,7 +127,7 @@ export function recoverSigningKey(
 
 type Endorser = Pick<Sodium, 'signDetached' | 'verifyDetached'>;
 
-/** Verified before anything is stored: no phone would follow a key whose endorsement was made with a damaged one. */
+/** Verifies the endorsement before it is stored: phones would refuse one made with a damaged key. */
 function endorse(
   next: SigningKey,
   by: { readonly publicKey: string; readonly privateKey: Uint8Array },

@@ -21,32 +21,32 @@ export interface KeyRingKeeperOptions {
   readonly policy: RotationPolicy;
   readonly sodium: Sodium;
   readonly clock: Clock;
-  /** The day that the operator says it is (its first instant in UTC, Unix milliseconds), if one was named. */
+  /** The current day according to the operator (its first instant in UTC, Unix milliseconds), if given. */
   readonly confirmedDay?: number | undefined;
-  /** An instant that has passed for sure, in Unix milliseconds; see `ClockReading`. */
+  /** An instant that has certainly passed, in Unix milliseconds; see `ClockReading`. */
   readonly witnessed?: () => number | undefined;
   readonly audit: AuditLog;
-  /** log2 of scrypt's cost, for passphrases; what age uses by default. */
+  /** log2 of scrypt's cost for passphrases. Default: age's own. */
   readonly scryptWorkFactor?: number;
 }
 
-/** Who changes the ring, and how they call it; for the audit log. */
+/** Actor and action of a change, for the audit log. */
 export interface Change {
   readonly actor: string;
   readonly action: string;
-  /** Whether this is what makes the ring's instants those of the clock again. */
+  /** Whether this change resets dates in the ring that lie in the future. */
   readonly mendsDates?: boolean;
 }
 
-/** A ring and the text that it was read from. */
+/** A ring and the stored text it was read from. */
 export interface StoredKeyRing {
   readonly ring: KeyRing;
   readonly stored: string;
 }
 
 /**
- * Reads and changes the key ring where it rests. A change is made on what is there at that moment, so that several
- * processes never undo each other's.
+ * Reads and changes the stored key ring. Each change is a compare-and-swap against the stored text, so that processes
+ * never overwrite each other's changes.
  */
 export class KeyRingKeeper {
   readonly options: KeyRingKeeperOptions;
@@ -55,14 +55,17 @@ export class KeyRingKeeper {
     this.options = options;
   }
 
-  /** The encrypted text; `undefined` when there is no ring. @throws ConfigurationError when it must not be used. */
+  /**
+   * Returns the encrypted text, or `undefined` if there is no ring. @throws ConfigurationError when the store must not
+   * be used.
+   */
   readStored(): Promise<string | undefined> {
     return this.options.store.read();
   }
 
   /**
-   * The ring, for the caller to wipe when it has served.
-   * @throws ConfigurationError saying how to mend it when there is no ring, it does not open, or it is not sound.
+   * Reads and decrypts the ring. The caller wipes it after use.
+   * @throws ConfigurationError saying how to fix it when the ring is missing, does not open, or is not sound.
    */
   async read(): Promise<StoredKeyRing> {
     const stored = await this.readStored();
@@ -74,7 +77,7 @@ export class KeyRingKeeper {
     return { ring: await this.open(stored), stored };
   }
 
-  /** What `look` finds in the ring, which is wiped afterwards. @throws ConfigurationError as {@link read} does. */
+  /** Returns the result of `look` and wipes the ring. @throws ConfigurationError as {@link read} does. */
   async look<Found>(look: (ring: KeyRing) => Found): Promise<Found> {
     const { ring } = await this.read();
     try {
@@ -84,7 +87,7 @@ export class KeyRingKeeper {
     }
   }
 
-  /** Decrypts and checks. @throws ConfigurationError as {@link read} does. */
+  /** Decrypts and validates. @throws ConfigurationError as {@link read} does. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
     const movedTo = parseMoveMark(stored);
@@ -108,7 +111,7 @@ export class KeyRingKeeper {
     throw new ConfigurationError([`${problem} (It is in ${store.place}.)`]);
   }
 
-  /** Stores the first ring of a place, its key list signed. Whether that happened: not where there is one already. */
+  /** Signs the key list and stores the first ring of a store. Returns `false` if the store already has a ring. */
   async create(ring: KeyRing, actor: string): Promise<boolean> {
     const published = this.#publish(ring);
     const stored = await this.#seal(published);
@@ -118,7 +121,7 @@ export class KeyRingKeeper {
     );
   }
 
-  /** Does nothing but what {@link change} would do to the ring. @throws what it would throw. */
+  /** Runs `transition` as {@link change} would, without storing the result. @throws what {@link change} would throw. */
   preview(transition: (ring: KeyRing) => KeyRing, { mendsDates = false } = {}): Promise<void> {
     return this.look((ring) =>
       wipeKeyRing(this.#transformed(ring, transition, mendsDates), this.options.sodium),
@@ -132,10 +135,11 @@ export class KeyRingKeeper {
   }
 
   /**
-   * Stores what `transition` makes of the ring, its key list signed again where that is needed; nothing when it changes
-   * nothing. `transition` is run again when another process was faster. Answers the ring that is stored, for the caller
-   * to wipe; the private halves that the change has destroyed are wiped already.
-   * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; nothing is changed then.
+   * Applies `transition` to the stored ring, signs the key list again if needed, and stores the result. Stores nothing
+   * if `transition` changes nothing. Retries `transition` if another process changed the ring first. Returns the stored
+   * ring, which the caller wipes. Private halves that the change destroyed are already wiped.
+   * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; then nothing has
+   * changed.
    */
   async change(transition: (ring: KeyRing) => KeyRing, change: Change): Promise<StoredKeyRing> {
     const { sodium } = this.options;
@@ -151,7 +155,7 @@ export class KeyRingKeeper {
     }
   }
 
-  /** `undefined` when another process was faster. */
+  /** Returns `undefined` when another process changed the ring first. */
   async #changed(
     before: StoredKeyRing,
     transition: (ring: KeyRing) => KeyRing,
@@ -170,7 +174,7 @@ export class KeyRingKeeper {
     return replaced ? { ring, stored } : undefined;
   }
 
-  /** Encrypts the ring again, for the first secret of `unlock`. */
+  /** Re-encrypts the ring for the first secret of `unlock`. */
   async rewrap(actor: string, unlock: UnlockFile = this.options.unlock): Promise<void> {
     const changes = [`encrypted for the first ${unlock.kind} of ${unlock.path}`];
     for (;;) {

@@ -1,11 +1,11 @@
 import type { LiveKeyRing } from './live-key-ring.js';
 
-/** Answers `undefined`, or a sentence that says what is wrong with the keys. */
+/** Returns a sentence that says what is wrong with the keys, or `undefined`. */
 export type KeysCheck = () => Promise<string | undefined>;
 
 /**
- * The `keys` check of a relay's readiness: that the ring which is stored is the one in use, that it opens registrations,
- * and whatever else `checks` ask. All of them are asked; the answer has a sentence for each that is not well.
+ * Readiness check `keys` of a relay: the stored ring is the one in use, it opens registrations, and all `checks` pass.
+ * Runs every check; the answer has one sentence per failed check.
  */
 export function keysReadiness(
   keyRing: Pick<LiveKeyRing, 'storedProblem' | 'openingProblem'>,

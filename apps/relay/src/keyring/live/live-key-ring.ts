@@ -19,21 +19,21 @@ import { describeShutKeys, type Opener, openersOf } from './openers.js';
 export interface LiveKeyRingOptions {
   readonly keeper: KeyRingKeeper;
   readonly steadyClock: SteadyClock;
-  /** Milliseconds of a clock that is never set. */
+  /** Monotonic clock in milliseconds. */
   readonly monotonic: Clock;
   readonly sodium: Pick<Sodium, 'generateKeyPair' | 'publicKeyOf' | 'wipe'> & TokenSodium;
   readonly log: Log;
 }
 
-/** What a person should know of the ring. */
+/** Summary of the ring for operators. */
 export interface KeyRingDescription {
   readonly primaryKeyId: string;
   readonly openingKeys: number;
-  /** Why the ring that is stored is not the one in use, or the clock not believed; `undefined` when all is well. */
+  /** Why the stored ring is not in use, or why the clock is not trusted; `undefined` if all is well. */
   readonly problem: string | undefined;
 }
 
-/** More than the commands show. */
+/** Longer than the period that the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
@@ -41,8 +41,8 @@ const problemRepeatMilliseconds = 60_000;
 const lookAgainMilliseconds = 1000;
 
 /**
- * The key ring of a running relay. {@link refresh} follows what is stored and does what time brings; when that fails,
- * the ring that was good stays in use.
+ * The key ring of a running relay. {@link refresh} follows the stored ring and applies the schedule. If that fails, the
+ * last good ring stays in use.
  */
 export class LiveKeyRing {
   readonly tokenVault: KeyRingTokenVault;
@@ -68,9 +68,9 @@ export class LiveKeyRing {
   }
 
   /**
-   * The pair that opens what was sealed to `bouncerPublicKey`, by the exact text; `undefined` for a key that is unknown,
-   * retired, compromised or past its date. The time it takes does not depend on how many keys there are. Use it before
-   * the next turn of the event loop: its private half is wiped when the key goes.
+   * Finds the key pair that opens registrations sealed to `bouncerPublicKey` (exact text). Returns `undefined` if the
+   * key is unknown, retired, compromised or expired. O(1) in the number of keys. Use the pair within the current
+   * event-loop tick: its private half is wiped when the key is removed.
    */
   find(bouncerPublicKey: string): KeyPair | undefined {
     const opener = this.#openers.get(bouncerPublicKey);
@@ -83,20 +83,20 @@ export class LiveKeyRing {
     return primaryKey(this.#current.ring).publicKey;
   }
 
-  /** The signed key list as every relay of this ring serves it. */
+  /** Returns the signed key list, the same bytes at every relay of this ring. */
   publishedKeyList(): PublishedKeyList {
     const { published } = this.#current.ring;
     if (published === undefined) throw new Error('a key ring without a signed key list was let through');
     return published;
   }
 
-  /** Deletes the daily counts that neither a command shows nor the policy asks for any more; how many they were. */
+  /** Deletes daily counts that neither the commands nor the policy need. Returns how many it deleted. */
   forgetOldUses(transaction: WriteTransaction<KeyRingTables>): Promise<number> {
     const kept = this.#policy.unusedForMilliseconds + shownUseMilliseconds;
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
-  /** Destroys the token keys that are older than this one, now that all rows are moved. */
+  /** Destroys the token keys older than this one, after all rows were re-encrypted. */
   async concludeTokenMove(keyId: string): Promise<void> {
     const change = { actor: 'schedule', action: 'conclude the move of tokens' };
     this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));
@@ -112,8 +112,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Takes over the ring that is stored, if another process changed it, and does what is due: retire, rotate, sign the
-   * list again. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
+   * Loads the stored ring if another process changed it, and applies the schedule: retire, rotate, sign the list.
+   * Never rejects. Logs errors at once and then every minute. Single-flight: concurrent calls share one refresh.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -123,8 +123,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Takes over what is stored now, not what a look that is under way may have read before: for a key that is not known,
-   * which may have been made elsewhere a moment ago. Like {@link refresh} otherwise.
+   * Loads the ring that is stored now. Does not join a refresh in flight, which may have read an older ring. For an
+   * unknown key that another relay may have made a moment ago. Otherwise like {@link refresh}.
    */
   async takeOver(): Promise<void> {
     await this.idle();
@@ -132,22 +132,22 @@ export class LiveKeyRing {
   }
 
   /**
-   * Why the ring that is stored is not the one in use, a sentence; `undefined` when it is. Looks at what is stored, but
-   * once a second at most, and decrypts it only when it has changed.
+   * Returns a sentence that says why the stored ring is not in use, or `undefined`. Reads the store at most once a
+   * second, and decrypts only a changed ring.
    */
   async storedProblem(): Promise<string | undefined> {
     if (this.#options.monotonic() - this.#lookedAt >= lookAgainMilliseconds) await this.refresh();
     return this.#storedProblem;
   }
 
-  /** Why the ring in use does not open what phones seal to it, a sentence; `undefined` when it does. */
+  /** Returns a sentence that says why the ring in use cannot open what phones seal to it, or `undefined`. */
   openingProblem(): string | undefined {
     const { sodium, steadyClock } = this.#options;
     const keys = openingKeys(this.#current.ring, steadyClock.now());
     return describeShutKeys(keys, (publicKey) => this.find(publicKey), sodium);
   }
 
-  /** Resolves when nothing is being refreshed. */
+  /** Resolves when no refresh is in flight. */
   async idle(): Promise<void> {
     await this.#refreshing;
   }
@@ -174,7 +174,7 @@ export class LiveKeyRing {
     }
   }
 
-  // A passphrase takes a second of work to try: what did not open is not tried again at every look.
+  // Trying a passphrase takes a second of work: a ring that failed to open is not retried at every refresh.
   async #open(stored: string): Promise<KeyRing> {
     const now = this.#options.monotonic();
     const tried = this.#unopened;
@@ -201,7 +201,7 @@ export class LiveKeyRing {
     const lastSequence = this.publishedKeyList().sequence;
     this.#adopt(next);
     if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
-    // Phones have seen a newer list, and would refuse this one.
+    // Phones have seen a newer list and would refuse this one.
     log.warn('an older key ring was restored: its key list is signed again');
     const change = { actor: 'schedule', action: 'sign after a restore' };
     this.#adopt(await keeper.change(withListToRenew, change));
@@ -245,7 +245,7 @@ export class LiveKeyRing {
   }
 }
 
-/** When time alone next changes something, in Unix milliseconds. */
+/** When the schedule next changes something, in Unix milliseconds. */
 function nextDueAt(ring: KeyRing, policy: RotationPolicy): number {
   const ends = ring.bouncerKeys.map((key) =>
     key.state === 'accepted' ? key.acceptedUntil : Number.POSITIVE_INFINITY,

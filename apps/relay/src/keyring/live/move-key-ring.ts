@@ -3,30 +3,30 @@ import { formatMoveMark, parseMoveMark } from '../storage/key-ring-place.js';
 import type { KeyRingStore } from '../storage/key-ring-store.js';
 import type { KeyRingKeeper } from './key-ring-keeper.js';
 
-/** A place, as a move sees it. */
+/** Source or target of a move. */
 interface MovePlace {
   readonly store: KeyRingStore;
-  /** What RELAY_KEY_RING has to be for it. */
+  /** The value of RELAY_KEY_RING for it. */
   readonly setting: string;
 }
 
 export interface MoveKeyRingOptions {
-  /** Of the place where the ring is. */
+  /** Keeper of the source. */
   readonly keeper: KeyRingKeeper;
   readonly from: MovePlace;
-  /** Where the ring that is taken away is kept. */
+  /** Where the removed ring is kept. */
   readonly copy: KeyRingStore;
   readonly to: MovePlace;
-  /** For the audit log. */
+  /** Name for the audit log. */
   readonly actor: string;
 }
 
 /**
- * Moves the ring, as encrypted as it is, so that at no instant two places hold one that could be changed: it is copied
- * beside its old place, then a mark takes its place there, then it is put into the new one and read again. A relay that
- * still uses the old place goes on with the ring in its memory, says where it went, and can change nothing. What dies
- * in between is taken up by the next call. Whether anything was left to do.
- * @throws CommandError or ConfigurationError when it must not be done; the ring is where it was then.
+ * Moves the encrypted ring without ever leaving two copies that can be changed. It copies the ring beside the source,
+ * replaces the source by a move marker, writes the ring to the target and reads it back. A relay that still uses the
+ * source keeps its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call
+ * continues an interrupted move. Returns `false` if the ring was already moved.
+ * @throws CommandError or ConfigurationError when the move is not possible; then the ring is where it was.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherPlace(options);
@@ -37,14 +37,14 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
     await options.keeper.open(stored);
     await requireRoom(options, stored);
     await keepCopy(options, stored);
-    // Another process may have changed the ring since it was read.
+    // Retry: another process may have changed the ring since it was read.
     if (await audited(options, () => transfer(options, stored, isTaken))) return true;
   }
 }
 
 /**
- * Destroys what a move has kept. Whether there was anything.
- * @throws CommandError or ConfigurationError when the new place does not hold that ring; the copy is there then.
+ * Destroys the copy that a move kept. Returns `false` if there was none.
+ * @throws CommandError or ConfigurationError when the target does not hold that ring; then the copy is still there.
  */
 export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherPlace(options);
@@ -62,7 +62,7 @@ export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<b
   return true;
 }
 
-/** @throws CommandError when the new place is the old one, or the one of the copy, by whatever path it is named. */
+/** @throws CommandError when the target is the same location as the source or the copy, whatever path names it. */
 export function requireOtherPlace({ from, copy, to }: MoveKeyRingOptions): void {
   const target = new Set(to.store.identities());
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
@@ -118,7 +118,10 @@ async function requireArrived(options: MoveKeyRingOptions, kept: string): Promis
   await requireSuccessor(options, kept, there);
 }
 
-/** What became of a ring since it was moved still knows all of its bouncer keys, also those that were retired. */
+/**
+ * Requires that the ring at the target descends from the moved one: it still knows all of its bouncer keys, including
+ * retired ones.
+ */
 async function requireSuccessor(
   { keeper, copy, to }: MoveKeyRingOptions,
   kept: string,
@@ -151,7 +154,9 @@ async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): P
   await requireWritten(copy, stored);
 }
 
-/** What an earlier move of this ring has kept may be replaced; any other ring may be the only one of its kind. */
+/**
+ * A copy that an earlier move of this ring kept may be overwritten. Any other ring may be the only copy of its keys.
+ */
 async function requireFormerCopy(
   { keeper, copy }: Pick<MoveKeyRingOptions, 'keeper' | 'copy'>,
   before: string,
@@ -167,7 +172,7 @@ async function requireFormerCopy(
   if (!isFormer) throw new CommandError(refusal);
 }
 
-/** Whether it was done: not when the ring is no longer what it was. */
+/** Returns `false` if the ring has changed since it was read. */
 async function transfer(
   { from, to }: MoveKeyRingOptions,
   stored: string,
@@ -188,7 +193,7 @@ async function transfer(
   return true;
 }
 
-/** Reads back what was written. */
+/** Verifies a write by reading it back. */
 async function requireWritten(store: KeyRingStore, expected: string): Promise<void> {
   if ((await store.read()) !== expected) {
     throw new CommandError(`What was written to ${store.place} does not read back as it was written.`);

@@ -2,14 +2,14 @@ import { encodeBase64 } from '@waxwing/protocol';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import { type KeyRing, type OpeningKey, openingKeys } from '../ring/key-ring.js';
 
-/** A key pair that opens registrations, and until when. Its private half is the ring's own, and goes with the ring. */
+/** A key pair that opens registrations, and its expiry. The private half belongs to the ring and is wiped with it. */
 export interface Opener {
   readonly pair: KeyPair;
-  /** Unix milliseconds, not included; infinity for the primary. */
+  /** Unix milliseconds, exclusive; infinity for the primary. */
   readonly until: number;
 }
 
-/** What opens registrations with a ring, by public key; whether its time has passed is for the caller to ask. */
+/** Indexes a ring's opening keys by public key. Includes expired ones: the caller checks `until`. */
 export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
   return new Map(
     openingKeys(ring, 0).map((key) => [
@@ -26,8 +26,8 @@ export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
 }
 
 /**
- * Which of the keys open nothing, since `find` has no private half for them that is theirs; a sentence, `undefined` when
- * each of them opens what is sealed to it.
+ * Returns a sentence that names the keys for which `find` has no matching private half, or `undefined` if there are
+ * none.
  */
 export function describeShutKeys(
   keys: readonly OpeningKey[],

@@ -4,8 +4,9 @@ import { exampleKeys } from './example-keys.js';
 import type { BouncerKey, KeyRing, SigningKey } from './key-ring.js';
 
 /**
- * What is wrong with a ring and how to mend it, one sentence; `undefined` for a sound ring: it is not empty, exactly
- * one key is primary, no key is there twice, none is an example, and each public half belongs to its private half.
+ * Validates a key ring. Returns one sentence that says what is wrong and how to fix it, or `undefined` if the ring is
+ * sound. A sound ring is not empty, has exactly one primary key, no duplicate and no example key, and each public half
+ * belongs to its private half.
  */
 export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined {
   return (
@@ -18,7 +19,7 @@ export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined 
   );
 }
 
-/** The same question for one key pair from a file that is to be imported. */
+/** Validates one key pair from a file to import. Returns what {@link checkKeyRing} returns. */
 export function checkKeyPair(
   { publicKey, privateKey }: { readonly publicKey: string; readonly privateKey: Uint8Array },
   sodium: Sodium,

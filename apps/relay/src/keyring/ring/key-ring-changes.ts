@@ -1,8 +1,8 @@
 import type { BouncerKey, KeyRing } from './key-ring.js';
 
 /**
- * What differs between two rings, one phrase for each key, for the audit log and for people. Keys by id, but new ones
- * where they are made up for a preview: those will never be.
+ * Describes the differences between two rings, one phrase per key, for the audit log and for operators. Names keys by
+ * id. With `newKeysAreMadeUp` (a preview) new keys have no name, because the previewed keys are discarded.
  */
 export function describeChanges(
   before: KeyRing | undefined,

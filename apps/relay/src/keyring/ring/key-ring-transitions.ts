@@ -14,20 +14,20 @@ import {
 } from './key-ring.js';
 import type { RotationPolicy } from './rotation-policy.js';
 
-/** What a transition works with besides the ring. `now` in Unix milliseconds. */
+/** Input of a transition besides the ring. `now` in Unix milliseconds. */
 export interface TransitionContext {
   readonly now: number;
   readonly policy: RotationPolicy;
-  /** Makes the key pair of a new primary; called at most once. */
+  /** Generates the key pair of a new primary; called at most once. */
   makeKeyPair(): KeyPair;
 }
 
-/** A key that came from elsewhere, with both halves. */
+/** An imported key with both halves. */
 export interface ImportedKey {
   readonly publicKey: BouncerPublicKey;
   readonly privateKey: Secret<Uint8Array>;
   readonly createdAt: number | undefined;
-  /** `undefined` leaves the date to the policy. */
+  /** `undefined`: the policy decides. */
   readonly acceptedUntil: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: num
   return { ...facts, state: 'primary', primarySince: createdAt, privateKey: new Secret(privateKey) };
 }
 
-/** A new key becomes primary, the old one is accepted for as long as the policy says. */
+/** Makes a new key primary. The old primary stays accepted for as long as the policy says. */
 export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
   const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), { now, policy }));
@@ -44,8 +44,8 @@ export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
 }
 
 /**
- * What time alone brings: accepted keys past their date are retired, a primary past its age is replaced.
- * The very same ring when nothing is due.
+ * Applies the schedule: retires accepted keys past their date and replaces a primary past its age. Returns the same ring
+ * object when nothing is due.
  */
 export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
@@ -57,7 +57,7 @@ export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRin
   return isDue ? rotate(kept, context) : kept;
 }
 
-/** An accepted key is refused from now on and its private half destroyed. */
+/** Retires an accepted key: refused from now on, its private half destroyed. */
 export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   const key = namedKey(ring, name);
   if (key.state === 'primary') {
@@ -67,7 +67,7 @@ export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   return replaceKey(ring, asRetired(key, now));
 }
 
-/** A key that somebody else may have is refused at once and listed as revoked; a primary is replaced by a new key. */
+/** Revokes a possibly stolen key: refused at once and listed as revoked. A new key replaces a revoked primary. */
 export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
   const key = namedKey(ring, name);
   if (key.state === 'compromised') throw new CommandError(`Key ${key.id} is compromised already.`);
@@ -82,7 +82,7 @@ export function revoke(ring: KeyRing, name: string, context: TransitionContext):
   });
 }
 
-/** Keys from elsewhere are accepted as well; those that the ring has already stay as they are. */
+/** Adds imported keys as accepted keys. Keys that the ring already has stay unchanged. */
 export function importKeys(
   ring: KeyRing,
   imported: readonly ImportedKey[],
@@ -103,7 +103,7 @@ export function importKeys(
   return { ...ring, bouncerKeys: [...added, ...ring.bouncerKeys].sort(byAge) };
 }
 
-/** Makes an accepted key the primary one; the old primary, if there is one, is accepted. */
+/** Makes an accepted key the primary. The old primary, if any, becomes accepted. */
 export function promote(
   ring: KeyRing,
   name: string,
@@ -120,7 +120,7 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Every token was encrypted again with this key: the older ones are destroyed. */
+/** Destroys the token keys older than `id`, after every token was re-encrypted with it. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '@waxwing/service/config';
 
-/** What registrations are sealed to: canonical base64, as it stands on the wire. */
+/** Public key that clients seal registrations to: canonical base64, as on the wire. */
 export type BouncerPublicKey = string & { readonly brand: 'BouncerPublicKey' };
 
-/** What the key list is verified with, in base64. Nothing is sealed to it. */
+/** Public key that verifies the key list, in base64. Nothing is sealed to it. */
 export type SigningPublicKey = string & { readonly brand: 'SigningPublicKey' };
 
 interface BouncerKeyFacts {
@@ -15,7 +15,7 @@ interface BouncerKeyFacts {
   readonly createdAt: number;
 }
 
-/** Clients should seal to it. */
+/** The key that clients should seal to. */
 export interface PrimaryKey extends BouncerKeyFacts {
   readonly state: 'primary';
   /** Unix milliseconds. */
@@ -23,11 +23,11 @@ export interface PrimaryKey extends BouncerKeyFacts {
   readonly privateKey: Secret<Uint8Array>;
 }
 
-/** Still opens what was sealed to it, until `acceptedUntil` (Unix milliseconds), that instant not included. */
+/** Opens registrations sealed to it, until `acceptedUntil` (Unix milliseconds, exclusive). */
 export interface AcceptedKey extends BouncerKeyFacts {
   readonly state: 'accepted';
   readonly privateKey: Secret<Uint8Array>;
-  /** Since when it is not (or not yet) the primary, in Unix milliseconds. */
+  /** When it stopped being the primary, or was imported. Unix milliseconds. */
   readonly acceptedSince: number;
   readonly acceptedUntil: number;
 }
@@ -38,7 +38,7 @@ interface RetiredKey extends BouncerKeyFacts {
   readonly retiredAt: number;
 }
 
-/** Refused and listed as revoked, since somebody else may have the private half. */
+/** Refused and listed as revoked: its private half may be stolen. */
 interface CompromisedKey extends BouncerKeyFacts {
   readonly state: 'compromised';
   readonly revokedAt: number;
@@ -52,23 +52,25 @@ export interface SigningKey {
   readonly publicKey: SigningPublicKey;
   readonly privateKey: Secret<Uint8Array> | undefined;
   readonly createdAt: number;
-  /** Base64 signature of this key by the one before, or by the recovery key; `undefined` for a first key without one. */
+  /**
+   * Base64 signature of this key by the previous key or by the recovery key; `undefined` for a first key without one.
+   */
   readonly endorsement: string | undefined;
 }
 
-/** The format of stored tokens, as their texts and the key ring's document name it. */
+/** Format version of stored tokens, used in their texts and in the key ring's document. */
 export const tokenFormat = 3;
 
-/** What encrypts push tokens in the database, and the separate key of their look-up hash: 32 bytes each. */
+/** Key that encrypts push tokens in the database, and the separate key of their lookup hash: 32 bytes each. */
 export interface TokenKey {
   readonly id: string;
   readonly encryptionKey: Secret<Uint8Array>;
   readonly lookupKey: Secret<Uint8Array>;
-  /** From when new rows are written with it (Unix milliseconds); all relays know it before. */
+  /** From when new rows use this key (Unix milliseconds). All relays learn of it before that. */
   readonly currentFrom: number;
 }
 
-/** The key list as it is published: signed once and stored, so that all relays serve the same bytes. */
+/** The published key list: signed once and stored, so that all relays serve the same bytes. */
 export interface PublishedKeyList {
   readonly sequence: number;
   readonly issuedAt: number;
@@ -79,7 +81,7 @@ export interface PublishedKeyList {
   readonly signingPublicKey: SigningPublicKey;
 }
 
-/** All keys that a relay holds. Never changed in place: a transition makes the next one. */
+/** All keys of a relay. Immutable: a transition makes a new ring. */
 export interface KeyRing {
   /** Oldest first. Exactly one is primary. */
   readonly bouncerKeys: readonly BouncerKey[];
@@ -87,15 +89,15 @@ export interface KeyRing {
   readonly signingKeys: readonly SigningKey[];
   /** Public keys of signing keys that were replaced after a theft. */
   readonly revokedSigningKeys: readonly SigningPublicKey[];
-  /** Its private half is kept offline; `undefined` when the operator made none. */
+  /** Its private half is kept offline; `undefined` if the operator made none. */
   readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];
-  /** `undefined` only before the first one is signed. */
+  /** `undefined` only before the first list is signed. */
   readonly published: PublishedKeyList | undefined;
 }
 
-/** The first 12 hexadecimal digits of the SHA-256 of a public key's 32 bytes. */
+/** Key id: the first 12 hexadecimal digits of the SHA-256 of a public key's 32 bytes. */
 export function keyId(publicKey: Uint8Array): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, 12);
 }
@@ -106,7 +108,7 @@ export function primaryKey(ring: KeyRing): PrimaryKey {
   return primary;
 }
 
-/** The keys that open registrations at `now`: the primary, and what is accepted and not past its date. */
+/** Returns the keys that open registrations at `now`: the primary, and accepted keys before their end date. */
 export function openingKeys(ring: KeyRing, now: number): readonly OpeningKey[] {
   return ring.bouncerKeys.filter(
     (key): key is OpeningKey =>
@@ -114,7 +116,7 @@ export function openingKeys(ring: KeyRing, now: number): readonly OpeningKey[] {
   );
 }
 
-/** The key with this id or public key; `undefined` when there is none. */
+/** Finds a key by id or public key. Returns `undefined` if there is none. */
 export function findKey(ring: KeyRing, name: string): BouncerKey | undefined {
   return ring.bouncerKeys.find((key) => key.id === name || key.publicKey === name);
 }

@@ -6,7 +6,7 @@ import type { KeyRing, SigningKey, SigningPublicKey, TokenKey } from './key-ring
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';
 
-/** A ring with one fresh key of each kind. `now` in Unix milliseconds. */
+/** Makes a ring with one new key of each kind. `now` in Unix milliseconds. */
 export function newKeyRing(sodium: Sodium, now: number): KeyRing {
   return {
     bouncerKeys: [newPrimaryKey(sodium.generateKeyPair(), now)],
@@ -19,9 +19,9 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
 }
 
 /**
- * A ring with the keys of a plain file, and fresh ones of the other kinds. `primary` chooses among the keys; without it
- * the file's own choice holds.
- * @throws CommandError when neither says which key is primary.
+ * Makes a ring with the keys of a plain file, and new keys of the other kinds. `primary` overrides the file's choice of
+ * the primary key.
+ * @throws CommandError when neither names a primary key.
  */
 export function newKeyRingOf(
   plain: PlainKeys,

@@ -7,7 +7,7 @@ import { checkKeyPair } from './check-key-ring.js';
 import type { BouncerPublicKey } from './key-ring.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 
-/** The keys of a plain file. `primary` is the public key that the file calls primary, if it does. */
+/** The keys of an unencrypted file. `primary` is the public key of the file's primary key, if it names one. */
 export interface PlainKeys {
   readonly keys: readonly ImportedKey[];
   readonly primary: string | undefined;
@@ -32,11 +32,11 @@ const ownForm = z.strictObject({
     .nonempty('must hold at least one key'),
 });
 
-// What stock relays keep in their secrets: public keys to private keys, oldest first, without states or dates.
+// Format of a stock relay's secrets: public keys to private keys, oldest first, without states or dates.
 const stockForm = z.record(keyText, keyText);
 
 /**
- * Reads keys that are not encrypted: the form that `keys.example` shows, or a stock relay's `{public: private}` map.
+ * Parses unencrypted keys: the format of `keys.example`, or a stock relay's `{public: private}` map.
  * @throws CommandError with a sentence that says what is wrong and quotes nothing secret.
  */
 export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
@@ -104,7 +104,7 @@ function parseObject(text: string): object {
 }
 
 function concealed(base64: string): Secret<Uint8Array> {
-  // In memory of its own: in Node's pool, or among V8's objects, a copy would stay.
+  // A buffer of its own: Node's pool and V8's heap would keep a copy.
   const bytes = new ArrayBuffer(32);
   Buffer.from(bytes).write(base64, 'base64');
   return new Secret(new Uint8Array(bytes));

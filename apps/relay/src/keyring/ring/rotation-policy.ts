@@ -1,18 +1,18 @@
-/** When keys come and go. All spans in milliseconds. */
+/** When keys are rotated and retired. All durations in milliseconds. */
 export interface RotationPolicy {
   /** Age at which the primary key is replaced. */
   readonly rotateAfterMilliseconds: number;
-  /** How long a key still opens registrations after it was replaced. */
+  /** How long a replaced key still opens registrations. */
   readonly acceptForMilliseconds: number;
-  /** A key with which nothing was opened for this long counts as unused, and may be retired before its date. */
+  /** A key that opened nothing for this long counts as unused and may be retired early. */
   readonly unusedForMilliseconds: number;
-  /** How long a signed key list is valid; it is signed again when half of that has passed. */
+  /** Validity of a signed key list. The list is signed again after half of it. */
   readonly listValidMilliseconds: number;
 }
 
 export const dayMilliseconds = 86_400_000;
 
-/** Defaults that suit phones: some stay in a drawer for a year, and an app is updated when its user likes. */
+/** Defaults for phones: some are offline for a year, and apps update at the user's pace. */
 export const defaultRotationPolicy: RotationPolicy = {
   rotateAfterMilliseconds: 90 * dayMilliseconds,
   acceptForMilliseconds: 400 * dayMilliseconds,

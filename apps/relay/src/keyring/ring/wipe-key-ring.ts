@@ -3,8 +3,8 @@ import type { Sodium } from '@waxwing/sodium';
 import type { KeyRing } from './key-ring.js';
 
 /**
- * Overwrites the private halves of a ring that nobody uses any more, but not those that `kept` has as well: a transition
- * hands most of them on. Two rings that were read one after the other have nothing in common.
+ * Overwrites the private halves of a ring that is no longer used, except the ones that `kept` shares: a transition reuses
+ * most of them. Two rings from separate reads share nothing.
  */
 export function wipeKeyRing(ring: KeyRing, sodium: Pick<Sodium, 'wipe'>, kept?: KeyRing): void {
   const used = new Set(kept === undefined ? [] : secretsOf(kept));

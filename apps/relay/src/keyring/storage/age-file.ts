@@ -2,10 +2,11 @@ import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { Decrypter, Encrypter, type Identity, type Recipient } from 'age-encryption';
 
-/*
- * An age file (https://age-encryption.org/v1) whose plaintext is nowhere but with the caller, who can wipe it. The
- * library's streams leave copies of it behind that nothing reaches; so its part is the header, and the payload is
- * encrypted here ("Payload": STREAM with ChaCha20-Poly1305 over chunks of 64 KiB).
+/**
+ * Encrypts and decrypts age files (https://age-encryption.org/v1) without leaving copies of the plaintext in memory.
+ * The caller holds the only copy and can wipe it. The library's streams leave copies behind that cannot be wiped. The
+ * library therefore handles only the header, and this file encrypts the payload ("Payload": STREAM with
+ * ChaCha20-Poly1305 over chunks of 64 KiB).
  */
 
 const algorithm = 'chacha20-poly1305';
@@ -14,7 +15,7 @@ const tagBytes = 16;
 const nonceBytes = 16;
 const lastChunkFlag = 1;
 
-/** Encrypts for a recipient: a text `age1…`, or one of our own. */
+/** Encrypts for a recipient: a text `age1…`, or a `Recipient` of this project. */
 export async function encryptAgeFile(
   plaintext: Uint8Array,
   recipient: string | Recipient,
@@ -22,7 +23,7 @@ export async function encryptAgeFile(
   const fileKey = new Uint8Array(16);
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
-  // Learns the file key, and adds nothing to the header.
+  // Captures the file key and adds nothing to the header.
   encrypter.addRecipient({
     async wrapFileKey(key) {
       fileKey.set(key);
@@ -43,8 +44,9 @@ export async function encryptAgeFile(
 }
 
 /**
- * The plaintext, for the caller to wipe.
- * @throws Error when no identity (a text `AGE-SECRET-KEY-1…`, or one of our own) opens the file, or it was changed.
+ * Decrypts an age file. The caller wipes the plaintext.
+ * @throws Error when no identity (a text `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or the
+ * file was changed.
  */
 export async function decryptAgeFile(
   file: Uint8Array,
@@ -78,7 +80,7 @@ function openChunk(
   { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array },
   target: Uint8Array,
 ): void {
-  // Straight into the caller's bytes: Node's own decipher frees a copy of what it has opened without wiping it.
+  // Decrypts straight into the caller's buffer: Node's decipher frees a copy of the plaintext without wiping it.
   chacha20poly1305(key, nonce).decrypt(chunk, target.subarray(0, chunk.length - tagBytes));
 }
 
@@ -92,13 +94,13 @@ function withPayloadKey<T>(fileKey: Uint8Array, nonce: Uint8Array, work: (key: U
   }
 }
 
-/** At least one chunk, which may be empty. */
+/** Returns at least one chunk, which may be empty. */
 function splitChunks(bytes: Uint8Array, size: number): Uint8Array[] {
   const count = Math.max(1, Math.ceil(bytes.length / size));
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 }
 
-/** Eleven bytes that count, and one that marks the last chunk. */
+/** Chunk nonce: an 11-byte counter and one byte that marks the last chunk. */
 function chunkNonce(index: number, isLast: boolean): Uint8Array {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(index, 7);
@@ -106,7 +108,7 @@ function chunkNonce(index: number, isLast: boolean): Uint8Array {
   return nonce;
 }
 
-/** Where the payload begins: after the line with the header's authentication code. */
+/** Offset of the payload: after the line with the header's MAC. */
 function endOfHeader(file: Uint8Array): number {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const lastLine = bytes.indexOf('\n--- ');

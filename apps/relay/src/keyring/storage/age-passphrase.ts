@@ -1,10 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { type Identity, type Recipient, Stanza } from 'age-encryption';
 
-/*
- * The passphrase recipient of the age format (https://age-encryption.org/v1, "The scrypt recipient type"). The age
- * library's own one derives the key on the event loop, which stands still for seconds meanwhile; Node's scrypt runs on
- * its thread pool.
+/**
+ * Passphrase recipient of the age format (https://age-encryption.org/v1, "The scrypt recipient type"). The age library
+ * derives the key on the event loop and blocks it for seconds. Node's scrypt runs on the thread pool.
  */
 
 const label = 'age-encryption.org/v1/scrypt';
@@ -12,9 +11,9 @@ const blockSize = 8;
 const tagBytes = 16;
 const zeroNonce = Buffer.alloc(12);
 
-/** What age itself uses: about a second of work and 256 MiB for each guess. */
+/** age's own default: about one second of work and 256 MiB per guess. */
 export const defaultScryptWorkFactor = 18;
-/** A file that asks for more is refused: it could keep the process busy for minutes. */
+/** Files with a higher work factor are refused: they could keep the process busy for minutes. */
 const maximumScryptWorkFactor = 20;
 
 export function passphraseRecipient(passphrase: string, workFactor: number): Recipient {
@@ -53,7 +52,7 @@ function openFileKey(sealed: Uint8Array, key: Buffer): Uint8Array | null {
   try {
     return new Uint8Array(Buffer.concat([decipher.update(sealed.subarray(0, 16)), decipher.final()]));
   } catch {
-    // The tag does not match: the passphrase is not this one.
+    // The tag does not match: wrong passphrase.
     return null;
   }
 }

@@ -2,31 +2,31 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makePrivateFolder } from '@waxwing/service/config';
 
-/** One thing that was done to the key ring. It names keys by id and holds no key material. */
+/** One audited action on the key ring. Names keys by id and holds no key material. */
 interface AuditEntry {
   /** Unix milliseconds. */
   readonly at: number;
-  /** Who: the operating system's name of a person at a terminal, or `schedule`. */
+  /** The operating system's user name of the person at the terminal, or `schedule`. */
   readonly actor: string;
   readonly action: string;
-  /** `begun` is on the disk before the change is, `done` after it: one without the other is a change that was cut off. */
+  /** `begun` is on disk before the change, `done` after it. `begun` without `done` is an interrupted change. */
   readonly phase: 'begun' | 'done';
   readonly changes: readonly string[];
 }
 
-/** Keeps what was done to the key ring, for good. */
+/** Permanent audit log of key ring changes. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
 }
 
-/** An audit log as a file of JSON lines, mode 0600, that is only ever appended to. */
+/** Append-only audit log in a file of JSON lines, mode 0600. */
 export function auditFile(path: string): AuditLog {
   return {
     async append({ at, ...entry }) {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died while it wrote leaves half a line, which must not spoil the next one.
+        // A process that died mid-write leaves half a line: start a new line, so that it does not corrupt this entry.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

@@ -1,8 +1,8 @@
 import { base64Length, readBase64, writeBase64 } from './private-base64.js';
 
-/*
- * Private keys go between the bytes of the document and bytes of their own, past every string: in the text that is
- * parsed or written, a placeholder of the same length stands for each.
+/**
+ * Moves private keys between a document's bytes and byte arrays of their own, so that no JavaScript string ever holds
+ * one. In the text that is parsed or written, a placeholder of the same length replaces each key.
  */
 
 const quote = 0x22;
@@ -10,18 +10,18 @@ const backslash = 0x5c;
 const secretNames: ReadonlySet<string> = new Set(['private_key', 'encryption_key', 'lookup_key']);
 const longestName = Math.max(...[...secretNames].map(({ length }) => length));
 
-/** Puts secrets into a document that is being written. */
+/** Inserts secrets into a document that is being written. */
 export class SecretWriter {
   readonly #secrets = new Map<string, Uint8Array>();
 
-  /** What stands for a secret in the text; `bytes` are read when the text is written. */
+  /** Returns the placeholder of a secret. `bytes` are read later, in {@link write}. */
   placeholder(bytes: Uint8Array): string {
     const text = placeholderOf(this.#secrets.size, bytes, base64Length(bytes.length));
     this.#secrets.set(text, bytes);
     return text;
   }
 
-  /** The text with each secret in its place, in base64. For the caller to wipe. */
+  /** Returns the text with each placeholder replaced by its secret in base64. The caller wipes the result. */
   write(text: string): Uint8Array {
     const document = new TextEncoder().encode(text);
     const ascii = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
@@ -32,8 +32,9 @@ export class SecretWriter {
 }
 
 /**
- * Takes the values of all members with a secret's name out of a JSON document: each is replaced, in place, by what
- * {@link placeholderPattern} matches, or by spaces when it is not canonical base64. The document need not be sound.
+ * Extracts the values of secret members from a JSON document, in place. Each value is replaced by a placeholder
+ * that matches {@link placeholderPattern}, or by spaces if it is not canonical base64. The document may be invalid
+ * JSON.
  */
 export function takeSecrets(document: Uint8Array): Map<string, Uint8Array> {
   const secrets = new Map<string, Uint8Array>();
@@ -49,7 +50,7 @@ export function takeSecrets(document: Uint8Array): Map<string, Uint8Array> {
   return secrets;
 }
 
-/** Matches what stands for a secret of so many bytes. */
+/** Matches the placeholder of a secret of `bytes` bytes. */
 export function placeholderPattern(bytes: number): RegExp {
   return new RegExp(`^#\\d+:${bytes}#+$`);
 }
@@ -58,7 +59,7 @@ function takeSecret(text: Uint8Array, secrets: Map<string, Uint8Array>): void {
   const bytes = readBase64(text);
   const placeholder = bytes === undefined ? '' : placeholderOf(secrets.size, bytes, text.length);
   text.fill(0x20);
-  // What is too short for that is no key.
+  // A value too short for a placeholder is not a key.
   if (bytes === undefined || placeholder.length > text.length) return;
   new TextEncoder().encodeInto(placeholder, text);
   secrets.set(placeholder, bytes);

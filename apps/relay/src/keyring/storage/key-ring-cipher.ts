@@ -3,24 +3,24 @@ import { armor, identityToRecipient } from 'age-encryption';
 import { decryptAgeFile, encryptAgeFile } from './age-file.js';
 import { defaultScryptWorkFactor, passphraseIdentity, passphraseRecipient } from './age-passphrase.js';
 
-/** Where the secret is that encrypts the key ring: a file with X25519 identities of age, or one with passphrases. */
+/** File with the secret that encrypts the key ring: age X25519 identities, or passphrases. */
 export interface UnlockFile {
   readonly kind: 'identity' | 'passphrase';
   readonly path: string;
 }
 
-/** Encrypts the bytes of the key ring with age, and decrypts them. */
+/** Encrypts and decrypts the key ring's bytes with age. */
 export interface KeyRingCipher {
-  /** ASCII-armoured age file, for the first identity or passphrase of the unlock file. */
+  /** Returns an ASCII-armored age file, encrypted for the first identity or passphrase of the unlock file. */
   encrypt(document: Uint8Array): Promise<string>;
   /**
-   * The bytes, for the caller to wipe.
+   * Returns the plaintext, which the caller wipes.
    * @throws ConfigurationError when no identity or passphrase of the unlock file opens it, or it was changed.
    */
   decrypt(armoured: string): Promise<Uint8Array>;
 }
 
-/** Of a new ring's passphrase: the ring is a file that whoever copies it may guess at without end. */
+/** Minimum for a new ring's passphrase: a copied ring allows unlimited offline guesses. */
 const minimumPassphraseCharacters = 16;
 const armourEnd = /-----END AGE ENCRYPTED FILE-----\s*$/;
 
@@ -41,10 +41,10 @@ function describeUnopened(armoured: string, path: string): string {
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
 
 /**
- * Reads the unlock file. Each line is one identity, or one passphrase; empty lines and, among identities, lines that
- * start with `#` are left out. The first line encrypts; all are tried for decrypting, so that a secret can be replaced
+ * Reads the unlock file. Each line is one identity or one passphrase. Empty lines are skipped, and among identities
+ * also lines that start with `#`. The first line encrypts; decryption tries all lines, so that a secret can be replaced
  * while relays run.
- * @throws ConfigurationError when the file cannot be read, others may read it, or it holds nothing of use.
+ * @throws ConfigurationError when the file cannot be read, is readable by others, or holds no usable secret.
  */
 export async function openKeyRingCipher(
   { kind, path }: UnlockFile,

@@ -8,16 +8,16 @@ import {
 } from '../ring/rotation-policy.js';
 import type { UnlockFile } from './key-ring-cipher.js';
 
-/** Where the key ring rests: one file, or one row of the relay's database for relays on several machines. */
+/** Where the key ring is stored: a file, or a row of the relay's database if relays run on several machines. */
 export type KeyRingPlace = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'database' };
 
 export interface KeyRingConfiguration {
   readonly place: KeyRingPlace;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
-  /** The day that the operator says it is, its first instant in UTC; needed only when no relay ran for months. */
+  /** The current day according to the operator: its first instant in UTC. Needed only if no relay ran for months. */
   readonly confirmedDay?: number | undefined;
-  /** File that records who did what to the ring. */
+  /** Path of the audit log. */
   readonly auditLog: string;
   /** Unix socket through which commands reach the running relay. */
   readonly adminSocket: string;
@@ -29,7 +29,7 @@ const databasePlace = 'database';
 const days = { minimum: 1, maximum: 3650 } as const;
 
 /**
- * The configuration for a command, which needs nothing else of the relay's.
+ * Reads the key ring configuration for a command, which needs no other setting of the relay.
  * @throws ConfigurationError naming every problem.
  */
 export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingConfiguration {
@@ -40,7 +40,7 @@ export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingCo
   return configuration;
 }
 
-/** Reads the variables that concern the key ring; what is wrong is reported through `reader`. */
+/** Reads the `KEY_…` variables and reports problems through `reader`. */
 export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
   const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
   const inDays = (name: string, fallback: number) =>
@@ -69,7 +69,7 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
   };
 }
 
-/** A ring in the database lies in no folder, and the one that a command happens to be typed in is not the relay's. */
+/** A ring in the database has no folder. The working directory of a command is not necessarily the relay's. */
 function pathBesideRing(
   reader: EnvironmentReader,
   place: string,

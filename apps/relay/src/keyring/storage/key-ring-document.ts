@@ -13,8 +13,8 @@ import {
 } from '../ring/key-ring.js';
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 
-/*
- * The JSON text that is encrypted: one object, snake_case like everything that leaves the process, instants in Unix
+/**
+ * JSON schema of the decrypted key ring: one object, snake_case like all external formats, instants in Unix
  * milliseconds, keys in canonical base64.
  */
 
@@ -23,7 +23,7 @@ const bytes = (length: number) =>
   z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
 const bouncerPublicKey = bytes(32).transform((text) => text as BouncerPublicKey);
 const signingPublicKey = bytes(32).transform((text) => text as SigningPublicKey);
-// What stands for a private key while the document is text.
+// Placeholder of a private key while the document is text.
 const secret = (length: number) =>
   z.string().regex(placeholderPattern(length), `must be ${length} bytes in base64`);
 const facts = { public_key: bouncerPublicKey, created_at: instant };
@@ -78,7 +78,7 @@ const document = z.strictObject({
 type Document = z.infer<typeof document>;
 type BouncerKeyDocument = Document['bouncer_keys'][number];
 
-/** The document of a ring in UTF-8. It holds private keys: only for encryption, and then to be wiped. */
+/** Encodes a ring as a UTF-8 document. The document holds private keys: encrypt it, then wipe it. */
 export function encodeKeyRing(ring: KeyRing): Uint8Array {
   const { published } = ring;
   const secrets = new SecretWriter();
@@ -117,9 +117,8 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
 }
 
 /**
- * The ring in a document, by form only; what a ring must hold is for {@link checkKeyRing} to say. The private keys in
- * `bytes` are overwritten.
- * Throws an `Error` with a phrase that names the wrong place and quotes nothing of the text.
+ * Decodes a ring and checks only its form; {@link checkKeyRing} checks the content. Overwrites the private keys in
+ * `bytes`. Throws an `Error` with a phrase that names the invalid field and quotes nothing of the text.
  */
 export function decodeKeyRing(bytes: Uint8Array): KeyRing {
   const secrets = takeSecrets(bytes);
@@ -131,7 +130,7 @@ export function decodeKeyRing(bytes: Uint8Array): KeyRing {
       return new Secret(taken);
     });
   } finally {
-    // Of a document in a wrong form; a ring has taken them all.
+    // Secrets of an invalid document: a valid ring has taken all of them.
     for (const left of secrets.values()) left.fill(0);
   }
 }

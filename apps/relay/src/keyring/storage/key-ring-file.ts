@@ -5,7 +5,7 @@ import { ConfigurationError, fileExists, readPrivateFile, writePrivateFile } fro
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 
-/** The key ring as one file of mode 0600 with one name. Several relays on one machine may share it. */
+/** Key ring store in one file, mode 0600, without links. Several relays on one machine may share it. */
 export function keyRingFile(path: string): KeyRingStore {
   const read = async () => {
     const file = lstatSync(path, { throwIfNoEntry: false });
@@ -33,7 +33,7 @@ export function keyRingFile(path: string): KeyRingStore {
   };
 }
 
-// A folder may be reached by links and mounts, and a file by names that its disk takes for the same.
+// Links and mounts give one folder several paths, and a file system may treat different names as the same file.
 function fileIdentities(path: string): string[] {
   const options = { bigint: true, throwIfNoEntry: false } as const;
   const numbers = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
@@ -47,8 +47,8 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change puts a new file in the place of the old one. Under another name the old one would stay, and with it the
-// private halves of keys that are destroyed since.
+// A change replaces the file. With a second link the old file would survive, together with private keys that have been
+// destroyed since.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
     throw new ConfigurationError([`The key ring ${path} is a folder: name a file in it in RELAY_KEY_RING.`]);
@@ -65,7 +65,8 @@ function refuseOtherNames(path: string, file: Stats): void {
   }
 }
 
-// A process that died while writing leaves its new file behind: an encrypted ring with keys that may be retired since.
+// A process that died while writing leaves its new file behind: an encrypted ring whose keys may have been retired
+// since.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

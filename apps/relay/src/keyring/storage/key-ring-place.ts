@@ -7,29 +7,29 @@ import type { KeyRingDatabase } from './key-ring-tables.js';
 
 const copySuffix = '-moved';
 
-/** Where the ring of a place rests. */
+/** Returns the store of a configured location. */
 export function keyRingStore(place: KeyRingPlace, database: KeyRingDatabase): KeyRingStore {
   return place.kind === 'file' ? keyRingFile(place.path) : keyRingRow(database);
 }
 
-/** Where `keys move` keeps the ring that it has taken away from a place. */
+/** Returns the store where `keys move` keeps the copy of a moved ring. */
 export function movedKeyRingStore(place: KeyRingPlace, database: KeyRingDatabase): KeyRingStore {
   return place.kind === 'file'
     ? keyRingFile(`${place.path}${copySuffix}`)
     : keyRingRow(database, `relay${copySuffix}`);
 }
 
-/** What RELAY_KEY_RING has to be for a place. */
+/** Returns the value of RELAY_KEY_RING for a location. */
 export function settingOf(place: KeyRingPlace): string {
   return place.kind === 'file' ? resolve(place.path) : 'database';
 }
 
-/** What stands in the place of a ring that was moved to another one, for whoever still looks for it there. */
+/** Formats the marker that replaces a moved ring, for processes that still use the old location. */
 export function formatMoveMark(setting: string): string {
   return `moved to ${setting}\n`;
 }
 
-/** The setting of the place that the ring was moved to; `undefined` for any other text. */
+/** Parses a move marker. Returns the setting of the new location, or `undefined` for any other text. */
 export function parseMoveMark(stored: string): string | undefined {
   return /^moved to (.+)\n$/.exec(stored)?.[1];
 }

@@ -3,7 +3,7 @@ import type { KeyRingDatabase } from './key-ring-tables.js';
 
 const defaultName = 'relay';
 
-/** The key ring as one row of the relay's database, for relays on several machines. It is as encrypted as the file is. */
+/** Key ring store in one row of the relay's database, for relays on several machines. Encrypted like the file. */
 export function keyRingRow(database: KeyRingDatabase, name = defaultName): KeyRingStore {
   return {
     place: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,

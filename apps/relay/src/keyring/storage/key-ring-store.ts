@@ -1,16 +1,21 @@
-/** Where the encrypted key ring rests. Texts are ASCII-armoured age files. */
+/** Storage of the encrypted key ring. Texts are ASCII-armored age files. */
 export interface KeyRingStore {
-  /** Names the place, for sentences: a path, or the database. */
+  /** Name of the location for messages: a path, or the database. */
   readonly place: string;
-  /** What tells this place from all others, by whatever path it is named: two that share one of these are the same. */
+  /**
+   * Identities of the storage location, independent of the path used to reach it. Two stores that share one identity
+   * are the same.
+   */
   identities(): readonly string[];
-  /** The encrypted ring; `undefined` when there is none. @throws ConfigurationError when it must not be used. */
+  /**
+   * Returns the encrypted ring, or `undefined` if there is none. @throws ConfigurationError when it must not be used.
+   */
   read(): Promise<string | undefined>;
   /**
-   * Puts `next` in the place of `expected` (`undefined`: of nothing), whole or not at all and durably. Whether that
-   * happened: not when another process has changed the ring since it was read.
+   * Replaces `expected` by `next`, atomically and durably; `expected` is `undefined` if there is no ring yet. Returns
+   * `false` if another process changed the ring since it was read.
    */
   replace(expected: string | undefined, next: string): Promise<boolean>;
-  /** Removes `expected`. Whether that happened: not when something else is there. */
+  /** Removes `expected`. Returns `false` if something else is stored. */
   remove(expected: string): Promise<boolean>;
 }

@@ -1,13 +1,16 @@
 import { columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** What the key ring keeps in the relay's database. Instants in Unix milliseconds. */
+/** The key ring's tables in the relay's database. Instants in Unix milliseconds. */
 export interface KeyRingTables {
   bouncer_key_uses: {
     public_key: string;
     /** Days since the Unix epoch, UTC. */
     day: number;
-    /** Concurrent writers count in different rows, so that none waits for another; a day's use is the sum. */
+    /**
+     * Spreads concurrent writers over several rows, so that they do not wait for each other's lock. A day's use is the
+     * sum over slots.
+     */
     slot: number;
     registrations: number;
     last_used_at: number;
@@ -15,12 +18,12 @@ export interface KeyRingTables {
   /** One row, for relays that share their ring through the database. */
   key_rings: {
     name: string;
-    /** ASCII-armoured age file. */
+    /** ASCII-armored age file. */
     encrypted: string;
   };
 }
 
-/** As much of a database as the key ring uses, whatever else is in it. */
+/** The part of the database that the key ring uses. */
 export type KeyRingDatabase = Pick<Database<KeyRingTables>, 'db' | 'write'>;
 
 export const keyRingMigrations: MigrationSet = {

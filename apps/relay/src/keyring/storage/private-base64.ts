@@ -1,6 +1,6 @@
-/*
- * Base64 (RFC 4648 section 4, padded and canonical) between bytes and bytes. A private key in a JavaScript string could
- * be neither wiped nor kept from being copied.
+/**
+ * Converts base64 (RFC 4648 section 4, padded and canonical) from bytes to bytes. A JavaScript string with a private
+ * key could not be wiped, and may be copied.
  */
 
 const alphabet = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
@@ -9,12 +9,12 @@ const noValue = 0xff;
 const values = new Uint8Array(256).fill(noValue);
 for (const [value, character] of alphabet.entries()) values[character] = value;
 
-/** How many characters stand for so many bytes. */
+/** Number of base64 characters for `bytes` bytes. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
 
-/** Writes `bytes` into `target` from `at` on, {@link base64Length} characters. */
+/** Writes `bytes` as base64 into `target` at offset `at`: {@link base64Length} characters. */
 export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): void {
   const end = at + base64Length(bytes.length);
   let written = at;
@@ -28,11 +28,11 @@ export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): 
   target.fill(padding, written, end);
 }
 
-/** The bytes that canonical base64 stands for, in memory of their own; `undefined` for anything else. */
+/** Decodes canonical base64 into a buffer of its own. Returns `undefined` for anything else. */
 export function readBase64(text: Uint8Array): Uint8Array | undefined {
   const paddings = text.at(-1) !== padding ? 0 : text.at(-2) !== padding ? 1 : 2;
   const digits = text.subarray(0, text.length - paddings);
-  // V8 keeps short arrays among its objects, and leaves a copy behind whenever it moves them.
+  // V8 keeps short typed arrays on its heap and leaves a copy behind when it moves them.
   const bytes = new Uint8Array(new ArrayBuffer(Math.floor((digits.length * 6) / 8)));
   if (text.length !== base64Length(bytes.length)) return undefined;
   let isSound = true;

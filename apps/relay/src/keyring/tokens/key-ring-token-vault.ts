@@ -5,18 +5,18 @@ import type { UnreadableToken } from '../../registrations/store/token-vault.js';
 import { type KeyRing, type TokenKey, tokenFormat } from '../ring/key-ring.js';
 import { createNonceSource } from './nonce-source.js';
 
-/** What of libsodium tokens at rest need. */
+/** The part of libsodium that encryption of tokens at rest needs. */
 export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
 const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
 
-// No relay takes longer between sealing a token and committing its row.
+// Upper bound of the time between sealing a token and committing its row.
 const settlingMilliseconds = 60_000;
 
 /**
- * Encrypts push tokens for the database with XChaCha20-Poly1305, bound to their place by its additional data, and finds
- * them again by a keyed BLAKE2b hash under another key. While token keys are being replaced, several are in force: new
- * rows get the current one, rows of older ones still open.
+ * Encrypts push tokens for the database with XChaCha20-Poly1305. Additional data binds each token to its row. A keyed
+ * BLAKE2b hash under a separate key finds tokens again. During a token key rotation several keys are active: new rows
+ * use the current key, and rows of older keys still open.
  */
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
@@ -30,7 +30,7 @@ export class KeyRingTokenVault {
     this.#sodium = sodium;
   }
 
-  /** Everything that a row with this token may be found by: the hash under the current key first, then the others. */
+  /** Returns all lookup hashes of a token: under the current key first, then under the others. */
   lookups(token: string): readonly [string, ...string[]] {
     const current = this.#current();
     const { tokenKeys } = this.#ring();
@@ -41,17 +41,20 @@ export class KeyRingTokenVault {
     return [lookup, ...others.map((key) => this.#hash(bytes, key))];
   }
 
-  /** The token encrypted under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
+  /** Encrypts a token under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
   seal(token: string, place: string): string {
     const key = this.#current();
     const nonce = this.#nextNonce();
     const bytes = Buffer.from(token, 'utf8');
     const sealed = this.#sodium.sealAead(bytes, boundData(key, place), nonce, key.encryptionKey.reveal());
-    // The nonce's 24 bytes fill their base64, so that nothing has to be put together before.
+    // 24 nonce bytes encode to base64 without padding, so the two parts can be encoded separately.
     return `${prefixOf(key)}${nonce.toString('base64')}${Buffer.from(sealed.buffer).toString('base64')}`;
   }
 
-  /** The token again, or why it cannot be read: its key is not in the ring, it was changed, or it stands elsewhere. */
+  /**
+   * Decrypts a token, or returns why it is unreadable: its key is not in the ring, it was changed, or it belongs to
+   * another place.
+   */
   open(sealed: string, place: string): string | UnreadableToken {
     const [start = '', keyId] = prefix.exec(sealed) ?? [];
     if (keyId === undefined) return unreadable;
@@ -60,7 +63,7 @@ export class KeyRingTokenVault {
     return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, place) ?? unreadable;
   }
 
-  /** The current key, with which rows of older keys should be encrypted again; `undefined` when there can be none. */
+  /** Returns the current key, to re-encrypt rows of older keys with. Returns `undefined` if there is only one key. */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
     if (this.#ring().tokenKeys.length === 1) return undefined;
     const current = this.#current();

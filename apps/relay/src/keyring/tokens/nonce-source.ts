@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 const noncesPerDraw = 512;
 
 /**
- * Unpredictable nonces, each handed out once. They are drawn many at a time: a draw costs more than what a nonce
- * encrypts.
+ * Unpredictable nonces, each returned once. Drawn in batches of 512: one draw costs more than encrypting with one
+ * nonce.
  */
 export function createNonceSource(nonceBytes: number): () => Buffer {
   let drawn = Buffer.alloc(0);

@@ -8,16 +8,19 @@ const useSlots = 8;
 
 /** {@link KeyUseCounts} in the database. */
 export class KeyUseCounter implements KeyUseCounts {
-  /** What each transaction under way has counted so far. */
+  /** Uses counted so far, per open transaction. */
   readonly #uses = new WeakMap<object, Map<string, NewUse>>();
   readonly #random: () => number;
 
-  /** @param random a number from 0 up to, not including, 1. */
+  /** @param random returns a number in [0, 1). */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** What one transaction counts is written at its end, into one slot and in one order: no two wait for each other. */
+  /**
+   * Writes a transaction's counts at its end, into one slot and in a fixed order. Transactions in different slots do
+   * not wait for each other, and two in one slot cannot deadlock.
+   */
   used(
     transaction: WriteTransaction<KeyRingTables>,
     bouncerPublicKey: string,

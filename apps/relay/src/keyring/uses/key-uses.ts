@@ -3,9 +3,9 @@ import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } 
 import { dayMilliseconds } from '../ring/rotation-policy.js';
 import type { KeyRingTables } from '../storage/key-ring-tables.js';
 
-/** How often a key has opened registrations. */
+/** Usage statistics of one key: registrations opened with it. */
 export interface KeyUse {
-  /** By days since the Unix epoch (UTC); days without use are absent. */
+  /** Counts by day since the Unix epoch (UTC). Days without use are absent. */
   readonly perDay: ReadonlyMap<number, number>;
   /** Unix milliseconds. */
   readonly lastUsedAt: number;
@@ -24,7 +24,7 @@ export function dayOf(instant: number): number {
   return Math.floor(instant / dayMilliseconds);
 }
 
-/** Adds to keys' counts of the day, in the order of keys and days; each key comes once for a day. */
+/** Adds to the keys' daily counts, sorted by key and day. Each pair of key and day may occur only once. */
 export async function countKeyUses(
   db: Transaction<KeyRingTables>,
   uses: readonly NewUse[],
@@ -53,7 +53,10 @@ const countKeyUse = fixedQuery<KeyRingTables, CountedUse, unknown>((db, paramete
   ),
 );
 
-/** Adds rows of `public_key`, `day`, `slot`, `registrations` and `last_used_at` to the counts, the first three once. */
+/**
+ * Upserts rows of `public_key`, `day`, `slot`, `registrations` and `last_used_at` into the counts. The first three
+ * columns must be unique among `rows`.
+ */
 export function keyUseInsertion(db: Kysely<KeyRingTables>, rows: RawBuilder<unknown>): Compilable<unknown> {
   return db
     .insertInto('bouncer_key_uses')
@@ -72,7 +75,7 @@ export function keyUseInsertion(db: Kysely<KeyRingTables>, rows: RawBuilder<unkn
     );
 }
 
-/** The use of every key that was ever used, by public key. */
+/** Reads the use of every key that was ever used, by public key. */
 export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
   const rows = await db
     .selectFrom('bouncer_key_uses')
@@ -95,8 +98,8 @@ export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
 }
 
 /**
- * Deletes the counts of days that began before `before` (Unix milliseconds); how many they were. Each key keeps those of
- * the last day on which it was used, however long ago.
+ * Deletes the counts of days that began before `before` (Unix milliseconds) and returns how many rows it deleted. Each
+ * key keeps the counts of its last day of use, however old.
  */
 export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: number): Promise<number> {
   const { numDeletedRows } = await db
@@ -111,7 +114,7 @@ export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: n
   return Number(numDeletedRows);
 }
 
-/** Registrations opened from `since` (Unix milliseconds, rounded down to its day) on. */
+/** Counts registrations opened since `since` (Unix milliseconds, rounded down to its day). */
 export function usesSince({ perDay }: KeyUse, since: number): number {
   let total = 0;
   for (const [day, registrations] of perDay) if (day >= dayOf(since)) total += registrations;

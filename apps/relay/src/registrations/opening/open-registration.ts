@@ -13,11 +13,11 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { NewRelayDevice } from '../store/relay-device.js';
 
-// Base64 takes four characters for three bytes.
+// Base64 encodes three bytes in four characters.
 const maximumSealedBytes = (maximumEncryptedPushRegistrationCharacters / 4) * 3;
 
 /**
- * The bytes in an `encrypted_push_registration`. ASCII whitespace is dropped, the rest must be canonical base64.
+ * Decodes an `encrypted_push_registration`. Drops ASCII whitespace; the rest must be canonical base64. Returns
  * `undefined` for anything else.
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
@@ -25,7 +25,7 @@ export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   return sealed && sealed.length <= maximumSealedBytes ? sealed : undefined;
 }
 
-/** What a client sealed to the relay; `undefined`, whatever the reason, when this is no registration. */
+/** Opens a sealed registration. Returns `undefined`, whatever the reason, if it is not a registration. */
 export function openRegistration(
   sodium: Sodium,
   sealed: Uint8Array | undefined,
@@ -36,8 +36,8 @@ export function openRegistration(
 }
 
 /**
- * Passes a registration that opened and is fresh enough at `now` (Unix milliseconds). One that is exactly the liveness
- * timeout old passes, in whole seconds (docs/protocol.md#sealed-registration).
+ * Returns a registration that opened and is fresh at `now` (Unix milliseconds). The age is compared in whole seconds,
+ * and exactly the liveness timeout is still fresh (docs/protocol.md#sealed-registration).
  * @throws ProtocolError BAD_REQUEST, the same for every reason why it did not open; REQUEST_EXPIRED.
  */
 export function requireFreshRegistration(
@@ -53,19 +53,19 @@ export function requireFreshRegistration(
   return registration;
 }
 
-/** The refusal of a registration that came after a later one of the same phone: its time is over, whatever its date. */
+/** Error for a registration older than another one of the same phone: expired, whatever its date. */
 export function supersededRegistration(): ProtocolError {
   return new ProtocolError('REQUEST_EXPIRED');
 }
 
-/** The one refusal for every registration that is not good, so that nobody learns the reason from it. */
+/** The only error for invalid registrations, so that it does not reveal the reason. */
 export function invalidRegistration(): ProtocolError {
   return refused('Invalid encrypted_push_registration');
 }
 
-/** What a registration was presented for. */
+/** Context in which a registration was presented. */
 export interface Presentation {
-  /** UUID of the realm, lower case. */
+  /** UUID of the realm, lowercase. */
   readonly realmUuid: string;
   readonly pushAccountId: PushAccountId;
   /** Unix milliseconds. */
@@ -75,10 +75,10 @@ export interface Presentation {
 type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
 
 /**
- * Whether a registration may count for this realm and account, as far as it says itself: an audience, if it has one, is
- * the realm, a push account id the account, and its timestamp and its sequence, which is the millisecond of the sealing,
- * lie no further in the future than the liveness timeout: after a sequence beyond, no true one would count any more. A
- * registration without them, as stock clients make them, may count for any.
+ * Whether a registration is valid for this realm and account. Its audience, if any, must be the realm, and its push
+ * account id, if any, the account. Its timestamp and sequence may lie ahead of `now` by at most the liveness timeout.
+ * The sequence is the millisecond of sealing: a larger one would block every later registration of the phone. Stock
+ * clients send registrations without these fields, which are valid for any realm and account.
  */
 export function isBoundTo(
   { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
@@ -91,17 +91,20 @@ export function isBoundTo(
   return timestamp <= latest && unixSeconds(sequence) <= latest;
 }
 
-/** What a sealed registration is remembered by, for as long as it could be presented again. */
+/** Replay record of a sealed registration, kept for as long as it could be presented again. */
 export interface SealedRegistrationMark {
-  /** SHA-256 of the sealed bytes, in base64: no other realm may present the same, and its own for few accounts. */
+  /**
+   * SHA-256 of the sealed bytes, in base64. No other realm may present the same bytes, and their own realm may do so
+   * for few accounts.
+   */
   readonly hash: string;
-  /** Unix milliseconds from which the registration is too old for anybody, so that it may be forgotten. */
+  /** Unix milliseconds from which the registration is expired for every realm, so that the record may be deleted. */
   readonly forgetAt: number;
 }
 
 /**
- * What to remember of a registration that was opened; `undefined` for one that names its audience, which keeps it from
- * counting for another realm without anybody's memory.
+ * Returns the replay record of an opened registration. Returns `undefined` if it names its audience, because it is
+ * invalid for other realms anyway.
  */
 export function markSealedRegistration(
   sealed: Uint8Array,
@@ -109,16 +112,16 @@ export function markSealedRegistration(
 ): SealedRegistrationMark | undefined {
   if (audience !== undefined) return undefined;
   const sealedHash = hash('sha256', sealed, 'base64');
-  // In its last second it still passes.
+  // In its last second it is still fresh.
   return { hash: sealedHash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
 }
 
-/** A registration ready to be kept, and the key that opened it. */
+/** An opened registration to store, and the key that opened it. */
 export interface OpenedRegistration {
   readonly device: NewRelayDevice;
   readonly bouncerPublicKey: string;
-  /** `undefined` for one that names its audience: it could count for no other realm. */
+  /** `undefined` if the registration names its audience: it is invalid for other realms. */
   readonly mark: SealedRegistrationMark | undefined;
-  /** `undefined` for one without a sequence, as stock clients make them. */
+  /** `undefined` for a registration without a sequence, as stock clients send it. */
   readonly sequence?: number | undefined;
 }

@@ -3,21 +3,21 @@ import type { WriteTransaction } from '@waxwing/storage';
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { RelayTables } from '../../tables.js';
 
-/** What registering needs of the key ring. */
+/** The part of the key ring that registering needs. */
 export interface RegistrationKeys {
   /**
-   * The pair that opens what was sealed to `bouncerPublicKey`, found by the exact text (no other encoding of the same
-   * bytes) in constant time; `undefined` for keys unknown, retired or compromised.
+   * Finds the key pair that opens registrations sealed to `bouncerPublicKey`, by exact text (no other encoding of the same
+   * bytes), in constant time. Returns `undefined` if the key is unknown, retired or compromised.
    */
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
-   * Takes over at once what another relay of the same ring may have changed a moment ago; for a key that
-   * {@link find} does not know, since a phone may have learnt of it already. Calls at the same time share one look.
+   * Loads at once what another relay of the ring may have changed a moment ago. For a key that {@link find} does not
+   * know, because a phone may have learned of it already. Single-flight: concurrent calls share one read.
    */
   takeOver(): Promise<void>;
 }
 
-/** In which of its rows a key's use is counted. */
+/** The row in which a key's use is counted. */
 export interface KeyUsePlace {
   /** Days since the Unix epoch, UTC. */
   readonly day: number;
@@ -27,8 +27,8 @@ export interface KeyUsePlace {
 /** Counts how often each key opens registrations. */
 export interface KeyUseCounts {
   /**
-   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), committed with them. It may be run
-   * again from the start, so it acts through `transaction` alone.
+   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), in the same commit. The transaction
+   * may be retried from the start, so this acts only through `transaction`.
    */
   used(
     transaction: WriteTransaction<RelayTables>,
@@ -36,11 +36,11 @@ export interface KeyUseCounts {
     count: number,
     now: number,
   ): void;
-  /** Where uses of one moment (Unix milliseconds) are counted that {@link insertion} is given. */
+  /** Returns the row for uses at `now` (Unix milliseconds), to pass to {@link insertion}. */
   placeAt(now: number): KeyUsePlace;
   /**
-   * What {@link used} does, as part of a statement: adds what `uses` selects, which is `public_key`, `day`, `slot`,
-   * `registrations` and `last_used_at`, each key and place once.
+   * {@link used} as part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
+   * `registrations` and `last_used_at`. Each key, day and slot may occur only once.
    */
   insertion(db: Kysely<RelayTables>, uses: RawBuilder<unknown>): Compilable<unknown>;
 }

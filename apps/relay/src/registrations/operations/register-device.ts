@@ -18,15 +18,15 @@ interface Context {
 }
 
 /**
- * Takes a sealed registration from a server and answers the `device_id` to notify the device by; the same one for the
- * same realm, push account and token. Durable before it answers (docs/protocol.md#remotespushe2eeregister).
+ * Registers a device from a sealed registration that a server forwards, and returns its `device_id`. The id is the same
+ * for the same realm, push account and token. Durable before it answers (docs/protocol.md#remotespushe2eeregister).
  *
- * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for
- * what does not open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm or account
- * by what it says itself, was presented for another realm first or for ten push accounts already, or comes from further
- * in the future than the liveness timeout; REQUEST_EXPIRED for one that is older, by its sequence, than another that the
- * account has registered with.
+ * a registration that does not open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for a registration that is bound
+ * to another realm or account by its own fields, was presented before for another realm or for ten push accounts, or is
+ * dated further ahead than the liveness timeout; REQUEST_EXPIRED for a sequence older than another one that the account
+ * has registered with.
  */
 export const registerDevice = operation({
   method: 'POST',

@@ -23,14 +23,13 @@ interface Context {
 }
 
 /**
- * Takes up to a hundred sealed registrations of one realm, as `registerDevice` takes one, and answers for each by itself
- * what that would answer: one that is refused, or that fails, keeps no other from being kept. All that are kept are
- * durable before it answers. A repeat of the whole is harmless. An extension
- * (docs/protocol.md#remotespushe2eeregister_many).
+ * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm. Answers each item as
+ * `registerDevice` would; a refused or failed item does not affect the others. All stored items are durable before it
+ * answers. Idempotent: the whole request may be retried. An extension (docs/protocol.md#remotespushe2eeregister_many).
  *
- * Refuses as a whole, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the
- * server's quota; BAD_REQUEST for the body, which costs one of the quota; RATE_LIMIT_HIT when not enough is left for all;
- * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Errors for the whole request, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's
+ * quota is used up; BAD_REQUEST for the body, which costs one of the quota; RATE_LIMIT_HIT when the quota does not
+ * suffice for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const registerDevices = operation({
   method: 'POST',
@@ -63,8 +62,8 @@ export const registerDevices = operation({
 });
 
 /**
- * What came of each. The whole request failed, and is to be repeated, where every one failed for no fault of its own, and
- * where none was kept and the database cannot be used: only the whole can say when to come again.
+ * Formats one result per item. Throws instead if every item failed for internal reasons, or if none was stored and the
+ * database is unavailable: only an error for the whole request can say when to retry.
  */
 function formatResults(
   outcomes: readonly PromiseSettledResult<RelayDeviceId>[],

@@ -20,14 +20,14 @@ interface Context {
 }
 
 /**
- * Deletes devices of one realm and their tokens, because their users are gone or have registered again. With
- * `push_account_ids`, deletes only devices that belong to these accounts: after a restore an id may be another account's.
- * Idempotent: ids that are unknown, deleted already, another realm's or another account's are answered alike, with success.
- * Each id costs as much of the server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
+ * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
+ * deletes only devices that belong to these accounts: after a restore an id may belong to another account. Idempotent:
+ * unknown, deleted and foreign ids (of another realm or account) also get success. Each id costs as much of the
+ * server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
- * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
- * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when not enough is
- * left for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's quota is used up;
+ * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when the quota
+ * does not suffice for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const removeDevices = operation({
   method: 'POST',

@@ -4,7 +4,7 @@ import type { TokenVault } from './token-vault.js';
 const maximumTokens = 10_000;
 
 /**
- * A vault that remembers what it opened lately: phones in use get many notifications, and decrypting a token each time
+ * Wraps a vault with an LRU cache of 10,000 opened tokens. Active phones get many notifications, and decrypting a token
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {
@@ -16,7 +16,7 @@ export function rememberOpenedTokens(vault: TokenVault): TokenVault {
     seal: (token, place) => vault.seal(token, place),
     open(sealed, place) {
       const known = opened.get(sealed);
-      // What was opened in one place says nothing about another.
+      // A cached token is valid only in the place where it was opened.
       if (known?.place === place) return known.token;
       const token = vault.open(sealed, place);
       if (typeof token !== 'string') return token;

@@ -2,20 +2,23 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { raiseIdCounter } from '@waxwing/storage';
 import type { RelayDatabase } from '../../tables.js';
 
-/** No relay keeps up this rate from one start to the next: 256,000 registrations a second. */
+/** 256,000 registrations a second: no relay sustains this rate between two starts. */
 const idsPerMillisecond = 256;
-/** Reached in the year 2527. Leaves as many ids again, so that a clock that was far ahead once uses up none. */
+/**
+ * Reached in the year 2527. As many ids again remain above it, so that a clock that was once far ahead cannot exhaust
+ * them.
+ */
 const highestFloor = 2 ** 52;
 
 /**
- * Keeps a restored database from handing out ids again. Servers store the ids of devices, and a restore takes the counter
- * back: the next phone would get an id that a server knows as another phone's. So each start lets the counter go on from the
- * time: what was handed out before lies below, as long as fewer than {@link idsPerMillisecond} devices registered in each
- * millisecond since the start before. Unlike random ids, these stay in order, so that new rows are next to each other on the
- * disk, and of 15 digits, which JSON holds without rounding.
+ * Prevents a restored database from reusing device ids. Servers store these ids, and a restore resets the counter: the
+ * next phone would get an id that a server knows as another phone's. Each start therefore raises the counter to the
+ * current time. Earlier ids lie below it if fewer than {@link idsPerMillisecond} devices registered per millisecond
+ * since the previous start. Unlike random ids, these stay in order, so that new rows are adjacent on disk. They have 15
+ * digits, which JSON holds without rounding.
  *
- * Where a clock was ahead once, the counter stays there until the time has caught up. Until then a restore may bring ids
- * back, and the account alone tells devices apart.
+ * If a clock was once ahead, the counter stays there until the time has caught up. Until then a restore may reuse ids,
+ * and only the account distinguishes the devices.
  */
 export async function raiseDeviceIds(database: RelayDatabase, clock: Clock): Promise<void> {
   await raiseIdCounter(database, 'relay_devices', Math.min(clock() * idsPerMillisecond, highestFloor));

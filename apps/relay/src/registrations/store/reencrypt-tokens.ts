@@ -4,22 +4,22 @@ import type { RelayDatabase, RelayTables } from '../../tables.js';
 import { beforeAllDevices } from './relay-device.js';
 import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
-/** The key that tokens are written with now. */
+/** The key that new tokens are written with. */
 interface CurrentTokenKey {
   readonly id: string;
-  /** What every text begins with that was sealed with it for its row. */
+  /** Prefix of every token sealed with this key. */
   readonly prefix: string;
-  /** Whether every relay has been writing with it long enough for no row of an older key to be on its way. */
+  /** Whether every relay has written with this key long enough that no row of an older key is still in flight. */
   readonly isSettled: boolean;
 }
 
-/** What encrypting tokens again needs of the key ring. */
+/** The part of the key ring that re-encryption needs. */
 interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
-    /** `undefined` when no row can be of another key, so that there is nothing to do. */
+    /** Returns `undefined` if there is only one key, and so nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys the keys that are older than this one: no row needs them. */
+  /** Destroys the keys older than this one, which no row needs. */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface ReencryptTokensOptions {
   readonly database: RelayDatabase;
   readonly keyRing: ReplaceableTokenKeys;
   readonly signal: AbortSignal;
-  /** Told of each row that cannot be read and stays as it is; more than once when its transaction is run again. */
+  /** Called for each row that cannot be read and stays unchanged; again if its transaction is retried. */
   onUnreadable(deviceId: RelayDeviceId, token: UnreadableToken): void;
 }
 
@@ -35,8 +35,8 @@ const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
 /**
- * Encrypts every token of an older key with the current key, and then has the older keys destroyed. A token that no key
- * of the ring opens holds up none of this.
+ * Re-encrypts every token of an older key with the current key, then destroys the older keys. A token that no key of
+ * the ring opens does not block this.
  */
 export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {
   const { database, keyRing, signal } = options;
@@ -62,11 +62,13 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
     }
     after = last;
   }
-  // Rows that other relays wrote while this went on are all of this key only if it was settled at the start.
+  // Other relays may have written rows of an older key meanwhile, unless this key was settled at the start.
   if (key.isSettled) await keyRing.concludeTokenMove(key.id);
 }
 
-/** How far one look reaches: rows that need nothing are many, and reading all of them at once would hold up the others. */
+/**
+ * Last id of the next page. Bounds each read: most rows need nothing, and reading all at once would block other work.
+ */
 async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
   const { last } = await db
     .selectFrom((from) =>
@@ -96,7 +98,7 @@ async function reencryptRow(
   const token = vault.open(row.token, placeOfToken(row));
   if (typeof token !== 'string') return onUnreadable(row.id, token);
   const [lookup] = vault.lookups(token);
-  // The device may have registered again meanwhile, in a row of its own: that one counts, and this one goes.
+  // The device may have registered again meanwhile, in a row of its own. Keep that row and delete this one.
   await db
     .deleteFrom('relay_devices')
     .where('id', '=', row.id)

@@ -3,26 +3,29 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 
-/** The devices that registered, and what is remembered of registrations. Instants in Unix milliseconds. */
+/** Registered devices and replay records of registrations. Instants in Unix milliseconds. */
 export interface RegistrationTables {
   relay_devices: {
     id: Generated<RelayDeviceId>;
     realm_id: RealmId;
-    /** Decimal text. Null is room for registrations that are known by their token alone. */
+    /** Decimal text. Null is reserved for registrations known by their token alone. */
     push_account_id: PushAccountIdText | null;
     token_kind: string;
-    /** The first of what TokenVault.lookups gives for the token. */
+    /** The first result of TokenVault.lookups for the token. */
     token_lookup: string;
-    /** What TokenVault.seal gives for the token: the token itself is in no column. */
+    /** The result of TokenVault.seal for the token. No column holds the token itself. */
     token: string;
     ios_app_id: string | null;
     apns_environment: string | null;
     registered_at: number;
     expired_at: number | null;
   };
-  /** For which realm a sealed registration was presented first, and for which accounts, while it could be presented. */
+  /**
+   * Replay records: the realm that first presented a sealed registration, and its accounts, until the registration
+   * expires.
+   */
   presented_registrations: {
-    /** Follows from the sealed timestamp, so that it is the same whenever the same is presented. */
+    /** Derived from the sealed timestamp, so that the same registration always gets the same value. */
     forget_at: number;
     /** SHA-256 of the sealed bytes, in base64. */
     hash: string;
@@ -31,15 +34,15 @@ export interface RegistrationTables {
     push_account_ids: string;
   };
   /**
-   * Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. One of 0
-   * says nothing.
+   * Highest sequence per account, for phones that number their registrations. Outlives the devices. A sequence of 0 has
+   * no meaning.
    */
   registration_sequences: {
     realm_id: RealmId;
     /** Decimal text. */
     push_account_id: PushAccountIdText;
     sequence: number;
-    /** When a registration of the account was presented last. */
+    /** When the account last presented a registration. */
     presented_at: number;
   };
 }
@@ -71,7 +74,7 @@ export async function createPresentedRegistrations(db: Kysely<unknown>): Promise
     .addColumn('forget_at', columnTypes.integer, (column) => column.notNull())
     .addColumn('hash', columnTypes.text, (column) => column.notNull())
     .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
-    // Time first: the rows of one moment lie side by side, where hashes alone would touch a page of the index each.
+    // Time first: rows of one moment are adjacent, whereas hashes alone would each touch a different index page.
     .addPrimaryKeyConstraint('presented_registrations_key', ['forget_at', 'hash'])
     .execute();
 }

@@ -19,7 +19,7 @@ const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceR
     .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
 );
 
-/** Devices that were looked up by their ids, of all realms. A token is decrypted only for the device's full name. */
+/** Devices found by id, of any realm. Decrypts a token only when the device's full name matches. */
 export class FoundRelayDevices {
   readonly #rows = new Map<RelayDeviceId, DeviceRow>();
   readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
@@ -30,7 +30,10 @@ export class FoundRelayDevices {
     this.#vault = vault;
   }
 
-  /** The device, also an expired one. `undefined` where the id belongs to another realm or account, or to none. */
+  /**
+   * Returns the device, even an expired one. Returns `undefined` if the id belongs to another realm or account, or to
+   * none.
+   */
   find({ realmId, relayDeviceId: id, pushAccountId }: RelayDeviceName): StoredRelayDevice | undefined {
     const row = this.#rows.get(id);
     if (row === undefined || row.realm_id !== realmId || row.push_account_id !== pushAccountId)
@@ -43,7 +46,7 @@ export class FoundRelayDevices {
   }
 }
 
-/** Looks up devices by one query, however many ids there are. */
+/** Looks up devices by id in one query, however many ids there are. */
 export async function findRelayDevices(
   db: Kysely<RelayTables>,
   ids: readonly RelayDeviceId[],
@@ -56,11 +59,17 @@ export async function findRelayDevices(
 export interface Expiry {
   /** When the token was found dead, in Unix milliseconds. */
   readonly at: number;
-  /** Only a device that last registered before this instant expires: a later registration proves that the token lives. */
+  /**
+   * Only a device that last registered before this instant expires: a later registration proves that the token is
+   * valid.
+   */
   readonly ifRegisteredBefore: number;
 }
 
-/** Marks a device whose token the vendor calls dead. Whether that happened: not for one expired or registered since. */
+/**
+ * Marks a device as expired because the vendor reports its token as dead. Returns `false` if it has expired or
+ * registered since.
+ */
 export async function markExpired(
   db: Transaction<RelayTables>,
   { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
@@ -78,13 +87,16 @@ export async function markExpired(
   return numUpdatedRows > 0n;
 }
 
-/** A device to delete. Without an account the id alone names it. */
+/** A device to delete. Without an account the id alone identifies it. */
 export interface NamedForDeletion {
   readonly id: RelayDeviceId;
   readonly pushAccountId: PushAccountIdText | undefined;
 }
 
-/** Deletes devices of a realm with their tokens. Skips ids of other realms, and of other accounts where one is given. */
+/**
+ * Deletes devices of a realm with their tokens. Skips ids of other realms, and of other accounts if an account is
+ * given.
+ */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
   realmId: RealmId,
@@ -103,7 +115,10 @@ export async function deleteRelayDevices(
     .execute();
 }
 
-/** Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first; how many they were. */
+/**
+ * Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first. Returns how many it
+ * deleted.
+ */
 export async function deleteLongExpired(
   db: Transaction<RelayTables>,
   before: number,
@@ -118,14 +133,14 @@ export async function deleteLongExpired(
   const deleted = await db
     .deleteFrom('relay_devices')
     .where('id', 'in', expired)
-    // Said again because a registration may revive a row between the two.
+    // Repeated because a registration may revive a row between the subquery and the delete.
     .where('expired_at', '<', before)
     .returning('id')
     .execute();
   return deleted.length;
 }
 
-/** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
+/** Stores which of Apple's two environments knows the token. Returns `false` if it is not an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,
   { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,

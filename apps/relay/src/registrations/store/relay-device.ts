@@ -14,8 +14,8 @@ import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vau
 export const beforeAllDevices = 0 as RelayDeviceId;
 
 /**
- * Names a device. The id alone is not enough: after a restore the same id may belong to another account, and its user's
- * notifications would go to the other account's phone.
+ * Identifies a device. The id alone is not enough: after a restore the same id may belong to another account, and
+ * notifications would go to that account's phone.
  */
 export interface RelayDeviceName {
   readonly realmId: RealmId;
@@ -23,17 +23,17 @@ export interface RelayDeviceName {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */
+/** One install of an app in one realm, as the relay stores it. Instants in Unix milliseconds. */
 export interface RelayDevice {
   readonly id: RelayDeviceId;
   readonly realmId: RealmId;
   readonly target: PushTarget;
   readonly registeredAt: number;
-  /** When the vendor said that the token is dead; `undefined` while it lives. */
+  /** When the vendor reported the token as dead; `undefined` while it is valid. */
   readonly expiredAt: number | undefined;
 }
 
-/** A device of which only the row is known, since its token cannot be read. It is not dead for that. */
+/** A device with an unreadable token: only its row is known. It does not count as dead. */
 export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
   readonly unreadable: UnreadableToken;
 }
@@ -44,7 +44,7 @@ export function hasReadableToken(device: StoredRelayDevice): device is RelayDevi
   return 'target' in device;
 }
 
-/** A registration that was opened and found good. */
+/** A device to store, from a valid registration. */
 export interface NewRelayDevice {
   readonly realmId: RealmId;
   readonly pushAccountId: PushAccountId;
@@ -52,7 +52,7 @@ export interface NewRelayDevice {
   readonly registeredAt: number;
 }
 
-/** All of a row: what makes the device, and what its token is bound to. */
+/** All columns needed to make a device and to open its token. */
 export const deviceColumns = [
   'id',
   'realm_id',
@@ -66,10 +66,10 @@ export const deviceColumns = [
   'expired_at',
 ] as const;
 
-/** The columns of {@link deviceColumns} as they are stored. */
+/** A row with {@link deviceColumns}, as stored. */
 export type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
 
-/** The device in a row. */
+/** Converts a row to a device. */
 export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDevice {
   const { id, realm_id: realmId, registered_at: registeredAt } = row;
   const expiredAt = row.expired_at ?? undefined;

@@ -1,41 +1,40 @@
 import type { PushAccountIdText } from '@waxwing/protocol';
 import type { RealmId } from '../../servers/server-tables.js';
 /**
- * How tokens rest in the database: encrypted, bound to the row that they stand in, and found again by a keyed hash, so
- * that a stolen database alone reveals no token, and one that somebody wrote into delivers to no other device. The keys
- * are not in the database.
+ * Encrypts tokens at rest. Each token is bound to its row and found by a keyed hash. A stolen database alone reveals no
+ * token, and a token written into another row does not deliver there. The keys are not in the database.
  */
 export interface TokenVault {
   /**
-   * What a row with this token is found by: the same text for the same token, which tells nobody the token without the
-   * key (a keyed hash). New rows get the first; the others, while keys are being replaced, are what older rows may have.
+   * Returns the keyed hashes that find a token's rows. Deterministic; reveals nothing without the key. New rows use the
+   * first; older rows may have one of the others while keys are being replaced.
    */
   lookups(token: string): readonly [string, ...string[]];
-  /** The token encrypted for one place; a different text each time. */
+  /** Encrypts a token for one place. The result differs each time. */
   seal(token: string, place: string): string;
-  /** The token again, or why it cannot be read there. */
+  /** Decrypts a token, or returns why it cannot be read in this place. */
   open(sealed: string, place: string): string | UnreadableToken;
 }
 
-/** Why a stored token cannot be read. It may be readable again once the right key ring is back. */
+/** Why a stored token cannot be read. It may become readable when the right key ring is restored. */
 export interface UnreadableToken {
   /**
-   * UNKNOWN_TOKEN_KEY: it was sealed with a key that the key ring does not have. UNREADABLE_TOKEN: it was changed, or
-   * belongs to another place.
+   * UNKNOWN_TOKEN_KEY: sealed with a key that the key ring does not have. UNREADABLE_TOKEN: changed, or belongs to
+   * another place.
    */
   readonly reason: 'UNKNOWN_TOKEN_KEY' | 'UNREADABLE_TOKEN';
-  /** The key that is missing, 8 hexadecimal digits. */
+  /** Id of the missing key, 8 hexadecimal digits. */
   readonly keyId?: string;
 }
 
-/** What of a row its token is bound to: what tells it from all others. */
+/** The columns that a token is bound to: they identify its row. */
 export interface TokenRow {
   readonly realm_id: RealmId;
   readonly push_account_id: PushAccountIdText | null;
   readonly token_lookup: string;
 }
 
-/** The place of a device's token, for {@link TokenVault.seal} and {@link TokenVault.open}. */
+/** Returns the place of a device's token, for {@link TokenVault.seal} and {@link TokenVault.open}. */
 export function placeOfToken({ realm_id, push_account_id, token_lookup }: TokenRow): string {
   return `device ${realm_id} ${push_account_id ?? ''} ${token_lookup}`;
 }

@@ -12,7 +12,7 @@ export interface UnreadableRow {
 const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
-/** Looks at every device. What cannot be read, and how many there are in all. */
+/** Scans every device. Returns the unreadable ones and the number of devices scanned. */
 export async function findUnreadableDevices(
   { db }: RelayDatabase,
   vault: TokenVault,
@@ -37,7 +37,7 @@ export async function findUnreadableDevices(
   }
 }
 
-/** Deletes these rows; one that has another token by now stays. How many were deleted. */
+/** Deletes these rows, unless their token has changed since. Returns how many it deleted. */
 export async function removeUnreadableDevices(
   database: RelayDatabase,
   devices: readonly UnreadableRow[],

@@ -18,8 +18,8 @@ const sampledAtEachEnd = 100;
 const missingKeysNamed = 3;
 
 /**
- * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up found, and what a look
- * at the oldest and the newest devices finds, which tells a ring that is not this database's.
+ * Tracks stored tokens that the key ring cannot open: those found by deliveries and cleanup, and those in a sample of
+ * the oldest and newest devices. The sample detects a ring that belongs to another database.
  */
 export class UnreadableTokens {
   readonly #options: UnreadableTokensOptions;
@@ -36,7 +36,7 @@ export class UnreadableTokens {
     this.#gauge.set(0);
   }
 
-  /** Says it in the log when it is the first since all could be read. */
+  /** Records an unreadable token. Logs only the first one since all tokens were readable. */
   note(deviceId: RelayDeviceId, token: UnreadableToken): void {
     this.#known.set(deviceId, token);
     this.#gauge.set(this.#known.size);
@@ -49,14 +49,15 @@ export class UnreadableTokens {
   }
 
   /**
-   * `undefined` when every token that is looked at can be read; otherwise a sentence. Looks at a few hundred rows by
-   * their ids, so that it costs the same however many there are. While the database cannot be used, what is known holds.
+   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. Reads a few
+   * hundred rows by id, so its cost does not grow with the number of devices. While the database is unavailable, the
+   * last known state holds.
    */
   async describe(): Promise<string | undefined> {
     try {
       await this.#lookAgain();
     } catch (err) {
-      // Readiness has a check of its own for the database.
+      // Readiness has its own check of the database.
       this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
     }
     if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
@@ -74,7 +75,7 @@ export class UnreadableTokens {
       unread.delete(row.id);
       this.note(row.id, device.unreadable);
     }
-    // What can be read again, or is gone.
+    // Drop entries that are readable again or deleted.
     for (const id of unread) this.#known.delete(id);
     this.#gauge.set(this.#known.size);
   }

@@ -5,7 +5,7 @@ import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { SealedRegistrationMark } from '../opening/open-registration.js';
 
-/** For whom a sealed registration was presented. */
+/** The realm and account for which a sealed registration was presented. */
 interface PresentedFor {
   readonly realmId: RealmId;
   /** Decimal text. */
@@ -21,7 +21,7 @@ interface PresentedRow {
   readonly push_account_ids: string;
 }
 
-/** A phone may have several accounts in one realm, and clients there may be that send one registration for all. */
+/** A phone may have several accounts in one realm, and some clients may send one registration for all of them. */
 const maximumAccountsPerRegistration = 10;
 
 const columns = {
@@ -34,9 +34,9 @@ const columns = {
 const forgottenPerTransaction = 1000;
 
 /**
- * Remembers for which realm each sealed registration was presented first, so that no server can present what it was
- * sent for another realm, and for which push accounts, so that one registration cannot fill the relay with devices.
- * The statements are built once for a database.
+ * Replay protection for sealed registrations. Records which realm presented each one first, so that a server cannot
+ * reuse one in another realm. Also records its push accounts, so that one registration cannot fill the relay with
+ * devices. Compiles its statements once per database.
  */
 export class PresentedRegistrations {
   readonly #claim: BulkInsert<PresentedRow>;
@@ -46,8 +46,8 @@ export class PresentedRegistrations {
   }
 
   /**
-   * Which of them may be kept, in their order: those for the realm that presented their sealed bytes first, and for the
-   * first {@link maximumAccountsPerRegistration} push accounts.
+   * Returns for each registration, in order, whether it may be stored. Requirements: its realm presented these sealed
+   * bytes first, and the account is among the first {@link maximumAccountsPerRegistration} push accounts.
    */
   async claim(
     db: Transaction<RelayTables>,
@@ -58,7 +58,7 @@ export class PresentedRegistrations {
     while (waiting.length > 0) {
       const round = new Map<string, PresentedRegistration>();
       for (const each of waiting) if (!round.has(each.hash)) round.set(each.hash, each);
-      // In one order everywhere, so that two transactions never wait for each other.
+      // A global order: otherwise two transactions could deadlock.
       const sorted = [...round.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
       const values = sorted.map((each) => [each.forgetAt, each.hash, each.realmId, listed(each)]);
       for (const row of await this.#claim.run(db, values)) rows.set(row.hash, row);
@@ -86,7 +86,9 @@ function hasRoomFor({ realm_id, push_account_ids: ids }: PresentedRow, { realmId
   return realm_id === realmId && ids.split(',').length <= 2 * maximumAccountsPerRegistration;
 }
 
-/** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time; how many they were. */
+/**
+ * Deletes records that have expired at `now` (Unix milliseconds), in small transactions. Returns how many it deleted.
+ */
 export async function forgetPresentedRegistrations(
   database: RelayDatabase,
   now: number,
@@ -114,8 +116,8 @@ export async function forgetPresentedRegistrations(
 }
 
 /**
- * Inserts rows of `forget_at`, `hash`, `realm_id` and `push_account_ids`, the hash once in all of them; returns what then
- * stands for each.
+ * Inserts rows of `forget_at`, `hash`, `realm_id` and `push_account_ids`; each hash may occur only once. Returns the
+ * stored row of each.
  */
 export function presentedInsertion(
   db: Kysely<RelayTables>,
@@ -127,7 +129,7 @@ export function presentedInsertion(
     .columns(namesOf(columns))
     .expression(rows)
     .onConflict((conflict) =>
-      // The first realm stays; the update also makes the statement return what stands there.
+      // The first realm stays. The update also makes the statement return the existing row.
       conflict.columns(['forget_at', 'hash']).doUpdateSet({
         push_account_ids: sql<string>`case
           when presented_registrations.realm_id <> excluded.realm_id then ${known}

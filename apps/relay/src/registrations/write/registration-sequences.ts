@@ -7,7 +7,7 @@ import type { RegistrationToWrite } from './registration-writer.js';
 
 type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 
-/** The highest sequence of one account, among those presented now or of all so far. */
+/** Highest sequence of one account, among those presented now or ever. */
 interface AccountSequence {
   readonly realm_id: RealmId;
   readonly push_account_id: PushAccountIdText;
@@ -15,8 +15,8 @@ interface AccountSequence {
 }
 
 /**
- * How far ahead of the clock a remembered sequence may lie to count. None is taken more than the liveness timeout ahead;
- * one beyond twice that was taken by a clock that was wrong, and would lock its phone out.
+ * How far ahead of the clock a stored sequence may lie to count. Sequences are accepted up to the liveness timeout
+ * ahead. One beyond twice that was stored under a wrong clock, and would lock its phone out.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
@@ -28,9 +28,8 @@ const columns = {
 } as const;
 
 /**
- * Remembers the highest sequence that each account has registered with, so that no server can present a registration
- * again that the phone has replaced since. Removing the account's devices does not make it forget. The statements are
- * built once for a database.
+ * Replay protection: stores each account's highest sequence, so that a server cannot present a registration that the
+ * phone has replaced. Sequences outlive the account's devices. Compiles its statements once per database.
  */
 export class RegistrationSequences {
   readonly #raise: BulkInsert<AccountSequence>;
@@ -40,8 +39,8 @@ export class RegistrationSequences {
   }
 
   /**
-   * Those of the registrations that are in force: none with a higher sequence was presented for the same account, before
-   * or together with it. One without a sequence is in force as long as its account has never had one.
+   * Returns the registrations in force: none with a higher sequence was presented for the same account, before or
+   * together with it. A registration without a sequence is in force if its account never had one.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,
@@ -56,7 +55,7 @@ export class RegistrationSequences {
     }
     const numbered = [...highest.values()].filter(({ sequence }) => sequence > 0);
     const unnumbered = [...highest.values()].filter(({ sequence }) => sequence === 0);
-    // In one order everywhere, so that two transactions never wait for each other.
+    // A global order: otherwise two transactions could deadlock.
     const rows = numbered
       .sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
       .map(({ realm_id, push_account_id, sequence }) => [realm_id, push_account_id, sequence, now]);
@@ -72,8 +71,8 @@ export class RegistrationSequences {
 }
 
 /**
- * Forgets the accounts for which nothing came into force since `before` (Unix milliseconds), up to `limit`; how many they
- * were.
+ * Deletes up to about `limit` accounts with no registration in force since `before` (Unix milliseconds). Returns how
+ * many it deleted.
  */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,
@@ -121,8 +120,8 @@ function nameOf({ realm_id, push_account_id }: AccountSequence): string {
 }
 
 /**
- * Inserts rows of `realm_id`, `push_account_id`, `sequence` and `presented_at`, each account once in all of them; returns
- * the sequence of each that is then in force.
+ * Upserts rows of `realm_id`, `push_account_id`, `sequence` and `presented_at`; each account may occur only once.
+ * Returns the sequence in force for each.
  */
 export function sequenceInsertion(
   db: Kysely<RelayTables>,
@@ -139,7 +138,7 @@ export function sequenceInsertion(
           eb(ref('excluded.sequence'), '>=', ref('registration_sequences.sequence')),
           eb(ref('registration_sequences.sequence'), '>', furthest),
         ]);
-        // One that is refused changes nothing, or whoever repeats it would keep the account from being forgotten.
+        // A refused registration changes nothing. Otherwise repeating it would keep the account's row from expiring.
         const nowOrBefore = (column: 'sequence' | 'presented_at') =>
           eb
             .case()

@@ -14,7 +14,7 @@ export interface RegistrationStatementOptions {
   readonly keyUses: KeyUseCounts;
 }
 
-/** A registration and the moment at which it is written, in Unix milliseconds. */
+/** A registration and when it is written, in Unix milliseconds. */
 export interface PresentedNow {
   readonly registration: RegistrationToWrite;
   readonly now: number;
@@ -40,14 +40,13 @@ const columns = {
 } as const;
 
 /**
- * All that {@link TransactionWriter} does for registrations, as one statement of PostgreSQL: a single round trip, where a
- * transaction takes one for each step. Its steps are the same insertions, and lock their rows in the same order. It looks
- * for nothing, so that connections may keep it planned: an account without a sequence is remembered with 0, and whether it
- * has had one is told by the insertion.
+ * Does the work of {@link TransactionWriter} in one PostgreSQL statement: one round trip instead of one per step. Uses
+ * the same insertions and locks rows in the same order. Contains no lookups of its own, so that connections may cache
+ * its plan: an account without a sequence is stored with 0, and the insertion returns whether it ever had one.
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;
-  /** For registrations that all name their audience, of which there is nothing to claim. */
+  /** For registrations that all name their audience and need no replay record. */
   readonly #unclaimed: StatementOfRows<WrittenRow>;
   readonly #claiming: StatementOfRows<WrittenRow>;
 
@@ -60,8 +59,8 @@ export class RegistrationStatement {
   }
 
   /**
-   * Commits all of them, or none; what became of each, in their order. No account may come twice, nor sealed bytes, and of
-   * none may an older row be found by another look-up.
+   * Commits all registrations or none and returns their outcomes in order. No account and no sealed bytes may occur
+   * twice, and no registration may have `olderLookups`.
    */
   async run(presented: readonly PresentedNow[]): Promise<readonly RegistrationOutcome[]> {
     const { database, keyUses } = this.#options;

@@ -2,22 +2,22 @@ import type { SealedRegistrationMark } from '../opening/open-registration.js';
 import type { RegistrationOutcome } from '../opening/registration-batches.js';
 import type { RelayDeviceRow } from './relay-device-upsert.js';
 
-/** A registration as it is written: plain values, so that another thread can do it, and nothing that tells a token. */
+/** A registration to write: plain values that can be sent to a worker thread, without the plaintext token. */
 export interface RegistrationToWrite {
   readonly row: RelayDeviceRow;
-  /** What an older row of the device may be found by. */
+  /** Lookups that an older row of the device may have. */
   readonly olderLookups: readonly string[];
   readonly bouncerPublicKey: string;
   readonly mark: SealedRegistrationMark | undefined;
   readonly sequence: number | undefined;
 }
 
-/** Who writes registrations into the relay's database. */
+/** Writes registrations into the relay's database. */
 export interface RegistrationWriter {
-  /** Whether it would begin at once, beside the event loop. */
+  /** Whether a write would start at once without blocking the event loop. */
   readonly isIdle: boolean;
   /**
-   * Commits all of them, or none, at `now` (Unix milliseconds), and resolves with what became of each, in their order.
+   * Commits all registrations or none at `now` (Unix milliseconds), and resolves with their outcomes in order.
    * @throws DatabaseUnavailableError when the database does not answer.
    */
   write(registrations: readonly RegistrationToWrite[], now: number): Promise<readonly RegistrationOutcome[]>;

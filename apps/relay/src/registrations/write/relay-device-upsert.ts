@@ -20,7 +20,7 @@ export const deviceColumnTypes = {
 } as const;
 const columns = namesOf(deviceColumnTypes);
 
-/** A row and its place among those to be saved. */
+/** A row and its index in the input. */
 type NumberedRow = readonly [number, RelayDeviceRow];
 
 interface SavedRow {
@@ -28,7 +28,7 @@ interface SavedRow {
   readonly push_account_id: PushAccountIdText;
 }
 
-/** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */
+/** Upserts devices, many rows per statement. Compiles its statements once per database. */
 export class RelayDeviceUpsert {
   readonly #statement: BulkInsert<SavedRow>;
 
@@ -36,7 +36,7 @@ export class RelayDeviceUpsert {
     this.#statement = new BulkInsert(db, deviceColumnTypes, (rows) => deviceInsertion(db, rows));
   }
 
-  /** The ids of the rows, in their order; of several rows for one device the last one stays. */
+  /** Upserts rows and returns their ids in order. If several rows are for one device, the last one wins. */
   async run(
     db: Transaction<RelayTables>,
     rows: readonly RelayDeviceRow[],
@@ -44,7 +44,7 @@ export class RelayDeviceUpsert {
     const ids = new Array<RelayDeviceId>(rows.length);
     let waiting: readonly NumberedRow[] = [...rows.entries()];
     while (waiting.length > 0) {
-      // What a statement answers is told apart by the push account alone, so each of them comes once in a round.
+      // A statement's results are matched by push account alone, so each account may occur only once per round.
       const round = new Map<string, NumberedRow>();
       const later: NumberedRow[] = [];
       for (const each of waiting) {
@@ -65,12 +65,12 @@ export class RelayDeviceUpsert {
   }
 }
 
-// One order everywhere, so that two transactions for the same devices never wait for each other.
+// A global order: otherwise two transactions for the same devices could deadlock.
 function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }
 
-/** Inserts rows of {@link deviceColumnTypes}, each device once in all of them, or renews those that exist. */
+/** Upserts rows of {@link deviceColumnTypes}; each device may occur only once. */
 export function deviceInsertion(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<SavedRow> {
   return db
     .insertInto('relay_devices')

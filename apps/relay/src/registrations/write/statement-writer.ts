@@ -8,7 +8,7 @@ import {
 import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 
 export interface StatementWriterOptions extends RegistrationStatementOptions {
-  /** Who writes what one statement cannot. */
+  /** Fallback for what one statement cannot write. */
   readonly inSteps: RegistrationWriter;
 }
 
@@ -18,12 +18,13 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** As many as a transaction takes together. */
+/** Maximum per statement, the same as per transaction. */
 const maximumPerStatement = 256;
 
 /**
- * {@link RegistrationWriter} by one statement of PostgreSQL after the other, each for all that came meanwhile. What names an
- * account or sealed bytes twice, or may have an older row under another look-up, takes the steps of a transaction.
+ * {@link RegistrationWriter} with one PostgreSQL statement at a time, which batches all writes queued meanwhile. A
+ * write that repeats an account or sealed bytes, or may have an older row under another lookup, falls back to a
+ * transaction.
  */
 export class StatementWriter implements RegistrationWriter {
   readonly #inSteps: RegistrationWriter;
@@ -65,7 +66,7 @@ export class StatementWriter implements RegistrationWriter {
     return this.#waiting.splice(0, count);
   }
 
-  /** What fails together is done again one by one, so that nobody is refused for what others asked. */
+  /** If a group fails, retries its writes one by one, so that one caller's input does not fail the others. */
   async #writeTogether(group: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = (await this.#statement.run(group.flatMap(({ presented }) => presented))).values();
@@ -82,13 +83,13 @@ export class StatementWriter implements RegistrationWriter {
   }
 }
 
-/** Registrations that one statement can take together. */
+/** Set of registrations that one statement can take together. */
 class Distinct {
-  /** Accounts and hashes: a decimal text is never a hash. */
+  /** Accounts and hashes in one set: a decimal text is never a hash. */
   readonly #names = new Set<string>();
   #count = 0;
 
-  /** Whether these can join those before; after some that cannot, nothing may be added any more. */
+  /** Adds registrations and returns whether they fit. After `false`, nothing more may be added. */
   add(presented: readonly PresentedNow[]): boolean {
     if (this.#count > 0 && this.#count + presented.length > maximumPerStatement) return false;
     this.#count += presented.length;

@@ -14,9 +14,9 @@ export interface TransactionWriterOptions {
   readonly keyUses: Pick<KeyUseCounts, 'used'>;
 }
 
-/** {@link RegistrationWriter} by one commit for all, with the count of each key's use. */
+/** {@link RegistrationWriter} that stores each batch in one commit, together with the key use counts. */
 export class TransactionWriter implements RegistrationWriter {
-  /** It does all on the event loop. */
+  /** Always false: it works on the event loop. */
   readonly isIdle = false;
   readonly #options: TransactionWriterOptions;
   readonly #upsert: RelayDeviceUpsert;
@@ -68,8 +68,8 @@ export class TransactionWriter implements RegistrationWriter {
 }
 
 /**
- * Makes a row that was written before the look-up key was replaced one that the upsert will recognise. Where the device
- * has several rows, the one of the current key stays, or else the latest.
+ * Updates the lookup of a row written under an older lookup key, so that the upsert recognizes it. If the device has
+ * several rows, keeps the one of the current key, or else the latest.
  */
 async function renewLookup(
   db: Transaction<RelayTables>,
