@@ -3,8 +3,8 @@ import type { QuickstartUser } from './provision-server.js';
 export type Asker = Pick<QuickstartUser, 'email' | 'api_key'>;
 
 /**
- * What the server answers to a user who sends a form.
- * @throws with what the server says, when it refuses.
+ * Sends a form to the server as a user and returns the answer.
+ * @throws with the server's message when it refuses.
  */
 export async function askServer<T>(
   serverUrl: string,

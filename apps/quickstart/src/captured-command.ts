@@ -6,8 +6,8 @@ import { systemClock } from '@waxwing/service/lifecycle';
 type RunCommandLine = (argv: readonly string[], terminal: Terminal) => Promise<number>;
 
 /**
- * Runs one of the commands that operators type, within this process, and gives its JSON answer.
- * @throws with what the command said, when it fails.
+ * Runs an operator command within this process and returns its JSON output.
+ * @throws with the command's messages when it fails.
  */
 export async function captureJson<T>(
   runCommandLine: RunCommandLine,

@@ -4,16 +4,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Which of the files hold the secret. Another process reads them: were a database's file opened and closed in the process
- * that serves it, all locks of this process on it would end (https://www.sqlite.org/howtocorrupt.html, 2.2), and the
- * next program that closes the database would remove the log with what was committed since.
- * @throws when that process fails.
+ * Returns the files that contain the secret. Reads them in a child process: opening and closing a SQLite file in the
+ * process that serves it releases all locks of that process (https://www.sqlite.org/howtocorrupt.html, 2.2). The next
+ * program that closes the database would then delete the write-ahead log with recent commits.
+ * @throws when the child process fails.
  */
 export async function filesHolding(secret: string, files: readonly string[]): Promise<string[]> {
   const program = fileURLToPath(new URL('find-in-files.js', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
-  // Not on the command line, which every user of the machine can read.
+  // Passed by stdin, not on the command line, which every user of the machine can read.
   child.stdin.end(JSON.stringify({ secret, files }));
   const printed = await text(child.stdout);
   const [status] = await ended;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
 /**
- * Run as a process of its own: reads `{ secret, files }` as JSON from standard input, and prints as JSON those of the
- * files that hold the secret. A file that is not there holds nothing.
+ * Child process: reads `{ secret, files }` as JSON from standard input and prints the files that contain the secret as
+ * JSON. A missing file contains nothing.
  */
 const { secret, files } = JSON.parse(await text(process.stdin)) as { secret: string; files: string[] };
 const found: string[] = [];

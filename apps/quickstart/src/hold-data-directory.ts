@@ -2,7 +2,7 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { FileLockHeldError, withFileLock } from '@waxwing/storage';
 
 /**
- * Takes the right to use a data directory, until the answer is called or this process ends in any way.
+ * Locks a data directory. The lock ends when the returned function is called or the process ends in any way.
  * @throws ConfigurationError when another quickstart uses it.
  */
 export function holdDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {

@@ -6,25 +6,25 @@ export interface Introduced {
   readonly paths: QuickstartPaths;
   readonly urls: { readonly server: string; readonly relay: string; readonly vendors: string };
   readonly chat: ChatToGoOn;
-  /** The owner's, in the channel. */
+  /** The owner's message in the channel. */
   readonly messageId: number;
-  /** Names the phone's user in a message. */
+  /** Mention of the phone's user for a message. */
   readonly mention: string;
 }
 
-/** What a person needs for sending the phone a notification and seeing it. */
+/** What a person needs to send the phone a notification and see it. */
 export interface PhoneIntroduced {
-  /** Where the page is on which a browser is a phone of the same user. */
+  /** Link to the page on which a browser acts as a phone of the same user. */
   readonly pageLink: string;
   readonly sendCommand: string;
 }
 
-/** Has curl ask as the owner, from any folder. */
+/** curl command prefix that authenticates as the owner, from any folder. */
 function curlAsOwner(paths: QuickstartPaths): string {
   return `curl -K '${paths.ownerCurl.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A command for a shell: the owner mentions the phone's user in the channel. */
+/** Shell command with which the owner mentions the phone's user in the channel. */
 export function sendingCommand({
   paths,
   urls,
@@ -34,7 +34,7 @@ export function sendingCommand({
   return `${curlAsOwner(paths)} ${urls.server}/api/v1/messages ${fields}`;
 }
 
-/** Says where everything is, and how to go on: a link to open, and commands to copy. */
+/** Prints where everything is and how to continue: a link to open, and commands to copy. */
 export function introduce({ paths, urls, ...going }: Introduced, narrator: Narrator): void {
   narrator.title('Everything keeps running. Press Ctrl+C to stop.');
   narrator.detail('server', urls.server);
@@ -54,7 +54,7 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.command('see that event', `${curl} '${api}/events?queue_id=${chat.queueId}&last_event_id=-1'`);
 }
 
-/** The last words where there is a phone. */
+/** Prints the final hints if there is a phone. */
 export function introducePhone({ pageLink, sendCommand }: PhoneIntroduced, narrator: Narrator): void {
   narrator.command('send the phone a notification, which it shows below', sendCommand);
   narrator.command(

@@ -11,7 +11,7 @@ export interface JourneyPhone {
   readonly client: PushClient;
   readonly registrar: Registrar;
   readonly token: string;
-  /** Bodies of the requests that the phone has sent to the server, oldest first. */
+  /** Bodies of the phone's requests to the server, oldest first. */
   readonly sentForms: readonly URLSearchParams[];
 }
 
@@ -23,7 +23,7 @@ export interface PhoneOwner {
   readonly bouncerPublicKey: string;
 }
 
-/** A phone with a token such as Firebase gives, signed in as its owner. */
+/** Makes a phone with a Firebase-like token, signed in as its owner. */
 export async function createJourneyPhone({
   bouncerPublicKey,
   ...account

@@ -10,18 +10,18 @@ export interface JourneyPlaces {
   readonly relayFiles: readonly string[];
 }
 
-/** The message that the phone is told of. */
+/** The message that the phone is notified of. */
 export interface JourneyMessage {
   readonly content: string;
-  /** Sends it; its id. */
+  /** Sends the message and returns its id. */
   send(): Promise<number>;
 }
 
 const deliveryTimeoutMilliseconds = 10_000;
 
 /**
- * One registration and one message that mentions the phone's user, told step by step; that message's id.
- * @throws when any step comes out otherwise than it is told.
+ * Registers the phone, sends one message that mentions its user, and narrates each step. Returns the message's id.
+ * @throws when any step has another result than narrated.
  */
 export async function makeJourney(
   phone: JourneyPhone,
@@ -85,7 +85,9 @@ async function tellOfMessage(
   return messageId;
 }
 
-/** The journey when the server has no relay. @throws when the server answers anything but that. */
+/**
+ * The journey of a server without a relay. @throws when the server answers anything but PUSH_SERVICE_NOT_CONFIGURED.
+ */
 export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Narrator): Promise<void> {
   narrator.title('A phone meets a server without a relay');
   const status = await phone.registrar.sync();

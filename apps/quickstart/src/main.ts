@@ -4,7 +4,7 @@ import { readQuickstartOptions } from './quickstart-options.js';
 
 watchOutput('waxwing-quickstart');
 const options = readQuickstartOptions(process.argv);
-// Loaded when the arguments are understood: help needs none of it.
+// Loaded lazily: `--help` must not wait for it.
 const { startQuickstart } = await import('./start-quickstart.js');
 if (options.once) {
   try {

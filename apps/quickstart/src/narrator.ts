@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Tells a person what happens, step by step, on standard output. */
+/** Prints each step for a person on standard output. */
 export class Narrator {
   #step = 0;
 
@@ -8,7 +8,7 @@ export class Narrator {
     process.stdout.write(`\n${picocolors.bold(text)}\n`);
   }
 
-  /** One step of the journey, and what each party saw of it. */
+  /** Prints one step of the journey, and what each party saw of it. */
   step(what: string, seen: Readonly<Record<string, string>> = {}): void {
     this.#step += 1;
     process.stdout.write(`\n${picocolors.bold(`${this.#step}. ${what}`)}\n`);
@@ -19,13 +19,13 @@ export class Narrator {
     process.stdout.write(`   ${picocolors.cyan(label.padEnd(11))} ${text}\n`);
   }
 
-  /** A line to copy, on a line of its own. */
+  /** Prints a line to copy, on a line of its own. */
   command(what: string, line: string): void {
     process.stdout.write(`   ${what}:\n   ${line}\n`);
   }
 }
 
-/** The start of a long text, and how long it is. */
+/** Shortens a long text to its start and its length. */
 export function shorten(text: string, characters = 44): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}… (${text.length} characters)`;
 }

@@ -4,15 +4,15 @@ import type { QuickstartUser } from './provision-server.js';
 export const channelName = 'general';
 export const topicName = 'hello';
 
-/** What a person can go on with in the chat. */
+/** What a person can try next in the chat. */
 export interface ChatToGoOn {
-  /** A page where somebody joins. */
+  /** Page where another user can join. */
   readonly invitationUrl: string;
-  /** The owner's; what happens to messages comes into it for a week. */
+  /** The owner's event queue, which receives message events for a week. */
   readonly queueId: string;
 }
 
-/** Puts all into one public channel, which the owner makes at the first start. */
+/** Subscribes all users to one public channel, which the owner creates at the first start. */
 export async function provisionChannel(
   serverUrl: string,
   owner: QuickstartUser,
@@ -24,7 +24,7 @@ export async function provisionChannel(
   });
 }
 
-/** The owner writes to the channel; the message's id. */
+/** Sends a message to the channel as the owner. Returns its id. */
 export async function sendToChannel(
   serverUrl: string,
   owner: QuickstartUser,

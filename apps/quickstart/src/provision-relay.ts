@@ -30,14 +30,14 @@ export async function provisionRelay(
   await captureJson(runRelayCommand, environment, ['keys', 'init', '--recovery-key', paths.recoveryKey]);
 }
 
-/** What apps are built with, in base64; `null` where the ring has no recovery key. */
+/** Public keys that apps are built with, in base64; the recovery key is `null` if the ring has none. */
 export interface RelayPublicKeys {
   readonly bouncer_public_key: string;
   readonly signing_public_key: string;
   readonly recovery_public_key: string | null;
 }
 
-/** The public keys as they are now: the bouncer key changes with every rotation. */
+/** Returns the current public keys. The bouncer key changes with every rotation. */
 export function publicKeysOf(environment: Environment): Promise<RelayPublicKeys> {
   return captureJson(runRelayCommand, environment, ['keys', 'export-public']);
 }
@@ -47,7 +47,7 @@ export interface RelayCredentials {
   readonly serverKey: string;
 }
 
-/** Lets the realm's server use the relay; the same credentials at every start. */
+/** Gives the realm's server access to the relay, with the same credentials at every start. */
 export async function provisionServerAtRelay(
   environment: Environment,
   paths: QuickstartPaths,
@@ -64,7 +64,7 @@ async function newCredentials(environment: Environment, realmUuid: string): Prom
   const run = <T>(...argv: string[]): Promise<T> => captureJson<T>(runRelayCommand, environment, argv);
   type Credentials = { server_id: string; server_key: string };
   const { servers } = await run<{ servers: { server_id: string; realms: string[] }[] }>('servers', 'list');
-  // An earlier start may have been killed after this and before it wrote the key down.
+  // An earlier start may have been killed after adding the server and before storing its key.
   const known = servers.find(({ realms }) => realms.includes(realmUuid));
   const made =
     known === undefined

@@ -4,7 +4,7 @@ import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
 
-/** A user as `quickstart.json` shows it; `role` is the chat API's integer. */
+/** A user as in `quickstart.json`; `role` is the chat API's integer. */
 export interface QuickstartUser {
   readonly user_id: number;
   readonly email: string;
@@ -29,7 +29,7 @@ export async function realmUuidOf(environment: Environment): Promise<string> {
   return realm.realm_uuid;
 }
 
-/** The organisation's owner, member and bot; the same API keys at every start. */
+/** Adds the organization's owner, member and bot, with the same API keys at every start. */
 export async function provisionUsers(
   environment: Environment,
   paths: QuickstartPaths,
@@ -38,7 +38,7 @@ export async function provisionUsers(
   const known = new Set((await listUsers(environment)).map(({ email }) => email));
   for (const { email, flags } of members) {
     if (apiKeys[email] !== undefined && known.has(email)) continue;
-    // An earlier start may have been killed after it added the user and before it wrote the key down.
+    // An earlier start may have been killed after adding the user and before storing the key.
     const user = known.has(email)
       ? await rotateKey(environment, email)
       : await addUser(environment, email, flags);
@@ -55,7 +55,7 @@ export async function provisionUsers(
 
 const visitorEmail = 'visitor@quickstart.example';
 
-/** The phone's user, while the quickstart runs: phones of earlier starts are told of nothing. */
+/** Adds the phone's user for the lifetime of this quickstart, so that phones of earlier starts get no notifications. */
 export async function addVisitor(environment: Environment): Promise<QuickstartUser> {
   await removeVisitor(environment);
   return addUser(environment, visitorEmail, ['--name', 'Visitor', '--role', 'member']);

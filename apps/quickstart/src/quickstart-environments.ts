@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { QuickstartOptions } from './quickstart-options.js';
 
-/** Everything listens on loopback alone. */
+/** Everything listens on loopback only. */
 export const host = '127.0.0.1';
 
-/** Where the parts of the quickstart keep what they have, all under the data directory. */
+/** Files of the quickstart's parts, all under the data directory. */
 export interface QuickstartPaths {
   readonly quickstartJson: string;
-  /** Held by the quickstart that uses the directory. */
+  /** Locked by the quickstart that uses the directory. */
   readonly lock: string;
   readonly secrets: string;
-  /** Has curl ask as the owner. */
+  /** curl configuration that authenticates as the owner. */
   readonly ownerCurl: string;
   readonly relayLog: string;
   readonly serverLog: string;
@@ -44,7 +44,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
   };
 }
 
-/** The variables that point `waxwing-relay` at the quickstart's relay. */
+/** Environment that points `waxwing-relay` at the quickstart's relay. */
 export function relayEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,
@@ -69,7 +69,7 @@ export function relayEnvironment(
   };
 }
 
-/** The variables that point `waxwing-server` at the quickstart's server; without a relay until it has credentials. */
+/** Environment that points `waxwing-server` at the quickstart's server; without a relay until it has credentials. */
 export function serverEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,

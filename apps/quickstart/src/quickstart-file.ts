@@ -19,7 +19,7 @@ export interface QuickstartFacts {
   readonly vendors: { readonly urls: { readonly http: string } };
 }
 
-/** Writes what programs need to use this quickstart: whole or not at all, for the owner alone. */
+/** Writes what programs need to use this quickstart: atomically, readable by the owner alone. */
 export async function writeQuickstartFile(
   path: string,
   { relay, server, vendors }: QuickstartFacts,

@@ -24,7 +24,7 @@ export interface QuickstartPorts {
 
 const highestPortBase = 65_535 - 22;
 
-/** Reads the command line; prints usage and exits when it is wrong or asks for help. */
+/** Reads the command line. Prints usage and exits if it is invalid or asks for help. */
 export function readQuickstartOptions(argv: readonly string[]): QuickstartOptions {
   const program = new Command('npm start --')
     .description(

@@ -4,14 +4,14 @@ import { z } from 'zod';
 const shape = z.object({
   /** The relay's credentials for the server. */
   server: z.object({ serverId: z.string(), serverKey: z.string() }).optional(),
-  /** API key of each user, by e-mail address: the server keeps only hashes. */
+  /** API key of each user, by email address: the server keeps only hashes. */
   apiKeys: z.record(z.string(), z.string()),
 });
 
-/** What was shown only once when it was made, so that later starts can show it again. */
+/** Secrets that are shown only once when made, stored so that later starts can show them again. */
 export type QuickstartSecrets = z.infer<typeof shape>;
 
-/** Those of an earlier start; none at the first. */
+/** Reads the secrets of an earlier start; empty at the first start. */
 export async function readQuickstartSecrets(path: string): Promise<QuickstartSecrets> {
   try {
     return shape.parse(JSON.parse(await readPrivateFile(path, 'the quickstart’s API keys')));
@@ -22,7 +22,7 @@ export async function readQuickstartSecrets(path: string): Promise<QuickstartSec
   }
 }
 
-/** Written after each thing that was made, so that a kill in between loses none. */
+/** Writes the secrets. Called after each new one, so that a kill in between loses none. */
 export async function writeQuickstartSecrets(path: string, secrets: QuickstartSecrets): Promise<void> {
   await writePrivateFile(path, `${JSON.stringify(secrets, undefined, 2)}\n`);
 }

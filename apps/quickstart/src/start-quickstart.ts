@@ -38,7 +38,7 @@ import type { QuickstartOptions } from './quickstart-options.js';
 import { refuseTakenPorts } from './refuse-taken-ports.js';
 import { watchPhone } from './watch-phone.js';
 
-/** Everything that runs, and what its users need to know. */
+/** All running parts, and what their users need to know. */
 interface Constellation {
   readonly vendors: Vendors;
   readonly relay: {
@@ -56,19 +56,19 @@ interface Constellation {
   };
 }
 
-/** What the journey leaves for a person to go on with. */
+/** What the journey leaves for a person to continue with. */
 interface Shown {
   readonly visitor: QuickstartUser;
   readonly phone: JourneyPhone;
   readonly mention: string;
-  /** The owner's, in the channel. */
+  /** The owner's message in the channel. */
   readonly messageId: number;
 }
 
 /**
  * Starts vendors, relay and server, makes the journey, and then writes `quickstart.json`.
- * @throws ConfigurationError for what the user can mend, such as a port in use; nothing is left running then, and a
- * quickstart that runs in the same data directory already is left alone.
+ * @throws ConfigurationError for what the user can fix, such as a port in use. Then nothing is left running, and
+ * another quickstart in the same data directory is left alone.
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
@@ -185,7 +185,7 @@ async function goOn(
   closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
 }
 
-/** Where to search for what must not be there, and to see what Google was handed. */
+/** Where to search for leaked secrets, and where to read Google's deliveries. */
 function placesOf(paths: QuickstartPaths, vendors: Vendors): JourneyPlaces {
   return {
     vendorsUrl: vendors.urls.http,

@@ -1,20 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What Google's stand-in was handed for a phone. */
+/** A delivery that Google's stand-in received for a phone. */
 export interface VendorDelivery {
   readonly body: { readonly message: { readonly data: Record<string, string> } };
 }
 
 const pollMilliseconds = 50;
 
-/** What was delivered to the token so far, oldest first. */
+/** Returns the deliveries to the token so far, oldest first. */
 export async function deliveriesTo(token: string, vendorsUrl: string): Promise<VendorDelivery[]> {
   const response = await fetch(`${vendorsUrl}/deliveries?token=${encodeURIComponent(token)}`);
   const { deliveries } = (await response.json()) as { deliveries: VendorDelivery[] };
   return deliveries;
 }
 
-/** The first delivery to the token. @throws when there is none in time. */
+/** Waits for the first delivery to the token. @throws when there is none in time. */
 export async function firstDeliveryTo(
   token: string,
   vendorsUrl: string,
@@ -31,7 +31,7 @@ export async function firstDeliveryTo(
 
 const patientPollMilliseconds = 250;
 
-/** Each delivery to the token after the first `seen`, as it comes, until the signal. */
+/** Yields each delivery to the token after the first `seen`, as it arrives, until the signal aborts. */
 export async function* laterDeliveriesTo(
   token: string,
   vendorsUrl: string,
@@ -39,7 +39,7 @@ export async function* laterDeliveriesTo(
 ): AsyncGenerator<VendorDelivery> {
   while (!signal.aborted) {
     const deliveries = await deliveriesTo(token, vendorsUrl);
-    // Somebody may have emptied the list.
+    // The list may have been emptied meanwhile.
     yield* deliveries.slice(Math.min(seen, deliveries.length));
     seen = deliveries.length;
     await wait(patientPollMilliseconds, undefined, { signal }).catch((error: Error) => {

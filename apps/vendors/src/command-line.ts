@@ -14,7 +14,7 @@ export interface CommandLineFlags {
 const highestPort = 65_535;
 const listenerCount = 3;
 
-/** Reads the flags of `waxwing-vendors`; help and wrong flags end the process as usual on a command line. */
+/** Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line. */
 export function readFlags(argv: readonly string[]): CommandLineFlags {
   const command = new Command('waxwing-vendors')
     .description(
@@ -35,7 +35,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     )
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
     .allowExcessArguments(false)
-    // What has other commands, here `completion`, needs one of its own; the flags are all that is wanted of it.
+    // Empty action: commander requires one beside a subcommand (here `completion`), but only the flags are needed.
     .action(() => {});
   addCompletion(command, (script) => {
     process.stdout.write(`${script}\n`);
@@ -46,8 +46,8 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
 }
 
 /**
- * Starts the stand-ins as the flags say.
- * @throws Error whose message is one sentence for the user when a port is taken.
+ * Starts the stand-ins with these flags.
+ * @throws Error with a one-sentence message for the user, such as when a port is in use.
  */
 export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> {
   const { dataDir, host, portBase } = flags;
@@ -58,7 +58,7 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
-  // Loaded when it is asked for: help needs none of it.
+  // Loaded lazily: `--help` must not wait for it.
   const { startVendors } = await import('./start-vendors.js');
   try {
     return await startVendors({ dataDir, host, log, ...ports });
@@ -80,7 +80,7 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   }
 }
 
-/** What to print once they are ready: for a person, or one line for a program. */
+/** Formats the startup message: text for a person, or one line of JSON for a program. */
 export function describeVendors({ urls, credentials }: Vendors, { json }: CommandLineFlags): string {
   return json ? `${JSON.stringify({ urls, credentials })}\n` : formatForPeople({ urls, credentials });
 }

@@ -12,10 +12,10 @@ export interface HttpListenerContext {
   readonly connections: ConnectionCounts;
 }
 
-/** As long as Google keeps an idle connection, so that senders' pools behave as they would there. */
+/** Google's idle timeout of a connection, so that senders' connection pools behave as in production. */
 const keepAliveMilliseconds = 240_000;
 
-/** Plain HTTP: FCM, Google's token endpoint, and the stand-ins' own interface. */
+/** Plain HTTP listener: FCM, Google's token endpoint, and the stand-ins' admin API. */
 export class HttpListener {
   readonly #server: Server;
 
@@ -35,7 +35,7 @@ export class HttpListener {
     });
   }
 
-  /** @param port 0 for any. @returns the port. */
+  /** @param port 0 picks any free port. @returns the port. */
   listen(host: string, port: number): Promise<number> {
     return listenOnPort(this.#server, host, port);
   }

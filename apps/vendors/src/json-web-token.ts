@@ -1,4 +1,4 @@
-/** A compact JSON Web Token taken apart, its signature not yet verified. */
+/** A decoded compact JSON Web Token. Its signature is not verified. */
 export interface DecodedToken {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
@@ -9,8 +9,8 @@ export interface DecodedToken {
 const base64Url = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Takes a compact JSON Web Token apart: three unpadded base64url parts, of which the first two hold JSON objects.
- * Answers undefined when it is none. Obeys RFC 7515 section 7.1 and RFC 7519 section 7.2.
+ * Decodes a compact JSON Web Token: three unpadded base64url parts, the first two JSON objects. Returns undefined for
+ * anything else. Follows RFC 7515 section 7.1 and RFC 7519 section 7.2.
  */
 export function decodeJsonWebToken(text: string): DecodedToken | undefined {
   const parts = text.split('.');

@@ -2,9 +2,9 @@ import type { AddressInfo, Server } from 'node:net';
 
 /**
  * Starts a server and waits until it listens.
- * @param port 0 for any.
+ * @param port 0 picks any free port.
  * @returns the port.
- * @throws the server's own error, with `code` EADDRINUSE and the `port` when it is taken.
+ * @throws the server's own error, with `code` EADDRINUSE and the `port` when it is in use.
  */
 export async function listenOnPort(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {

@@ -10,42 +10,42 @@ import { HttpListener } from './http-listener.js';
 import { ConnectionCounts, RequestCounts } from './statistics.js';
 
 export interface VendorsOptions {
-  /** Where the credentials are kept; made (mode 0700) when missing. */
+  /** Directory of the credentials; made (mode 0700) if missing. */
   readonly dataDir: string;
-  /** What all listeners bind to; 127.0.0.1 by default. */
+  /** Address that all listeners bind to. Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, takes any free port; so for the next two. */
+  /** Port; 0, the default, picks any free one. The same holds for the next two. */
   readonly httpPort?: number;
   readonly apnsProductionPort?: number;
   readonly apnsSandboxPort?: number;
-  /** Now, in milliseconds since the Unix epoch. */
+  /** Current time in milliseconds since the Unix epoch. */
   readonly clock?: () => number;
-  /** Numbers from 0 to 1, 1 excluded: the chances of faults with a `rate`, unless their script has a seed. */
+  /** Returns numbers in [0, 1), for faults with a `rate` unless their script has a seed. */
   readonly random?: () => number;
-  /** Told in one sentence of everything refused, with why; silent by default. No tokens or bodies are in it. */
+  /** Called with one sentence for each refusal and its cause, without tokens or bodies. Default: silent. */
   readonly log?: (message: string) => void;
 }
 
 export interface Vendors {
   readonly urls: {
-    /** Deliveries, faults and statistics. */
+    /** Admin API: deliveries, faults and statistics. */
     readonly http: string;
-    /** What stands in for https://fcm.googleapis.com. */
+    /** Replaces https://fcm.googleapis.com. */
     readonly fcm: string;
-    /** What stands in for https://api.push.apple.com. */
+    /** Replaces https://api.push.apple.com. */
     readonly apnsProduction: string;
-    /** What stands in for https://api.sandbox.push.apple.com. */
+    /** Replaces https://api.sandbox.push.apple.com. */
     readonly apnsSandbox: string;
   };
   readonly credentials: {
-    /** Google's service account file; its `token_uri` is here. */
+    /** Path of Google's service account file; its `token_uri` is this stand-in's. */
     readonly serviceAccountFile: string;
     readonly fcmProjectId: string;
-    /** Apple's .p8 file. */
+    /** Path of Apple's .p8 file. */
     readonly apnsKeyFile: string;
     readonly apnsKeyId: string;
     readonly apnsTeamId: string;
-    /** What a sender must trust (PEM) to reach the APNs stand-ins. */
+    /** Path of the CA certificate (PEM) that a sender must trust to reach the APNs stand-ins. */
     readonly caFile: string;
   };
   /** Stops listening and drops every connection. The data directory stays. */
@@ -59,9 +59,9 @@ interface Listeners {
 }
 
 /**
- * Starts the stand-ins for FCM and for both environments of APNs. Credentials are made at the first start in a data
- * directory and are the same at every later one.
- * @throws the listener's error, `code` EADDRINUSE, when a port is taken; nothing is left running then.
+ * Starts the stand-ins for FCM and for both APNs environments. The first start makes credentials in the data directory;
+ * later starts reuse them.
+ * @throws the listener's error, `code` EADDRINUSE, when a port is in use; then nothing is left running.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;

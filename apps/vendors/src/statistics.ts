@@ -1,4 +1,4 @@
-/** The connections of one listener since it started. */
+/** Connection counts of one listener since it started. */
 export class ConnectionCounts {
   opened = 0;
   open = 0;
@@ -8,10 +8,10 @@ export class ConnectionCounts {
   }
 }
 
-/** The requests to one vendor since it started. */
+/** Request counts of one vendor since it started. */
 export class RequestCounts {
   requests = 0;
-  /** How often each thing was answered or done: `200`, `410 Unregistered`, `reset before`, `no answer`, `goaway`. */
+  /** Count per outcome: `200`, `410 Unregistered`, `reset before`, `no answer`, `goaway`. */
   readonly #answers = new Map<string, number>();
 
   countAnswer(answer: string): void {

@@ -3,14 +3,15 @@ import { matchesCredential } from '@waxwing/service/config';
 import { describeForeignRequest } from '@waxwing/service/http';
 import { host } from '../quickstart-environments.js';
 
-/** What is below the token in the address, or why the request is refused. */
+/** The path below the token in the address, or why the request is refused. */
 export type Guarded =
   | { readonly kind: 'let-in'; readonly path: string; readonly query: URLSearchParams }
   | { readonly kind: 'refused'; readonly status: 403 | 404; readonly sentence: string };
 
 /**
- * Lets in who knows the token, which is the first part of the path. Pages of other sites do not, and cannot read an answer
- * either; those whose name leads here are refused by `Host`, and those of other ports of this machine by `Origin`.
+ * Admits requests whose path starts with the token. Other sites neither know it nor can read an answer. A foreign host
+ * name that resolves to this machine (DNS rebinding) is refused by `Host`, a page on another port of this machine by
+ * `Origin`.
  */
 export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: string): Guarded {
   const { host: hostHeader = '', origin } = headers;

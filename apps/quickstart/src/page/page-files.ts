@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file as browsers are given it. */
+/** A static file as served to browsers. */
 export interface PageFile {
   readonly contentType: string;
   readonly bytes: Buffer;
@@ -16,11 +16,11 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page as `npm run compile` has bundled it, by name; the page itself has the empty name. All of it is in memory from
- * now on, so that no request names a file of this machine.
+ * Reads the page's files by name, as `npm run compile` bundled them; the page itself has the empty name. All files stay
+ * in memory, so that no request can name a file of this machine.
  */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  // The same from the sources and from what was compiled of them.
+  // The same path from the sources and from the compiled code.
   const folder = new URL('../../dist/browser/', import.meta.url);
   const files = new Map<string, PageFile>();
   for (const name of await readdir(fileURLToPath(folder))) {

@@ -9,14 +9,14 @@ import { passOn } from './pass-on.js';
 import { streamPushes } from './push-stream.js';
 import { type SearchedPlaces, whoHolds } from './who-holds.js';
 
-/** What the page shows and commands. */
+/** What the page shows and controls. */
 export interface PageContext extends SearchedPlaces {
   readonly serverUrl: string;
   readonly serverEnvironment: Environment;
   readonly relayEnvironment: Environment;
   /** The phone's user. */
   readonly user: QuickstartUser;
-  /** Sends the user a notification when it is pasted into a terminal. */
+  /** Shell command that sends the user a notification. */
   readonly sendCommand: string;
 }
 
@@ -42,7 +42,7 @@ const routes: Readonly<Record<string, Route>> = {
 
 const serverPrefix = 'server';
 
-/** Answers what the page asks below its address; false has answered nothing. */
+/** Answers an API request of the page. Returns `false` without an answer if no route matches. */
 export async function answerPage(context: PageContext, path: string, asked: PageRequest): Promise<boolean> {
   const { request, response, query } = asked;
   if (path.startsWith(`${serverPrefix}/`)) {
@@ -59,7 +59,7 @@ export function answerWith(response: ServerResponse, body: object, status = 200)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** What an app has: its user's sign-in, and the relay's keys that it is built with. */
+/** Returns what a real app has: its user's credentials, and the relay's keys it is built with. */
 async function showPhone(context: PageContext, { response }: PageRequest): Promise<void> {
   const { serverUrl, relayEnvironment, user, sendCommand } = context;
   const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);

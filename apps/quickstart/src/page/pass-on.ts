@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** What a phone asks its server, and nothing else. */
+/** Allowlist: the requests that a phone sends to its server. */
 const phoneRequests: ReadonlySet<string> = new Set([
   'POST /api/v1/mobile_push/register',
   'GET /api/v1/mobile_push/bouncer_keys',
@@ -11,8 +11,8 @@ const phoneRequests: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Passes a request of the phone in the page on to the chat server, and the answer back, both unchanged: the server is
- * another origin, and its API is not open to web pages.
+ * Proxies a request of the page's phone to the chat server, unchanged in both directions. The server is another origin,
+ * and its API is not open to web pages.
  */
 export async function passOn(
   request: IncomingMessage,

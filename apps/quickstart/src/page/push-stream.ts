@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { laterDeliveriesTo } from '../vendor-deliveries.js';
 
 /**
- * What Google delivers to a token, as server-sent events: the part of the connection that every phone keeps to Google.
- * It begins with what was delivered before; the phone drops what it has seen.
+ * Streams Google's deliveries to a token as server-sent events. Stands in for the connection that every phone keeps to
+ * Google. Starts with earlier deliveries; the phone drops those it has seen.
  */
 export async function streamPushes(
   response: ServerResponse,

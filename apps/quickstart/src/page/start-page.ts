@@ -8,9 +8,9 @@ import { guardPage } from './guard-page.js';
 import { type PageFile, readPageFiles } from './page-files.js';
 import { answerPage, answerWith, type PageContext } from './page-routes.js';
 
-/** The page that runs. */
+/** The running page. */
 export interface RunningPage extends RunningService {
-  /** The link to open; whoever has it may send, and rotate keys, until the quickstart ends. */
+  /** Link to open. A person who has it may send notifications and rotate keys until the quickstart ends. */
   readonly link: string;
 }
 
@@ -22,7 +22,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-  // The address holds the token.
+  // The address contains the token.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
@@ -33,7 +33,7 @@ interface Serving {
   readonly tokenHash: string;
 }
 
-/** Serves the page where a person sees a phone in the browser, on loopback and under an address that cannot be guessed. */
+/** Serves the page that shows a phone in the browser, on loopback and under an unguessable address. */
 export async function startPage(port: number, context: PageContext): Promise<RunningPage> {
   const token = generateCredential().reveal();
   const serving = { context, files: await readPageFiles(), tokenHash: hashCredential(token) };

@@ -1,7 +1,7 @@
 import { filesHolding } from '../files-holding.js';
 import { deliveriesTo } from '../vendor-deliveries.js';
 
-/** Whether each party has a text in the clear where it keeps what it has: databases and logs, or what was delivered. */
+/** Whether each party stores a text in the clear: in databases and logs, or among its deliveries. */
 export interface Holders {
   readonly server: boolean;
   readonly relay: boolean;
@@ -14,7 +14,7 @@ export interface SearchedPlaces {
   readonly vendorsUrl: string;
 }
 
-/** Searches all that the parties hold for a text; of what was delivered, that to the token. */
+/** Searches each party's stored data for a text; among deliveries, only those to the token. */
 export async function whoHolds(
   text: string,
   token: string,

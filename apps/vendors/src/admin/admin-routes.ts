@@ -8,7 +8,7 @@ import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.
 import { answerJson, readRequestBody } from '../http/read-and-answer.js';
 
 export interface AdminContext {
-  /** The address that the listener is bound to. */
+  /** Address that the listener is bound to. */
   readonly host: string;
   readonly deliveries: DeliveryLog;
   readonly faults: Faults;
@@ -21,14 +21,14 @@ type Route = (request: IncomingMessage, response: ServerResponse, context: Admin
 const maximumScriptBytes = 64 * 1024 * 1024;
 const pageCharacters = 64 * 1024;
 
-/** Every operation of the stand-ins' own interface, which no vendor has. */
+/** Routes of the stand-ins' admin API, which the real vendors do not have. */
 const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   '/deliveries': { GET: showDeliveries, DELETE: emptyDeliveries },
   '/faults': { GET: showFaults, PUT: replaceFaults, DELETE: clearFaults },
   '/stats': { GET: showStatistics },
 };
 
-/** @returns whether the path is one of the stand-ins' own; false has answered nothing. */
+/** Handles an admin request. @returns `false` without an answer if the path is not an admin path. */
 export function handleAdminRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,7 +40,7 @@ export function handleAdminRequest(
   const route = methods[request.method ?? ''];
   const foreign = describeForeignRequest(request.headers, context.host);
   if (foreign !== undefined) {
-    // What is left of the body would hold up the connection.
+    // Discard the rest of the body: unread, it would block the connection.
     request.resume();
     answerError(response, 403, foreign);
   } else if (route) {
@@ -71,7 +71,7 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
   );
 }
 
-/** The answer in pieces of some 64 Ki characters: all of it may be more than one string can hold. */
+/** Yields the answer in chunks of about 64 Ki characters: the whole may exceed the maximum length of a string. */
 function* formatPages(deliveries: readonly TakenNotification[]): Generator<string> {
   let page = '{"deliveries":[';
   for (const [index, delivery] of deliveries.entries()) {

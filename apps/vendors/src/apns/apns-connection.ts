@@ -37,7 +37,7 @@ interface Exchange {
 
 const runawayBodyBytes = 1024 * 1024;
 
-/** One connection to APNs: its streams, what it may do before it has authenticated, and how it goes away. */
+/** One accepted APNs connection: its streams, its stream limit before authentication, and its shutdown by GOAWAY. */
 export class AcceptedApnsConnection {
   readonly #session: ServerHttp2Session;
   readonly #context: ApnsContext;
@@ -46,10 +46,10 @@ export class AcceptedApnsConnection {
   #isSilent = false;
   #streams = 0;
   #openStreams = 0;
-  /** After GOAWAY: the last stream that is still worked on. */
+  /** After GOAWAY: the last stream that is still processed. */
   #lastStreamId = Number.POSITIVE_INFINITY;
 
-  /** @param stopReading makes the socket deaf while it stays open. */
+  /** @param stopReading stops reading from the socket and leaves it open. */
   constructor(session: ServerHttp2Session, context: ApnsContext, stopReading: () => void) {
     this.#session = session;
     this.#context = context;
@@ -65,7 +65,7 @@ export class AcceptedApnsConnection {
     });
   }
 
-  /** Tells the client the number of streams that the rules in force allow it. */
+  /** Sends the client the current limit of concurrent streams, according to the fault rules in force. */
   announceStreamLimit(): void {
     if (this.#session.closed || this.#session.destroyed || this.#isSilent) return;
     const { initial, authenticated } = this.#context.faults.streamLimits(this.#context.environment);
@@ -96,7 +96,7 @@ export class AcceptedApnsConnection {
       if (bodyBytes > runawayBodyBytes) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
     stream.once('end', () => {
-      // A stream that is reset ends too, with whatever had come until then.
+      // A reset stream emits `end` too, with a partial body.
       if (stream.closed || stream.destroyed) return;
       const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
       this.#handle(stream, { headers, rawHeaders, body, bodyBytes });
@@ -205,5 +205,5 @@ export class AcceptedApnsConnection {
   }
 }
 
-/** A reset, by the peer or by us, arrives as an error too. `close` follows, and there is no answer left to give. */
+/** Ignores a reset by either side, which also arrives as an error. `close` follows, and there is no answer to send. */
 function expectReset(): void {}

@@ -10,16 +10,19 @@ export interface ApnsListenerContext extends ApnsContext {
   readonly tls: TlsIdentity;
 }
 
-/** A socket's handle below Node's documented API: reading from it cannot be stopped otherwise once HTTP/2 has it. */
+/** The socket's undocumented handle: the only way to stop reading from a socket that HTTP/2 uses. */
 interface SocketWithHandle {
   readonly _handle?: { readStop?(): number } | null;
 }
 
-/** What a thousand streams may send at once; HTTP/2's default of 64 KiB has a sender wait after sixty notifications. */
+/**
+ * Flow-control window for a thousand concurrent payloads. With HTTP/2's default of 64 KiB a sender stalls after sixty
+ * notifications.
+ */
 const connectionWindowBytes = 1000 * 5120;
 
 /**
- * One of Apple's two environments as a listener: TLS 1.2 or later, HTTP/2 negotiated by ALPN, nothing else.
+ * Listener for one of Apple's two environments: TLS 1.2 or later and HTTP/2 by ALPN, nothing else.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 export class ApnsListener {
@@ -41,7 +44,7 @@ export class ApnsListener {
     context.faults.onReplaced(() => this.#announceStreamLimits());
   }
 
-  /** @param port 0 for any. @returns the port. */
+  /** @param port 0 picks any free port. @returns the port. */
   listen(host: string, port: number): Promise<number> {
     return listenOnPort(this.#server, host, port);
   }

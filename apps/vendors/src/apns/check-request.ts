@@ -4,21 +4,21 @@ import { isObject } from '../json-web-token.js';
 import type { ProviderTokens } from './provider-tokens.js';
 import { type Refusal, refuse } from './refusal.js';
 
-/** A request that APNs would take. */
+/** A request that APNs would accept. */
 export interface CheckedRequest {
   readonly deviceToken: string;
   readonly topic: string;
   readonly bodyText: string;
-  /** The authorization header, shared between the requests that bear the same one. */
+  /** The authorization header. Requests with the same header share one string. */
   readonly authorization: string;
 }
 
 export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values as they came, alternating; a repeated header is there twice. */
+  /** Names and values as received, alternating; a repeated header occurs twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** How long the body was, which may be more than was kept of it. */
+  /** Length of the received body, of which less may have been kept. */
   readonly bodyBytes: number;
 }
 
@@ -38,11 +38,11 @@ const pushTypes = new Set([
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const devicePath = /^\/3\/device\/([^/?#]*)$/;
 const maximumPayloadBytes = 4096;
-/** The longest payload that any push type may have. */
+/** Maximum payload of any push type. */
 export const maximumVoipPayloadBytes = 5120;
 
 /**
- * Checks a request in Apple's terms.
+ * Validates a request as Apple does.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 export function checkRequest(
@@ -65,7 +65,7 @@ export function checkRequest(
   return { deviceToken, topic: headers['apns-topic'] as string, bodyText, authorization };
 }
 
-/** The `apns-id` to answer with: the request's own when it is a canonical UUID, else undefined. */
+/** Returns the `apns-id` to answer with: the request's own if it is a canonical UUID, else undefined. */
 export function readApnsId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['apns-id'];
   return typeof id === 'string' && canonicalUuid.test(id) ? id : undefined;
@@ -122,7 +122,7 @@ function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Re
   const limit = headers['apns-push-type'] === 'voip' ? maximumVoipPayloadBytes : maximumPayloadBytes;
   if (bodyBytes > limit)
     return refuse('PayloadTooLarge', `the payload has ${bodyBytes} bytes, more than ${limit}`);
-  // Apple has no reason of its own for a payload that is not JSON: what cannot be read counts as empty.
+  // Apple has no reason for a payload that is not JSON: an unreadable payload counts as empty.
   if (bodyBytes === 0) return refuse('PayloadEmpty', 'there is no payload');
   if (!isUtf8(body)) return refuse('PayloadEmpty', 'the payload is not UTF-8');
   const text = body.toString('utf8');

@@ -11,7 +11,7 @@ export interface ProviderTokensOptions {
   readonly keyId: string;
   readonly publicKey: KeyObject;
   readonly clock: () => number;
-  /** How far apart new tokens must come, asked at each new token; undefined when that is not watched. */
+  /** Minimum interval between new tokens, read at each new token; undefined disables the check. */
   mintIntervalSeconds(): number | undefined;
 }
 
@@ -21,7 +21,7 @@ interface AcceptedToken {
 }
 
 /**
- * Verifies provider tokens as Apple describes them: ES256, the key's id, the team's id, not older than an hour.
+ * Verifies provider tokens as Apple specifies: ES256, the key's id, the team's id, at most one hour old.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
 export class ProviderTokens {
@@ -34,14 +34,14 @@ export class ProviderTokens {
     this.#options = options;
   }
 
-  /** How many different tokens were accepted. */
+  /** Number of different accepted tokens. */
   get acceptedCount(): number {
     return this.#acceptedCount;
   }
 
   /**
-   * Checks an `authorization` header. A token that was accepted before is only checked for its age.
-   * @returns the refusal, or the header as it is kept here, so that many requests can share one string.
+   * Checks an `authorization` header. For a known token checks only the age.
+   * @returns the refusal, or the stored copy of the header, so that many requests share one string.
    */
   check(authorization: string | undefined): Refusal | string {
     if (authorization === undefined)
@@ -56,7 +56,7 @@ export class ProviderTokens {
     return authorization;
   }
 
-  /** The claim `iat` of a genuine token, or why it is none. */
+  /** Verifies a token. Returns its `iat` claim, or the refusal. */
   #verify(authorization: string): Refusal | number {
     const { teamId, keyId, publicKey } = this.#options;
     const [, text] = /^bearer +(\S+)$/i.exec(authorization) ?? [];

@@ -1,9 +1,9 @@
 import type { AppleReason } from '../reasons/apple-reasons.js';
 
-/** A request that APNs turns down. */
+/** Refusal of a request by APNs. */
 export interface Refusal {
   readonly reason: AppleReason;
-  /** For the stand-in's log, since Apple's reason alone seldom tells a developer what to mend. */
+  /** For the stand-in's log: Apple's reason alone rarely shows a developer what to fix. */
   readonly explanation: string;
 }
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 
-/** Writes a file of mode 0600, whole or not at all; what was there is replaced. */
+/** Writes a file of mode 0600 atomically and replaces an existing one. */
 export async function replaceCredentialFile(path: string, content: string): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await rename(temporary, path);
 }
 
 /**
- * Writes a file of mode 0600, whole or not at all, unless there is one.
- * @returns whether it was written; false leaves the file that was there as it is.
+ * Writes a file of mode 0600 atomically, unless it exists.
+ * @returns whether it was written; `false` leaves the existing file unchanged.
  */
 export async function createCredentialFile(path: string, content: string): Promise<boolean> {
   const temporary = await writeTemporary(path, content);

@@ -15,7 +15,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
-/** What a TLS listener shows, and what its clients must trust. All PEM. */
+/** A TLS listener's certificate and key, and the CA that its clients must trust. All PEM. */
 export interface TlsIdentity {
   readonly ca: string;
   readonly certificate: string;
@@ -24,14 +24,14 @@ export interface TlsIdentity {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-// Peers check these against their own clock, whatever clock the stand-ins were given; the end is the one that
-// RFC 5280 section 4.1.2.5 reserves for "no well-defined expiration date".
+// Validity for peers' real clocks, independent of the stand-ins' configurable clock. RFC 5280 section 4.1.2.5 reserves
+// this end date for "no well-defined expiration date".
 const notBefore = new Date('2025-01-01T00:00:00Z');
 const notAfter = new Date('9999-12-31T23:59:59Z');
 
 /**
- * Makes a certificate authority and a server certificate signed by it. The authority's private key is thrown away.
- * @param hosts DNS names and IP addresses that the certificate is good for.
+ * Makes a certificate authority and a server certificate signed by it. Discards the authority's private key.
+ * @param hosts DNS names and IP addresses of the certificate.
  */
 export async function makeTlsIdentity(hosts: readonly string[]): Promise<TlsIdentity> {
   const authorityKeys = await generateKeys();
@@ -85,7 +85,7 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
-/** 16 bytes whose first bit is clear and second is set: positive and without a leading zero, as DER wants it. */
+/** 16 bytes whose first bit is clear and second is set: positive and without a leading zero, as DER requires. */
 function randomSerialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;

@@ -14,7 +14,7 @@ import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
-/** The vendors' side of every credential: what they gave out, and what they check it with. */
+/** The vendors' side of every credential: the issued ids and the keys that verify clients. */
 export interface VendorCredentials {
   readonly fcm: {
     readonly projectId: string;
@@ -26,14 +26,14 @@ export interface VendorCredentials {
   readonly tls: TlsIdentity;
 }
 
-/** Where the operator finds what Google and Apple would have handed out. */
+/** Paths of the files that Google and Apple would give the operator. */
 export interface CredentialFiles {
   readonly serviceAccountFile: string;
   readonly apnsKeyFile: string;
   readonly caFile: string;
 }
 
-/** The file that all others are written from, so that a crash between two writes leaves nothing half-made. */
+/** The master file from which all others are written, so that a crash between two writes leaves nothing inconsistent. */
 interface StoredIdentity {
   readonly fcm: {
     readonly project_id: string;
@@ -74,8 +74,8 @@ export class CredentialStore {
   }
 
   /**
-   * Opens the credentials of a data directory, making the directory (mode 0700) and the credentials when there are none.
-   * The certificate alone is made again when it is not good for `host`.
+   * Opens the credentials of a data directory. Makes the directory (mode 0700) and the credentials if there are none.
+   * Renews only the certificate if it does not cover `host`.
    * @throws Error when the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {
@@ -93,7 +93,10 @@ export class CredentialStore {
     return new CredentialStore(dataDir, identity);
   }
 
-  /** Writes (mode 0600) what an operator gives to a sender. `tokenUri` is where the sender gets access tokens. */
+  /**
+   * Writes the credential files (mode 0600) that an operator gives to a sender. `tokenUri` is where the sender gets
+   * access tokens.
+   */
   async writeOperatorFiles(tokenUri: string): Promise<CredentialFiles> {
     const { fcm, apns, tls } = this.#identity;
     const files = {

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
 import type { AppleSystem } from '../faults/fault-rule.js';
 
-/** A notification that a stand-in took responsibility for. */
+/** A notification that a stand-in accepted for delivery. */
 export interface TakenNotification {
   readonly vendor: 'fcm' | 'apns';
-  /** The registration token, topic, condition or fid; for APNs the device token as it was written in the path. */
+  /** The registration token, topic, condition or fid; for APNs the device token as written in the path. */
   readonly token: string;
-  /** Which APNs it was; absent for FCM. */
+  /** APNs environment; absent for FCM. */
   readonly environment?: AppleSystem;
   readonly headers: Http1Headers | Http2Headers;
-  /** The request's body as it came: valid JSON text, whose numbers are not rounded. */
+  /** The request's body as received: valid JSON text with unrounded numbers. */
   readonly bodyText: string;
   readonly receivedAtMilliseconds: number;
 }
@@ -18,7 +18,10 @@ export interface TakenNotification {
 const maximumDeliveries = 200_000;
 const maximumBodyCharacters = 256 * 1024 * 1024;
 
-/** The newest deliveries in order of arrival: 200,000 of them, or as many as have 256 Mi characters of body. */
+/**
+ * Log of the newest deliveries in order of arrival. Evicts the oldest beyond 200,000 deliveries or 256 Mi characters of
+ * body.
+ */
 export class DeliveryLog {
   #deliveries: (TakenNotification | undefined)[] = [];
   #first = 0;
@@ -29,7 +32,7 @@ export class DeliveryLog {
     return this.#deliveries.length - this.#first;
   }
 
-  /** How many were dropped because there were too many; emptying the log does not count. */
+  /** Number of evicted deliveries; {@link clear} does not count. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -47,7 +50,7 @@ export class DeliveryLog {
     this.#bodyCharacters = 0;
   }
 
-  /** Those of one token, or all. APNs tokens are matched without regard to case. */
+  /** Lists the deliveries to one token, or all. APNs tokens match case-insensitively. */
   list(token?: string): TakenNotification[] {
     const kept = this.#deliveries.slice(this.#first) as TakenNotification[];
     if (token === undefined) return kept;
@@ -68,7 +71,7 @@ export class DeliveryLog {
   }
 }
 
-/** One delivery as JSON text. The body goes in as it came: parsing it would round integers above 2^53. */
+/** Formats one delivery as JSON text. Inserts the body as received: parsing it would round integers above 2^53. */
 export function formatDelivery(delivery: TakenNotification): string {
   const { vendor, token, environment, headers, bodyText, receivedAtMilliseconds } = delivery;
   const before = JSON.stringify({ vendor, token, environment, headers }).slice(0, -1);

@@ -1,7 +1,7 @@
 import type { AppleSystem, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import type { FaultScript } from './parse-fault-rules.js';
 
-/** What rules match a request by. */
+/** Properties of a request that rules match. */
 export interface FaultedRequest {
   readonly vendor: FaultVendor;
   readonly token?: string;
@@ -9,7 +9,7 @@ export interface FaultedRequest {
   readonly environment?: AppleSystem;
 }
 
-/** What the rules say about one request: how much later it is answered, and what happens instead of the answer. */
+/** Effect of the rules on one request: extra latency, and the fault that replaces the answer. */
 export interface Verdict {
   readonly latencyMilliseconds: number;
   readonly effect: FaultEffect | undefined;
@@ -22,7 +22,7 @@ interface ActiveRule {
 
 const noFault: Verdict = { latencyMilliseconds: 0, effect: undefined };
 
-/** The scripted faults in force. They take effect at once, and on connections that are already open. */
+/** The fault rules in force. Changes apply at once, also to open connections. */
 export class Faults {
   readonly #random: () => number;
   readonly #listeners = new Set<() => void>();
@@ -32,7 +32,7 @@ export class Faults {
   #byToken = new Map<string, ActiveRule[]>();
   #general: Record<FaultVendor, ActiveRule[]> = { fcm: [], apns: [], oauth: [] };
 
-  /** @param random numbers from 0 to 1, 1 excluded; what `rate` draws from when the script has no seed. */
+  /** @param random returns numbers in [0, 1), for `rate` if the script has no seed. */
   constructor(random: () => number) {
     this.#random = random;
     this.#draw = random;
@@ -42,7 +42,7 @@ export class Faults {
     return this.#script;
   }
 
-  /** How often each rule has struck, in the order of the script. */
+  /** How often each rule was applied, in script order. */
   get fired(): number[] {
     return this.#active.map(({ fired }) => fired);
   }
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Decides one request, and counts the rules that strike. Rules that name its token come first, then the others, each
-   * in the order of the script; latencies add up, and the first rule with an effect decides it.
+   * Applies the rules to one request and counts them. Rules that name its token come first, then the others, each in
+   * script order. Latencies add up; the first rule with an effect wins.
    */
   decide(request: FaultedRequest): Verdict {
     const { vendor, token } = request;
@@ -95,7 +95,7 @@ export class Faults {
     return { latencyMilliseconds, effect };
   }
 
-  /** Whether a connection that has just got its so-many-th stream is to go away, and how. Counts the rule. */
+  /** Returns the GOAWAY to send after a connection's `streams`-th stream, or undefined. Counts the rule. */
   decideGoaway(environment: AppleSystem, streams: number): GoawayFault | undefined {
     for (const active of this.#general.apns) {
       const { goaway, effect, latencyMilliseconds, times } = active.rule;
@@ -110,7 +110,9 @@ export class Faults {
     return undefined;
   }
 
-  /** How many streams a connection may have at once: 1 and 1,000 unless a rule says otherwise. */
+  /**
+   * Limits of concurrent streams per connection: 1 before authentication and 1,000 after, unless a rule overrides them.
+   */
   streamLimits(environment: AppleSystem): { initial: number; authenticated: number } {
     const rules = this.#general.apns
       .map(({ rule }) => rule)
@@ -122,13 +124,13 @@ export class Faults {
     return { initial: initial ?? 1, authenticated: most ?? 1000 };
   }
 
-  /** How far apart new provider tokens must come; undefined when that is not watched. */
+  /** Minimum interval between new provider tokens; undefined disables the check. */
   get mintIntervalSeconds(): number | undefined {
     return this.#general.apns.find(({ rule }) => rule.mintIntervalSeconds !== undefined)?.rule
       .mintIntervalSeconds;
   }
 
-  /** How long access tokens live, in seconds. */
+  /** Lifetime of access tokens, in seconds. */
   get accessTokenSeconds(): number {
     const rule = this.#general.oauth.find((active) => active.rule.accessTokenSeconds !== undefined)?.rule;
     return rule?.accessTokenSeconds ?? 3600;
@@ -149,7 +151,7 @@ function tokenKey(vendor: FaultVendor, token: string): string {
   return `${vendor}:${vendor === 'apns' ? token.toLowerCase() : token}`;
 }
 
-/** Mulberry32: the same numbers from the same seed, on every machine. */
+/** Mulberry32 generator: the same seed gives the same numbers on every machine. */
 function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

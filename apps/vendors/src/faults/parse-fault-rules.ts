@@ -7,11 +7,11 @@ import { readWireRule, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
   readonly rules: readonly FaultRule[];
-  /** What the chances of `rate` are drawn from; undefined for true randomness. */
+  /** Seed of the random numbers for `rate`; undefined for unseeded randomness. */
   readonly seed?: number;
 }
 
-/** What is wrong with a script of faults, in one sentence each. */
+/** Problems of a fault script, one sentence each. */
 export class FaultScriptError extends Error {
   constructor(problems: readonly string[]) {
     const shown = problems.slice(0, 10).join('; ');
@@ -29,7 +29,7 @@ const connectionFields = [
   'expires_in',
 ] as const;
 
-/** The statuses that go with each reason, the usual reason of a status first. */
+/** HTTP status of each reason. The first reason with a status is its default. */
 const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
   apns: new Map(Object.entries(appleReasons)),
   fcm: new Map(Object.entries(googleErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
@@ -37,8 +37,8 @@ const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
 };
 
 /**
- * Reads the body of `PUT /faults`.
- * @throws FaultScriptError that names everything that is wrong, by its place.
+ * Parses the body of `PUT /faults`.
+ * @throws FaultScriptError that names every problem with its path.
  */
 export function parseFaultScript(body: unknown): FaultScript {
   if (!isObject(body) || !Array.isArray(body.rules)) {
@@ -106,7 +106,9 @@ function findProblems(path: string, rule: WireRule): string[] {
   return problems;
 }
 
-/** What holds for connections as long as the rule is there cannot be spent, and one count is not for two things. */
+/**
+ * `times` counts only one thing: it cannot limit settings that last as long as the rule, nor both requests and GOAWAYs.
+ */
 function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {
   const counted = `${path}.times counts requests or GOAWAYs, and not`;
   const problems = connectionFields

@@ -5,10 +5,10 @@ const everyVendor = ['fcm', 'apns', 'oauth'] as const satisfies readonly FaultVe
 const maximumSeconds = 2 ** 31;
 const retryAfterForms = 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters';
 
-/** Which vendors know each field of a rule. */
+/** The vendors that support each field of a rule. */
 const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>();
 
-/** A fault rule as it is written in `PUT /faults`: what each field may hold, and which vendors know it. */
+/** Schema of a fault rule in `PUT /faults`: the values of each field, and the vendors that support it. */
 const wireRule = z.strictObject({
   vendor: field(everyVendor, z.enum(everyVendor, 'must be "fcm" or "apns" or "oauth"')),
   token: field(['fcm', 'apns'], text(4096).optional()),
@@ -52,10 +52,10 @@ const wireRule = z.strictObject({
   expires_in: field(['oauth'], integer(1, 3600).optional()),
 });
 
-/** A rule whose fields each hold what they may, not yet checked against each other. */
+/** A rule whose fields are valid one by one, not yet checked against each other. */
 export type WireRule = Readonly<z.infer<typeof wireRule>>;
 
-/** The name of every field of a rule, with the vendors that know it. */
+/** All field names of a rule, with the vendors that support them. */
 export const ruleFields: Readonly<Record<string, { readonly vendors: readonly FaultVendor[] }>> =
   Object.fromEntries(
     Object.entries(wireRule.shape).map(([name, shape]) => [
@@ -64,7 +64,7 @@ export const ruleFields: Readonly<Record<string, { readonly vendors: readonly Fa
     ]),
   );
 
-/** The rule, or what is wrong with each field by itself, as sentences that begin with the field's path. */
+/** Parses a rule. Returns it, or the problems of single fields as sentences that begin with the field's path. */
 export function readWireRule(
   path: string,
   source: unknown,

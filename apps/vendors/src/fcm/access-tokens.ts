@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 const maximumRemembered = 10_000;
 
-/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks again. */
+/** Valid access tokens, in memory only: after a restart a sender gets 401 and requests a new one. */
 export class AccessTokens {
   readonly #clock: () => number;
   readonly #expiries = new LRUCache<string, number>({ max: maximumRemembered });

@@ -1,17 +1,17 @@
 import { isObject } from '../json-web-token.js';
 
-/** A message that FCM would take. */
+/** A message that FCM would accept. */
 export interface CheckedMessage {
   /** The registration token, topic, condition or fid. */
   readonly target: string;
   readonly isValidateOnly: boolean;
 }
 
-/** What is wrong with a message; `field` is the path of the offender. */
+/** A problem of a message; `field` is the path of the invalid field. */
 export interface MessageProblem {
   readonly message: string;
   readonly field: string;
-  /** Whether FCM found it, rather than the JSON reader in front of FCM: then the answer carries an FcmError. */
+  /** Whether FCM detects it, and not the JSON parser in front of FCM. If so, the answer carries an FcmError. */
   readonly isFcmError: boolean;
 }
 
@@ -45,7 +45,7 @@ const maximumTopicDataBytes = 2048;
 const maximumTtlSeconds = 2_419_200;
 
 /**
- * Checks the body of `messages:send` in Google's terms; fields may be written in snake_case or lowerCamelCase.
+ * Validates the body of `messages:send` as Google does. Field names may be snake_case or lowerCamelCase.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function checkMessage(body: Json): CheckedMessage | MessageProblem {
@@ -140,7 +140,7 @@ function checkTtl(ttl: unknown, path: string): MessageProblem | undefined {
   return problem(path, `Invalid TTL: it must be from 0s to ${maximumTtlSeconds}s`);
 }
 
-/** Google's JSON reader takes each field by its snake_case name and by its lowerCamelCase one. */
+/** Reads a field by its snake_case or its lowerCamelCase name, as Google's JSON parser does. */
 function read(object: Json, name: string): unknown {
   return object[name] ?? object[name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())];
 }

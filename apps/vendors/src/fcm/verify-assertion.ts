@@ -10,7 +10,7 @@ export interface ServiceAccount {
 
 export interface AssertionContext {
   readonly serviceAccount: ServiceAccount;
-  /** What the claim `aud` must be. */
+  /** Required value of the `aud` claim. */
   readonly tokenUri: string;
   readonly nowMilliseconds: number;
 }
@@ -30,9 +30,9 @@ const badTimes =
   'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.';
 
 /**
- * Checks the assertion with which a service account asks for an access token to FCM.
+ * Verifies the assertion with which a service account requests an access token for FCM.
  * https://developers.google.com/identity/protocols/oauth2/service-account and RFC 7523 section 3.
- * @returns undefined when it is good.
+ * @returns undefined when it is valid.
  */
 export function verifyAssertion(assertion: string, context: AssertionContext): OAuthRefusal | undefined {
   const { serviceAccount, tokenUri, nowMilliseconds } = context;
@@ -41,7 +41,7 @@ export function verifyAssertion(assertion: string, context: AssertionContext): O
   const { header, claims, signedText, signature } = token;
   if (header.alg !== 'RS256') return invalidGrant('Invalid JWT: the algorithm must be RS256.');
   if (claims.iss !== serviceAccount.clientEmail) return invalidGrant('Invalid grant: account not found');
-  // Google tries each key of the account when the header names none.
+  // Google tries each key of the account if the header names none.
   const isKnownKey = header.kid === undefined || header.kid === serviceAccount.privateKeyId;
   if (!isKnownKey || !verify('sha256', Buffer.from(signedText), serviceAccount.publicKey, signature)) {
     return invalidGrant('Invalid JWT Signature.');

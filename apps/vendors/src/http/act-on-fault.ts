@@ -3,21 +3,21 @@ import type { AnswerFault } from '../faults/fault-rule.js';
 import type { Verdict } from '../faults/faults.js';
 import type { RequestCounts } from '../statistics.js';
 
-/** What an HTTP/1.1 endpoint does with a request that it found in order. */
+/** Callbacks of an HTTP/1.1 endpoint for a valid request. */
 export interface FaultableExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly counts: RequestCounts;
   readonly verdict: Verdict;
-  /** Does what was asked; its answer is sent later. */
+  /** Processes the request; the answer is sent later. */
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
 }
 
 /**
- * Carries out what the scripted faults say about a request: process it or not, and answer, refuse, break off, or keep
- * still.
+ * Applies the scripted faults to a request: processes it or not, then answers, refuses, resets the connection, or stays
+ * silent.
  */
 export function actOnFault(exchange: FaultableExchange): void {
   const { request, response, counts, verdict } = exchange;

@@ -1,5 +1,5 @@
 /**
- * Every reason that APNs gives, with its HTTP status. Of several with one status the first is the usual one.
+ * All APNs error reasons with their HTTP status. The first reason with a status is its default.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export const appleReasons = {

@@ -1,4 +1,4 @@
-/** One error of FCM HTTP v1. `isFcmError` says whether the answer names it as an FcmError besides its status. */
+/** One error of FCM HTTP v1. `isFcmError`: the answer names it in an FcmError besides its status. */
 interface GoogleError {
   readonly httpStatus: number;
   readonly status: string;
@@ -9,10 +9,9 @@ interface GoogleError {
 const requestedEntity = 'Requested entity was not found.';
 
 /**
- * Every error that FCM answers with, by the name under which a sender looks for it. Of several with one HTTP status
- * the first is the usual one.
- * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and
- * https://cloud.google.com/apis/design/errors for those without FcmError.
+ * All FCM errors, by the name that a sender looks for. The first error with an HTTP status is its default.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and, for errors without FcmError,
+ * https://cloud.google.com/apis/design/errors
  */
 export const googleErrors = {
   INVALID_ARGUMENT: row(
@@ -48,11 +47,11 @@ export const googleErrors = {
 export type GoogleErrorName = keyof typeof googleErrors;
 
 export interface GoogleErrorOptions {
-  /** Overrides the HTTP status that goes with the name. */
+  /** Overrides the HTTP status of the name. */
   readonly httpStatus?: number | undefined;
-  /** Overrides the usual sentence. */
+  /** Overrides the default message. */
   readonly message?: string | undefined;
-  /** The path of the field that is wrong, such as `message.data`. */
+  /** Path of the invalid field, such as `message.data`. */
   readonly field?: string | undefined;
   /** Overrides whether the answer carries an FcmError. */
   readonly isFcmError?: boolean;
@@ -61,8 +60,8 @@ export interface GoogleErrorOptions {
 }
 
 /**
- * An error body as Google writes it. A name that is not in the table becomes an FcmError of status UNKNOWN, as it
- * would look to a sender that is older than the name.
+ * Formats an error body as Google does. An unknown name becomes an FcmError of status UNKNOWN, as a sender older than
+ * that name would see it.
  */
 export function formatGoogleError(name: string, options: GoogleErrorOptions = {}): string {
   const known: GoogleError = isGoogleErrorName(name)
