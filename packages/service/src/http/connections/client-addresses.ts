@@ -67,7 +67,7 @@ export class ClientAddresses {
     return !trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '');
   }
 
-  /** The address that a connection counts for; none for a trusted proxy, or what is likely a proxy nobody told us of. */
+  /** The address that limits a connection. `undefined` for a trusted proxy, and for a likely proxy that no setting names. */
   limited(socket: Socket): string | undefined {
     const { limits, log, settingsPrefix } = this.#options;
     const { remoteAddress } = socket;
