@@ -5,7 +5,7 @@ import { root } from './source-files.js';
 /** Phrases that hide the actor of a sentence or that no engineer would search for, and what to write instead. */
 const unclearPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bwho(?:m|mever|ever)\b/i, 'the caller, the client, the user'],
-  [/\b(?:no|some|every)body\b/i, 'the actor by its name, or "no client", "all users"'],
+  [/(?<!role:)\b(?:no|some|every)body\b/i, 'the actor by its name, or "no client", "all users"'],
   [/\bwho ask(?:s|ed)?\b/i, 'the caller, the client'],
   [/\bstrangers?\b/i, 'unauthenticated client'],
   [/\bwhat (?:waits|comes|came)\b/i, 'the queue, pending requests'],

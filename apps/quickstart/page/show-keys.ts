@@ -8,7 +8,7 @@ const idleMilliseconds = 5000;
 const expectingMilliseconds = 1000;
 
 /**
- * Keeps the phone registered, as an app does at each start: whoever rotates the relay's key, the phone follows. Shows the
+ * Keeps the phone registered, as an app does at each start: the phone follows each rotation of the relay's key. Shows the
  * status, and to which key the push token is sealed.
  */
 export async function keepRegistered(phone: BrowserPhone): Promise<never> {

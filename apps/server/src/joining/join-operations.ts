@@ -20,8 +20,8 @@ const path = '/join/{token}/';
 const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
- * `GET /join/…/`: the page on which somebody with an invitation says who they are. One that never was, has expired or was
- * revoked is answered 404, alike; whoever tries too many of them 429. With `joined`, the page for whoever has just joined.
+ * `GET /join/…/`: the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404. An address
+ * that tries too many of them gets 429. With `joined`, answers the page that confirms a sign-up.
  */
 export const getJoinPage = operation({
   method: 'GET',
@@ -42,16 +42,16 @@ export const getJoinPage = operation({
 });
 
 /**
- * `POST /join/…/`: makes somebody a user on the terms of the invitation, and leads them to the page that says so. What is
- * wrong with what they say is shown on the page, 400; each such try counts against their address, so that nobody finds
- * out who is a user by trying.
+ * `POST /join/…/`: creates a user on the terms of the invitation and redirects to a page that confirms it. Invalid input
+ * gets the form again, with status 400 and the reason. Each failure counts against the client's address, so that users
+ * cannot be enumerated.
  */
 export const joinByInvitation = operation({
   method: 'POST',
   path,
   summary: 'Makes somebody with an invitation a user.',
   actor: anybody,
-  // All of them may be missing: it is a person who reads what is wrong, and not a program.
+  // All are optional: the form itself explains what is missing, to a person.
   parameters: z.object({
     token: z.string(),
     full_name: z.string().default(''),
@@ -63,7 +63,7 @@ export const joinByInvitation = operation({
   }),
   ...page,
   codes: [],
-  // In the line of passwords, which is bounded.
+  // Waits in the bounded queue of password hashes.
   waitsForOthers: true,
   async handle(context: ServerContext, { head: { address }, parameters, signal }) {
     const { token, full_name: fullName, email, password } = parameters;
@@ -86,7 +86,7 @@ export const joinByInvitation = operation({
 
 interface Counted {
   readonly answer: RawAnswer;
-  /** Whether it counts against the address. */
+  /** Whether the attempt counts against the address. */
   readonly isFailure: boolean;
 }
 
@@ -102,7 +102,7 @@ async function counted(
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) return tooManyTriesPage(wait);
   const { answer, isFailure } = await work().catch((error: unknown) => {
-    // It is a person who reads that too many wait.
+    // A person reads this: answer a full queue with a page, not with JSON.
     if (!(error instanceof ProtocolError) || error.code !== 'RATE_LIMIT_HIT') throw error;
     return { answer: tooManyTriesPage(error.retryAfterSeconds ?? 1), isFailure: false };
   });

@@ -25,13 +25,13 @@ const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
-  // The address holds the invitation.
+  // The URL holds the invitation's token: no other site may learn it from `Referer`.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
 };
 
-/** What somebody has written into the form, to be shown again; never the password. */
+/** The form's values, shown again after an error. Never the password. */
 export interface FormEntries {
   readonly fullName: string;
   readonly email: string;
@@ -42,7 +42,7 @@ interface RealmNaming {
   readonly url: string;
 }
 
-/** The form by which somebody joins; with what was wrong, where something was. */
+/** The sign-up form, with an error message if there is one. */
 export function formPage(realm: RealmNaming, entries: FormEntries, problem?: string): RawAnswer {
   const { minimum, maximum } = passwordLength;
   const alert =
@@ -64,12 +64,12 @@ ${alert}
   return page(problem === undefined ? 200 : 400, `Join ${realm.name}`, body);
 }
 
-/** Leads whoever has joined to {@link joinedPage}, so that loading that again sends nothing again. */
+/** Redirects to {@link joinedPage} after a sign-up, so that a reload submits nothing again. */
 export function joinedRedirect(): RawAnswer {
   return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
 }
 
-/** How somebody goes on who has joined. It is shown to whoever asks, and names no user. */
+/** Confirms a sign-up and says how to continue. It is public, and names no user. */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
 <p role="status">You are a member now. Sign in with your app, by your e-mail address and your password:</p>
@@ -77,14 +77,14 @@ export function joinedPage(realm: RealmNaming): RawAnswer {
   return page(200, `Welcome to ${realm.name}`, body);
 }
 
-/** The same for links that never were, have expired or were revoked. */
+/** The same page for unknown, expired and revoked links. */
 export function noInvitationPage(): RawAnswer {
   const body = `<h1>This invitation link no longer works</h1>
 <p>It may have expired, or part of the link may be missing. Ask whoever sent it for a new one.</p>`;
   return page(404, 'No invitation', body);
 }
 
-/** That the address, or everybody together, has tried too often, and how long to wait. */
+/** Says that the address, or all clients together, made too many attempts, and how long to wait. */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

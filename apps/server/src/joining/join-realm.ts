@@ -19,7 +19,7 @@ import type { ServerTransaction } from '../tables.js';
 import { createUser } from '../users/create-user.js';
 import { sendWelcome } from './welcome-messages.js';
 
-/** Whoever joins, by what they say of themselves. */
+/** What a new user enters into the sign-up form. */
 export interface Newcomer {
   readonly fullName: string;
   readonly email: string;
@@ -28,10 +28,10 @@ export interface Newcomer {
 }
 
 /**
- * Makes somebody a user on the terms of the invitation, as far as its inviter may grant them at this moment. Returns the
- * new user's id, or `undefined` when the invitation is expired or revoked, or its inviter may invite no one. Channels and
- * groups that the inviter may put no one into any more, or that are archived or deactivated, are left out.
- * @throws ProtocolError BAD_REQUEST for an address or a name that cannot be had.
+ * Creates a user on the terms of an invitation, as far as its inviter may grant them in this transaction. Returns the new
+ * user's id, or `undefined` if the invitation is expired or revoked, or its inviter may no longer invite. Skips channels and
+ * groups that the inviter may no longer add users to, archived channels and deactivated groups.
+ * @throws ProtocolError BAD_REQUEST for an address or a name that is invalid or taken.
  */
 export async function joinRealm(
   context: ServerContext,
@@ -41,7 +41,7 @@ export async function joinRealm(
 ): Promise<UserId | undefined> {
   const { clock, publish, realm } = context;
   const now = clock();
-  // Before all other locks, as whoever is new is put into groups; what the inviter may grant stays so from here on.
+  // The groups' lock comes first, to avoid deadlocks. It also keeps the inviter's rights unchanged until the commit.
   await holdGroups(transaction);
   const invitation = await lockInvitation(transaction, tokenHash, now);
   if (invitation === undefined) return undefined;
@@ -58,7 +58,7 @@ export async function joinRealm(
       role: terms.role,
       isBot: false,
       botOwnerId: undefined,
-      // Nobody knows this key: the first that they have is the one that signing in gives them.
+      // No client gets this key: signing in issues the first usable one.
       apiKeyHash: hashCredential(generateApiKey().reveal()),
     },
   );
@@ -77,13 +77,13 @@ export async function joinRealm(
 }
 
 interface Entered {
-  /** Those that the invitation names, and default channels where it says so. */
+  /** The channels that the invitation names, and the default channels if it includes them. */
   readonly entered: readonly Channel[];
-  /** The channel in which newcomers are announced. */
+  /** The channel that announces new users; `undefined` if none is set or it is archived. */
   readonly announcements: Channel | undefined;
 }
 
-/** All channels that joining is about, locked in one order; archived ones are left out. */
+/** Locks all channels that joining concerns, in ascending order of ids. Skips archived ones. */
 async function lockEntered(transaction: ServerTransaction, terms: InvitationTerms): Promise<Entered> {
   const { db } = transaction;
   const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];

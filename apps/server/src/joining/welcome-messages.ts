@@ -7,8 +7,8 @@ import type { ServerTransaction } from '../tables.js';
 import { systemBotId } from '../users/system-bots.js';
 
 /**
- * Greets whoever is new by direct messages of the Welcome Bot: with the organisation's words where the invitation has none
- * of its own (`undefined`), and without any where it says so (empty).
+ * Sends a new user direct messages from the Welcome Bot. `invitationText` replaces the organization's welcome text;
+ * `undefined` keeps that text, and an empty one sends none.
  */
 export async function sendWelcome(
   context: ServerContext,
@@ -40,12 +40,12 @@ export async function sendWelcome(
   );
 }
 
-/** A name that no Markdown is made of. */
+/** Removes the characters of Markdown from a name, so that it renders as plain text. */
 function plainName(name: string): string {
   return name.replace(/[\\`*_{}[\]()#+!<>@~|$:]/g, '').trim() || 'this organization';
 }
 
-/** The fence is longer than any in the text, so that the quote ends where the text does. */
+/** Quotes a text. The fence is longer than any fence inside, so that the text cannot end the quote. */
 function quoted(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
