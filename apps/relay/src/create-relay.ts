@@ -142,7 +142,9 @@ async function openDoors(
   const doors: RunningService[] = [app];
   closers.push(() => stop(context, doors));
   const adminSocket = await openAdminSocket(configuration.keyRing.adminSocket, {
-    ...{ log, metrics, readiness },
+    log,
+    metrics,
+    readiness,
     operations: bindRelayAdminOperations(admin),
   });
   if (adminSocket !== undefined) doors.push(adminSocket);

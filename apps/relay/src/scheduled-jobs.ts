@@ -69,7 +69,9 @@ function scheduleRegistrationJobs(
   });
   jobs.schedule('registrations/reencrypt-tokens', minuteMilliseconds, (signal) =>
     reencryptTokens({
-      ...{ database, keyRing, signal },
+      database,
+      keyRing,
+      signal,
       onUnreadable: (deviceId, token) => unreadableTokens.note(deviceId, token),
     }),
   );

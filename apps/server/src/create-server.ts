@@ -94,9 +94,16 @@ async function assemble(
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
-    ...{ serverPush, linkifiers, longPollTimeoutSeconds, offersWebPublicChannels, invitationValidityMinutes },
-    ...{ addressFailures: new AddressFailures(), hashLine: newHashLine(), registerLine: newRegisterLine() },
-    ...{ isPushConfigured: configuration.relay.kind === 'configured', startedAt: clock() },
+    serverPush,
+    linkifiers,
+    longPollTimeoutSeconds,
+    offersWebPublicChannels,
+    invitationValidityMinutes,
+    addressFailures: new AddressFailures(),
+    hashLine: newHashLine(),
+    registerLine: newRegisterLine(),
+    isPushConfigured: configuration.relay.kind === 'configured',
+    startedAt: clock(),
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const operations = bindServerOperations(context);

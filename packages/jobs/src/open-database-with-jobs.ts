@@ -44,7 +44,10 @@ export async function openDatabaseWithJobs(
   const onError = (error: unknown, job: Job = noJob): void => options.onJobError(error, job);
   const migrations = [jobMigrations, ...options.migrations];
   const database = await openDatabase<JobTables>({
-    ...{ url, role, migrations, onError },
+    url,
+    role,
+    migrations,
+    onError,
     ...(connections === undefined ? {} : { connections }),
   });
   const jobs = new DurableJobQueue({

@@ -19,7 +19,9 @@ async function serve(orders: MessagePort, data: RegistrationThreadData): Promise
   const { answers, databaseUrl: url } = data;
   const answer = (what: ThreadAnswer): void => answers.postMessage(what);
   const database = await openDatabase<RelayTables>({
-    ...{ url, role: 'helping', migrations: relayMigrations },
+    url,
+    role: 'helping',
+    migrations: relayMigrations,
     onError: (trouble) => answer({ trouble }),
   });
   const writer = new TransactionWriter({ database, keyUses: new KeyUseCounter(Math.random) });

@@ -124,7 +124,10 @@ export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): 
   const update = {
     type: 'stream',
     op: 'update',
-    ...{ stream_id: channel.id, name: channel.name, property: 'is_archived', value: true },
+    stream_id: channel.id,
+    name: channel.name,
+    property: 'is_archived',
+    value: true,
   };
   return [
     { event: update, audience: readers, onlyFor: { capability, isHeld: true } },

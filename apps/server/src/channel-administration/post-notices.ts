@@ -11,8 +11,12 @@ import { systemBotId } from '../users/system-bots.js';
 import type { NoticeNames } from './channel-notices.js';
 
 const noMentions = {
-  ...{ userIds: [], silentUserIds: [], groupIds: [], silentGroupIds: [] },
-  ...{ channelWildcard: false, topicWildcard: false },
+  userIds: [],
+  silentUserIds: [],
+  groupIds: [],
+  silentGroupIds: [],
+  channelWildcard: false,
+  topicWildcard: false,
 };
 
 /** The topic for notices about a channel. */

@@ -52,7 +52,9 @@ export async function eventsOfPeerActivity(
   const joinedOf = gatheredBy(rows, ({ channel_id }) => channel_id);
   const told = (await findChannels(db, ids)).flatMap((channel) =>
     peersOf(op, channel, { audience, joinedOrLeft: joinedOf.get(channel.id) ?? [] }).map((peers) => ({
-      ...{ channel, peers, key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]) },
+      channel,
+      peers,
+      key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]),
     })),
   );
   return [...gatheredBy(told, ({ key }) => key).values()].flatMap((same) => {

@@ -82,7 +82,11 @@ export function planChannelCreation(
     description,
     creatorId: rights.actor.id,
     ...privacy,
-    ...{ isDefault, retentionDays, folderId, topicsPolicy, permissions },
+    isDefault,
+    retentionDays,
+    folderId,
+    topicsPolicy,
+    permissions,
   }));
 }
 

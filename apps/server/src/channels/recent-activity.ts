@@ -35,7 +35,10 @@ export async function awakeningEvents(
       event: {
         type: 'stream',
         op: 'update',
-        ...{ stream_id: channel.id, name: channel.name, property: 'is_recently_active', value: true },
+        stream_id: channel.id,
+        name: channel.name,
+        property: 'is_recently_active',
+        value: true,
       },
       audience: readersOfChannel(audience, channel),
     }));

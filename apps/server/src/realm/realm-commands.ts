@@ -47,7 +47,11 @@ function addSettingsCommand(realm: Command, terminal: Terminal): void {
       printResult(terminal, flags, {
         machines: {
           settings: settings.map(({ name, value, defaultValue, changedBy, since }) => ({
-            ...{ name, value, default: defaultValue, changed_by: changedBy, since },
+            name,
+            value,
+            default: defaultValue,
+            changed_by: changedBy,
+            since,
           })),
         },
         people: await formatTable(terminal, {

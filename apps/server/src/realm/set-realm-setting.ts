@@ -35,7 +35,11 @@ export async function describeSettings(db: Kysely<ServerTables>): Promise<Settin
   const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
   return [
     ...Object.entries(realmSettings).map(([name, { default: defaultValue, since, changedBy }]) => ({
-      ...{ name, value: settings[name as keyof typeof settings], defaultValue, changedBy, since },
+      name,
+      value: settings[name as keyof typeof settings],
+      defaultValue,
+      changedBy,
+      since,
     })),
     ...permissionNames('realm').map((name) => {
       const { default: defaultValue, since } = permissionSetting('realm', name);

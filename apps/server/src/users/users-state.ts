@@ -132,7 +132,9 @@ async function readOwnPermissions(
   actor: KnownUser,
 ): Promise<Record<keyof typeof ownPermissions, boolean>> {
   const asked = ownPermissionNames.map((name) => ({
-    ...{ level: 'realm' as const, ownerId: wholeRealm, name: ownPermissions[name] },
+    level: 'realm' as const,
+    ownerId: wholeRealm,
+    name: ownPermissions[name],
   }));
   const held = await holdsPermissions(db, actor, asked);
   return Object.fromEntries(ownPermissionNames.map((name, index) => [name, held[index] ?? false])) as Record<

@@ -40,7 +40,12 @@ export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Pr
   const dispatcher = new Agent();
   const monitor = { report: async () => undefined };
   const link = new RelayLink({
-    ...{ relay, realmUuid: realm.uuid, dispatcher, timeoutMilliseconds, clock, monitor },
+    relay,
+    realmUuid: realm.uuid,
+    dispatcher,
+    timeoutMilliseconds,
+    clock,
+    monitor,
   });
   try {
     const answer = await link.probe();

@@ -46,9 +46,16 @@ export interface TableContent {
 }
 
 const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
-  ...{ active: 'green', primary: 'green', running: 'green' },
-  ...{ accepted: 'yellow', waiting: 'yellow', 'deletions confirmed': 'yellow' },
-  ...{ compromised: 'red', dead: 'red', 'credential refused': 'red', 'deletions frozen': 'red' },
+  active: 'green',
+  primary: 'green',
+  running: 'green',
+  accepted: 'yellow',
+  waiting: 'yellow',
+  'deletions confirmed': 'yellow',
+  compromised: 'red',
+  dead: 'red',
+  'credential refused': 'red',
+  'deletions frozen': 'red',
 };
 
 /** Formats a table that fits the terminal's width. Colors the `state` column if the terminal shows colors. */

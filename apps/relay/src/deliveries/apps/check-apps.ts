@@ -73,8 +73,10 @@ async function checkApns(
       return { app: name('*'), ok: false, reason: null, sentence };
     }
     const target: PushTarget = {
-      ...{ tokenKind: 'apns', token: impossibleApnsToken },
-      ...{ iosAppId: topic, apnsEnvironment: 'production' },
+      tokenKind: 'apns',
+      token: impossibleApnsToken,
+      iosAppId: topic,
+      apnsEnvironment: 'production',
     };
     const urgency = { vendor: 'apns', priority: 5, pushType: 'background', aps: backgroundAps } as const;
     const answer = await sender.send(deliveryTo(target, urgency, clock()), {

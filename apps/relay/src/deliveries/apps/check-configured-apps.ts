@@ -26,7 +26,9 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     const { sodium } = await loadFastestSodium();
     const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
     const apps = await AppRegistry.open({
-      ...{ configuration, clock, timings: productionTimings },
+      configuration,
+      clock,
+      timings: productionTimings,
       // The answers contain everything that would be logged.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       providerTokens: new ProviderTokenStore(database, tokenVault),

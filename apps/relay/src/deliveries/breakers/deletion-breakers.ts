@@ -60,11 +60,15 @@ export class DeletionBreakers {
     this.#options = options;
     const { clock } = options;
     const hourly = {
-      ...{ clock, lifetimeMilliseconds: hourMilliseconds, maximumEntries: maximumNames },
+      clock,
+      lifetimeMilliseconds: hourMilliseconds,
+      maximumEntries: maximumNames,
     };
     this.#counted = { sent: new RecentLookups(hourly), dead: new RecentLookups(hourly) };
     this.#thawed = new RecentLookups({
-      ...{ clock, lifetimeMilliseconds: relapseMilliseconds, maximumEntries: maximumThawed },
+      clock,
+      lifetimeMilliseconds: relapseMilliseconds,
+      maximumEntries: maximumThawed,
     });
   }
 

@@ -26,7 +26,9 @@ export const addRecoveryKey = operation({
   codes: ['BAD_REQUEST'],
   async handle(admin: KeyAdmin, { actor, parameters: { recovery_public_key: publicKey, dry_run: dryRun } }) {
     return changeRing(admin, {
-      ...{ actor, action: 'add-recovery-key', dryRun },
+      actor,
+      action: 'add-recovery-key',
+      dryRun,
       transition: (ring) => withRecoveryKey(ring, publicKey as SigningPublicKey),
     });
   },

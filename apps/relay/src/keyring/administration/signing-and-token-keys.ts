@@ -26,7 +26,10 @@ export const replaceSigningKey = operation({
     const action =
       recoveryPrivateKey === undefined ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key';
     return changeRing(admin, {
-      ...{ actor, action, dryRun, makesKeys: true },
+      actor,
+      action,
+      dryRun,
+      makesKeys: true,
       transition: (ring) =>
         recoveryPrivateKey === undefined
           ? rotateSigningKey(ring, next, sodium)

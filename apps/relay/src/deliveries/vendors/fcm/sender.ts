@@ -55,7 +55,9 @@ export class FcmSender implements VendorSender {
     });
     this.#pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
     this.#accessToken = new AccessToken({
-      ...{ app, clock, dispatcher: this.#oauthAgent },
+      app,
+      clock,
+      dispatcher: this.#oauthAgent,
       reach: new ReachLog(log, app.tokenUri),
     });
   }
