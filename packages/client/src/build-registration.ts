@@ -7,7 +7,7 @@ import {
 } from '@waxwing/protocol/phone';
 import { requirePushToken } from './require-push-token.js';
 
-/** What the phone's system gave the app. The token is never changed on its way, not even its letter case. */
+/** A push token from the phone's system. It is passed on unchanged, including its letter case. */
 export type PushToken =
   | { readonly tokenKind: 'fcm'; readonly token: string }
   | {
@@ -15,24 +15,26 @@ export type PushToken =
       readonly token: string;
       /** The app's bundle id, such as `com.example.chat`. */
       readonly iosAppId: string;
-      /** `sandbox` for builds that Xcode installs; `production` by default. */
+      /** `sandbox` for builds installed by Xcode; default `production`. */
       readonly apnsEnvironment?: ApnsEnvironment;
     };
 
+/** What a registration is bound to: time, organization, account and order. */
 export interface RegistrationBinding {
-  /** Unix seconds by the clock that the phone follows; the relay refuses the registration a day later. */
+  /** Unix seconds by the time that the phone follows. The relay refuses the registration a day later. */
   readonly timestamp: number;
-  /** UUID of the organisation: a relay that knows the field refuses the registration for any other one. */
+  /** UUID of the organization. A relay that supports the field refuses the registration for any other one. */
   readonly audience?: string | undefined;
-  /** The account that it is for: a relay that knows the field refuses it for any other one. */
+  /** The push account. A relay that supports the field refuses the registration for any other one. */
   readonly pushAccountId?: PushAccountId | undefined;
-  /** Greater than that of every registration that was sealed for the account before; see `PushRegistration`. */
+  /** Greater than in all earlier registrations of the account; see `PushRegistration`. */
   readonly sequence?: number | undefined;
 }
 
 /**
- * The registration that is sealed for the relay.
- * @throws RangeError when the relay would refuse the token: empty, too long, or for APNs not hexadecimal or without
+ * Builds the registration to be sealed for the relay (docs/protocol.md#sealed-registration).
+ *
+ * @throws RangeError for a token that the relay would refuse: empty, too long, or for APNs not hexadecimal or without
  * `iosAppId`.
  */
 export function buildRegistration(

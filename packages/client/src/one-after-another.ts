@@ -1,4 +1,4 @@
-/** Runs tasks one after the other, whatever came of those before. */
+/** Runs tasks one at a time, FIFO; a failed task does not stop the next. */
 export type Turn = <T>(task: () => Promise<T>) => Promise<T>;
 
 export function createTurn(): Turn {
@@ -10,7 +10,7 @@ export function createTurn(): Turn {
   };
 }
 
-/** Turns by name: tasks of different names run side by side. */
+/** Serializes tasks per name; tasks with different names run concurrently. */
 export function createTurns(): <T>(name: string, task: () => Promise<T>) => Promise<T> {
   const turns = new Map<string, Turn>();
   return (name, task) => {
@@ -20,7 +20,7 @@ export function createTurns(): <T>(name: string, task: () => Promise<T>) => Prom
   };
 }
 
-/** Runs a task beside all else; whoever asks for it while it runs shares that run. What it throws is thrown to nobody. */
+/** Single-flight background task: calls during a run do nothing. Errors are swallowed. */
 export function createSharedRun(task: () => Promise<void>): () => void {
   let isRunning = false;
   const end = () => {

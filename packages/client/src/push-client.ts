@@ -23,88 +23,109 @@ import { requireKey, requirePresent, requireRecoveryKey } from './require-option
 import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
 
+/** Options of {@link createPushClient}. */
 export interface PushClientOptions {
-  /** The relay's public key that the app is built with: base64 of 32 bytes. */
+  /** The relay's public key built into the app: base64 of 32 bytes. */
   readonly bouncerPublicKey: string;
-  /** What the phone's system gives the app as its push token at this moment; `undefined` when it gives none. */
+  /**
+   * Returns the current push token of the phone's system, or `undefined` if there is none (for example if the user
+   * does not allow notifications).
+   */
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
+  /** The phone's account table; contains private keys. `createTextStores` makes one from a text storage. */
   readonly accounts: PushAccountStore;
+  /** Replay protection for opened notifications. `createTextStores` makes one from a text storage. */
   readonly seen: SeenNotifications;
-  /** Accounts that were signed out while their server could not be told; in memory alone where nothing is given. */
+  /** Sign-outs that a server does not know about yet; default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
-  /** Follows the relay's signed key lists; without it the key in the app is the only one. */
+  /** Follows the relay's signed key lists. Without it, the built-in key is the only one. */
   readonly keyList?: KeyListOptions;
-  /** The platform's own by default, as all that follow. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Milliseconds since 1970 by the device's clock. */
+  /** Unix milliseconds by the device's clock; default `Date.now`. */
   readonly clock?: PhoneClock;
+  /** Default: libsodium's random bytes. */
   readonly random?: Random;
+  /** Default: libsodium compiled to WebAssembly. */
   readonly sodium?: Sodium;
 }
 
+/** How to follow the relay's key lists (docs/protocol.md#following-key-lists). */
 export interface KeyListOptions {
   /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
   readonly signingPublicKey: string;
   /**
-   * The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it, if the
-   * relay has one.
+   * The relay's offline recovery key, if it has one: base64 of 32 bytes, pinned in the app. It can endorse a new
+   * signing key after a theft.
    */
   readonly recoveryPublicKey?: string | undefined;
+  /** Persists the newest verified list. `createTextStores` makes one from a text storage. */
   readonly store: KeyListStore;
 }
 
-/** An account, and how its user signs in. */
+/** An account with its user's credentials. */
 export interface SignedInAccount extends AccountIdentity {
   readonly email: string;
   readonly apiKey: string;
 }
 
+/** Options of `Registrar.sync`. */
 export interface SyncOptions {
-  /** How long to wait for the relay's verdict on a registration; 20 s by default, 0 not to wait. */
+  /** How long to wait for the relay's decision on a registration; default 20,000, 0 not to wait. */
   readonly settleTimeoutMilliseconds?: number;
 }
 
 /** Keeps one account registered for notifications. */
 export interface Registrar {
   /**
-   * Brings the account from any state to the right one: never registered, other token, failed, older than 30 days, other
-   * bouncer key. Call it when the app starts, when the token changes, and at a `push_device` event; it registers nothing
-   * when nothing is to be done. Calls for one account run one after the other.
+   * Brings the account's registration up to date from any state: never registered, other token, failed, older than 30
+   * days, other bouncer key. Idempotent: registers nothing if nothing is to be done. Call it when the app starts, when
+   * the token changes, and at a `push_device` event. Calls for one account are serialized.
    *
-   * Refusals and missing answers of the server are told by the status. It throws `RangeError` for a token that no relay
-   * takes, and what the stores or `pushToken` throw.
+   * Refusals and network failures are returned as a status.
+   *
+   * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
    */
   sync(options?: SyncOptions): Promise<RegistrationStatus>;
   /**
-   * Asks the server for a notification of type `test` to this phone.
-   * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` when the account is not registered; UnreachableError.
+   * Requests a notification of type `test` to this phone.
+   *
+   * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` if the account has no active registration; UnreachableError if the server
+   * cannot be reached; Error before the first `sync`.
    */
   sendTestNotification(): Promise<void>;
   /**
-   * Drops the account's key pair, for a sign-out: what still arrives for it can no longer be opened. Then the server is
-   * told, for which it waits up to 10 s; where that fails, it is tried again beside the next `sync` of any account, for
-   * 30 days. Call it before the API key is made invalid. It throws what the stores throw.
+   * Signs the account out of push. Deletes its key pair first, so that pushes still in flight cannot be opened. Then
+   * notifies the server, for at most 10 s. If that fails, it is retried with the next `sync` of any account, for 30
+   * days. Call it before the API key is revoked.
+   *
+   * @throws errors of the stores.
    */
   forget(): Promise<void>;
 }
 
-/** Push on one phone: all accounts of the app. */
+/** Push on one phone, for all accounts of the app. */
 export interface PushClient {
   /**
-   * The registrar of one account.
-   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no
-   * integer; it names a field that is missing.
+   * Returns the registrar of one account.
+   *
+   * @throws RangeError if a field is missing (named in the message), `userId` is not an integer, or `realmUrl` is not
+   * an https URL. Plain http is allowed for loopback addresses only.
    */
   registrar(account: SignedInAccount): Registrar;
-  /** Opens what FCM or APNs delivered, for whichever account it is. Whatever was received, it does not throw. */
+  /**
+   * Opens a push from FCM or APNs, for any account of the app. Never throws because of the push's contents; errors of
+   * the stores pass through.
+   */
   open(received: ReceivedPush): Promise<OpenedNotification>;
 }
 
 const defaultSettleTimeoutMilliseconds = 20_000;
 
 /**
- * Sets up push for an app; loads libsodium.
- * @throws RangeError naming the option that is missing, or the key that is not base64 of 32 bytes.
+ * Sets up push for an app. Loads libsodium (WebAssembly) unless `sodium` is given.
+ *
+ * @throws RangeError naming a missing option, or a key that is not base64 of 32 bytes.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
@@ -154,7 +175,7 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   };
 }
 
-/** Removes with an account what is remembered of its notifications, which open no more. */
+/** Deletes an account's replay protection state together with the account. */
 function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): PushAccountStore {
   return {
     get: (id) => accounts.get(id),

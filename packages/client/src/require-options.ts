@@ -1,8 +1,9 @@
 import { decodePublicKey } from '@waxwing/protocol/phone';
 
 /**
- * One of the relay's public keys among the options.
- * @throws RangeError naming the option when it is missing or not base64 of 32 bytes.
+ * Validates a public key option of the relay.
+ *
+ * @throws RangeError naming the option if it is missing or not base64 of 32 bytes.
  */
 export function requireKey(name: string, key: unknown): void {
   if (key === undefined || key === null) {
@@ -15,7 +16,7 @@ export function requireKey(name: string, key: unknown): void {
   }
 }
 
-/** The relay's recovery key among the options, as `requireKey`; not every relay has one. */
+/** Like `requireKey`, for the recovery key, which not every relay has. */
 export function requireRecoveryKey(name: string, key: unknown): void {
   if (key === 'none' || key === null) {
     throw new RangeError(

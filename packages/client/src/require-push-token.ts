@@ -1,6 +1,7 @@
 /**
- * Sees to it that what the app took for its push token is one, for callers without types.
- * @throws RangeError naming the field that is wrong; the token itself is not in it.
+ * Validates a push token at run time, for callers without types.
+ *
+ * @throws RangeError naming the wrong field. The message never contains the token.
  */
 export function requirePushToken(given: unknown): void {
   if (typeof given !== 'object' || given === null) {

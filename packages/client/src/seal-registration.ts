@@ -9,10 +9,12 @@ import type { Sodium } from '@waxwing/sodium';
 const nonceBytes = 16;
 
 /**
- * The value of `encrypted_push_registration`: a sealed box that the owner of the bouncer key alone can open, in base64.
- * What is sealed carries a random nonce and is padded, so that its length tells little about the token.
+ * Seals a registration to the relay's key: the base64 value of `encrypted_push_registration`. Only the relay can open
+ * it. The plaintext has a random nonce and padding, so that its length reveals little about the token.
+ *
  * @param bouncerPublicKey base64 of 32 bytes.
- * @throws RangeError when the key is not one, or is a low-order point.
+ *
+ * @throws RangeError if the key is invalid or a low-order point.
  */
 export function sealRegistration(
   sodium: Sodium,

@@ -1,21 +1,24 @@
-/** Milliseconds since 1970, as `Date.now` gives them. */
+/** Returns Unix milliseconds, like `Date.now`. */
 export type PhoneClock = () => number;
 
 /**
- * The server's clock as the phone knows it: the device's clock, corrected by the `Date` header of answers
- * (RFC 9110 section 6.6.1). A claim only: what of it is followed is for `timeToFollow` to say.
+ * Estimates the server's clock from the device's clock and the `Date` headers of answers (RFC 9110 section 6.6.1). The
+ * estimate is only a claim of the server: `timeToFollow` decides how far to follow it.
  */
 export interface ServerClock {
-  /** Takes note of an answer's `Date` header; `null` or a text that is no date changes nothing. */
+  /**
+   * Records an answer's `Date` header; ignores `null` and invalid dates. Times are in milliseconds by the device's
+   * clock.
+   */
   learn(dateHeader: string | null, requestSentAt: number, answerReceivedAt: number): void;
-  /** Milliseconds by the server's clock; by the device's own as long as no answer told otherwise. */
+  /** Unix milliseconds by the server's clock; by the device's clock before the first answer. */
   now(): number;
 }
 
-// The header is cut to whole seconds, so the middle of that second is the best guess.
+// The header is truncated to seconds, so the middle of that second is the best estimate.
 const halfSecondMilliseconds = 500;
 
-/** A server clock that knows nothing yet. */
+/** Creates a server clock without any offset. */
 export function createServerClock(deviceClock: PhoneClock): ServerClock {
   let offsetMilliseconds = 0;
   return {

@@ -1,17 +1,17 @@
 const dayMilliseconds = 86_400_000;
 
-/** How far a server's clock may be from the device's own to be followed on the server's word alone. */
+/** Maximum distance of a server's clock from the device's clock to be followed without further proof. */
 const followedMilliseconds = dayMilliseconds;
 
-/** How far behind the truth a device's clock may be for the phone to follow a signed key list. */
+/** Maximum lag of a device's clock with which the phone still follows a signed key list. */
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {
-  /** Unix milliseconds by the device's own clock, as all here. */
+  /** Unix milliseconds by the device's clock, as are all instants here. */
   readonly device: number;
-  /** What the server claims that it is. */
+  /** The server's claimed time. */
   readonly server: number;
-  /** When the verified key list in force was issued: signed by the relay, so beyond a server's power. */
+  /** When the current verified key list was issued. The relay signs it, so a server cannot forge it. */
   readonly keyListIssuedAt: number | undefined;
 }
 
@@ -19,22 +19,27 @@ export interface FollowedTime {
   readonly now: number;
   /** By the device's own clock. */
   readonly device: number;
-  /** The latest instant that a server can lead the phone to. */
+  /** The latest time that a server can lead the phone to. */
   readonly latest: number;
   /** Whether the two clocks are within a day of each other. */
   readonly clocksAgree: boolean;
-  /** Whether `now` is the server's time. So it is wherever the clocks agree. */
+  /** Whether `now` is the server's time; always true if the clocks agree. */
   readonly isServerTime: boolean;
 }
 
 /**
- * What time a phone goes by.
+ * Decides which time a phone uses, between the device's clock and the server's claim.
  *
- * A server that could set a phone's clock forward would collect registrations for days to come; one that could set it
- * back would have them refused, and the phone believe that its account is lost. So it is followed up to a day from the
- * device's own clock, in both directions, and always counted from there, so that many small steps lead no further; and
- * up to a week forward when a signed key list was issued more than a day after what the device calls now, which proves
- * the device's clock to be behind. Beyond that the phone goes by its own clock.
+ * A server that could set a phone's clock forward would collect registrations valid for days to come. One that could
+ * set it back would get registrations refused, and the phone would believe that its account is lost. The phone
+ * therefore follows a server only within bounds, always measured from the device's clock so that small steps cannot
+ * add up:
+ *
+ * - up to a day in either direction
+ * - up to a week forward if a signed key list was issued more than a day after the device's time, which proves that
+ *   the device's clock is behind
+ *
+ * Beyond these bounds the phone uses its own clock.
  */
 export function timeToFollow({ device, server, keyListIssuedAt }: Clocks): FollowedTime {
   const ahead = server - device;
@@ -49,20 +54,20 @@ export function timeToFollow({ device, server, keyListIssuedAt }: Clocks): Follo
   return { now, device, latest: device + furthest, clocksAgree, isServerTime };
 }
 
-/** What tells the date of a registration; in Unix milliseconds. */
+/** Inputs for a registration's date; Unix milliseconds. */
 export interface RegistrationDate {
   readonly time: FollowedTime;
-  /** Date of the one before, if there was one. */
+  /** Date of the previous registration; `undefined` if there was none. */
   readonly before: number | undefined;
-  /** Whether another was refused just before. */
+  /** Whether another registration was refused just before. */
   readonly isRepeat: boolean;
 }
 
 /**
- * What a registration is dated: the time that the phone goes by, but never before an earlier one, so that no server moves
- * a phone's dates forward and back. A date from beyond what a server can lead to is of a clock that has been set right
- * since, and does not count. After a refusal it is the later of the two clocks, so that a server whose clock is behind
- * does not have it refused again.
+ * Computes a registration's date: the followed time, but never earlier than the previous date, so that no server can
+ * move dates back and forth. A previous date beyond `time.latest` stems from a clock that has been corrected since,
+ * and is ignored. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not
+ * cause a second refusal.
  */
 export function dateRegistration({ time, before, isRepeat }: RegistrationDate): number {
   const earliest = before !== undefined && before <= time.latest ? before : 0;

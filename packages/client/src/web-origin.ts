@@ -2,8 +2,9 @@ const webUrl = /^(https?):\/\/([^/?#@\\\s:[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
- * The origin of an absolute http or https URL: lower case, without the scheme's default port; `undefined` for any other
- * text, also for a URL with a user name. React Native's `URL` cannot tell origins, so this stands in for it.
+ * Returns the origin of an absolute http or https URL, in lower case and without the scheme's default port. Returns
+ * `undefined` for any other text, including URLs with a user name. Replaces `URL`, which has no origins on React
+ * Native.
  */
 export function webOriginOf(url: string): string | undefined {
   const match = webUrl.exec(url);
@@ -17,8 +18,10 @@ export function webOriginOf(url: string): string | undefined {
 const loopbackOrigin = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /**
- * The server's URL without trailing slashes, ready for a path.
- * @throws RangeError when it is not an https URL; plain http is taken for this machine alone (`localhost`, `127.0.0.1`).
+ * Returns the server's URL without trailing slashes, ready to append a path.
+ *
+ * @throws RangeError if it is not an https URL. Plain http is allowed for loopback only (`localhost`, `127.0.0.1`,
+ * `[::1]`).
  */
 export function requireRealmUrl(realmUrl: string): string {
   const origin = webOriginOf(realmUrl);

@@ -1,4 +1,4 @@
-// Together with a length that four divides: a shorter pattern than one of groups of four, and twice as fast.
+// Requires also that the length is a multiple of four: simpler than a pattern of groups of four, and twice as fast.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 const asciiWhitespace = /[\t\n\v\f\r ]+/g;
 
@@ -7,19 +7,19 @@ interface NodeBuffer {
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string };
 }
 
-// Where it exists it is twenty times as fast as atob; browsers and React Native have only the latter.
+// Twenty times as fast as `atob`, where it exists. Browsers and React Native only have `atob`.
 const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 
-/** Whether `text` is RFC 4648 standard base64: padded, no other character, and no stray bits in the last one. */
+/** Whether `text` is canonical standard base64 (RFC 4648 section 4): padded, no other characters, unused bits zero. */
 export function isCanonicalBase64(text: string): boolean {
   return text.length % 4 === 0 && canonicalBase64.test(text);
 }
 
-/** Decodes canonical standard base64 (RFC 4648 section 4); `undefined` for anything else. */
+/** Decodes canonical standard base64 (RFC 4648 section 4). Returns `undefined` for anything else. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (nodeBuffer !== undefined) {
     const decoded = nodeBuffer.from(text, 'base64');
-    // Only canonical text comes back as it was, and machine code finds that out sooner than a pattern.
+    // Only canonical text survives the round trip; native code checks that faster than a pattern.
     return decoded.toString('base64') === text ? new Uint8Array(decoded) : undefined;
   }
   if (!isCanonicalBase64(text)) return undefined;
@@ -29,12 +29,12 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Decodes ciphertext as {@link normalizeCiphertextBase64} takes it; `undefined` for anything else. */
+/** Decodes ciphertext that {@link normalizeCiphertextBase64} accepts. Returns `undefined` for anything else. */
 export function decodeCiphertextBase64(text: string): Uint8Array | undefined {
   return decodeBase64(text) ?? decodeBase64(text.replace(asciiWhitespace, ''));
 }
 
-/** Encodes as padded standard base64. */
+/** Encodes bytes as padded standard base64. */
 export function encodeBase64(bytes: Uint8Array): string {
   if (nodeBuffer !== undefined) {
     return nodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
@@ -47,8 +47,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Ciphertext as peers send it: some encoders break lines, so ASCII whitespace is dropped; what is left must be
- * canonical. The result is canonical base64, or `undefined`.
+ * Normalizes ciphertext from a peer to canonical base64: removes ASCII whitespace, because some encoders break lines.
+ * Returns `undefined` if the rest is not canonical.
  */
 export function normalizeCiphertextBase64(text: string): string | undefined {
   if (isCanonicalBase64(text)) return text;

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 
-// The chat server's numbers.
+// Ids of the chat server.
 
-/** Of a user or a bot. */
+/** Id of a user or a bot. */
 export type UserId = number & z.core.$brand<'UserId'>;
 
-/** Of a set of users and other groups, also of one that has no name. */
+/** Id of a group: a set of users and other groups, with or without a name. */
 export type GroupId = number & z.core.$brand<'GroupId'>;
 
-/** Of a channel, which is a stream on the wire. */
+/** Id of a channel (called stream on the wire). */
 export type ChannelId = number & z.core.$brand<'ChannelId'>;
 
-/** Of a message; it grows from one message to the next. */
+/** Id of a message; newer messages have greater ids. */
 export type MessageId = number & z.core.$brand<'MessageId'>;

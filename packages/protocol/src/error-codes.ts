@@ -1,4 +1,12 @@
-/** What a client can do about an error: the column that tells code from people. */
+/**
+ * What a client can do about an error, for code rather than for users.
+ *
+ * - `fix-request`: change the request
+ * - `retry-later`: send it again later, with backoff
+ * - `retry-fresh`: start over with a new request
+ * - `update-app`: fetch the newest key list, or update the app
+ * - `ask-admin`: only an administrator can fix it
+ */
 export type Remedy = 'fix-request' | 'retry-later' | 'retry-fresh' | 'update-app' | 'ask-admin';
 
 interface ErrorCodeRow {
@@ -8,9 +16,8 @@ interface ErrorCodeRow {
 }
 
 /**
- * Every error code on the wire, with its HTTP status, its message when nothing more precise is known, and its remedy.
- * Codes and messages of push are compared literally by peers (docs/protocol.md#error-codes); `docs/errors.md`
- * explains each row.
+ * All error codes on the wire, with HTTP status, default message and remedy. Peers compare the codes and messages of
+ * push literally (docs/protocol.md#error-codes). `docs/errors.md` explains each row.
  */
 export const errorCodes = Object.freeze({
   BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },
@@ -113,10 +120,10 @@ export const errorCodes = Object.freeze({
   BAD_NARROW: { httpStatus: 400, message: 'Invalid narrow', remedy: 'fix-request' },
 } as const satisfies Record<string, ErrorCodeRow>);
 
-/** A code of the table. */
+/** A code of {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Whether a text received from a peer is one of our codes. */
+/** Whether an untrusted value is one of our codes. */
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === 'string' && Object.hasOwn(errorCodes, text);
 }

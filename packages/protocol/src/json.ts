@@ -1,18 +1,18 @@
 import { parse, stringify } from 'lossless-json';
 import { canHideLongIntegers, parseLongIntegers } from './long-integers.js';
 
-/** A JSON value as we hold it: integers beyond 2^53 are `bigint`, so that no 64-bit id is ever rounded. */
+/** A parsed JSON value. Integers beyond 2^53 are `bigint`, so that 64-bit ids are never rounded. */
 export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** Whether a parsed value is an object, not an array and not `null`. */
+/** Whether a parsed value is an object: neither an array nor `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// No id is longer; turning more digits into a bigint takes time that grows with the square of their number.
+// Longer than any id. Converting digits to a bigint takes quadratic time, so longer input could be used for an attack.
 const integerText = /^-?(?:0|[1-9]\d{0,39})$/;
 
 function parseNumber(text: string): number | bigint {
@@ -21,12 +21,14 @@ function parseNumber(text: string): number | bigint {
 }
 
 /**
- * Parses JSON without rounding: an integer of up to 40 digits that a double cannot hold becomes a `bigint`.
- * @throws SyntaxError when the text is not one JSON value.
+ * Parses JSON without rounding: an integer of up to 40 digits that a double cannot represent becomes a `bigint`.
+ *
+ * @throws SyntaxError if the text is not one JSON value.
  */
 export function parseJson(text: string): JsonValue {
   try {
-    // Only a digit run this long can be an integer that a double would round; the platform's parser is much faster.
+    // Only a run of 16 digits can be an integer that a double rounds. Otherwise the much faster platform parser is
+    // safe.
     if (!/\d{16}/.test(text)) return JSON.parse(text) as JsonValue;
     if (canHideLongIntegers(text)) return parseLongIntegers(text, parseNumber) as JsonValue;
     return parse(text, null, parseNumber) as JsonValue;
@@ -36,8 +38,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
- * The JSON value in a text that may be anything; `undefined` when there is none. Parsed by {@link parseJson}, or by
- * `JSON.parse` where no number is an id.
+ * Parses untrusted text as JSON. Returns `undefined` if it is invalid. Pass `JSON.parse` if no number can be a 64-bit
+ * id; the default is {@link parseJson}.
  */
 export function parseJsonOrUndefined(
   text: string,
@@ -46,16 +48,16 @@ export function parseJsonOrUndefined(
   try {
     return parse(text);
   } catch {
-    // The caller says what it should have been.
+    // The caller reports what was expected.
     return undefined;
   }
 }
 
-/** Compact JSON text; a `bigint` is written as its digits. */
+/** Writes compact JSON. A `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
   try {
-    // The platform's writer is four times as fast, and throws where there is a bigint: to look for one first takes as
-    // long as to write.
+    // The platform's writer is four times as fast. It throws on a bigint: searching for one first takes as long as
+    // writing.
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
     if (!hasBigint(value)) throw error;

@@ -2,59 +2,61 @@ import { decodeBase64 } from './base64.js';
 import { decodePublicKey } from './bouncer-key.js';
 import { isJsonObject } from './json.js';
 
-/** Path of the relay's operation that publishes the key list. */
+/** Path of the relay's operation that publishes the key list (docs/protocol.md#key-list). */
 export const keyListPath = '/api/v1/remotes/push/e2ee/keys';
-/** Path of the server's operation that passes it on unchanged, for phones that reach only their server. */
+/** Path of the server's operation that passes the key list on unchanged, for phones that reach only their server. */
 export const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
-/** A bouncer key of the list. */
+/** A bouncer key of the list. `created_at` and `accepted_until` are Unix seconds. */
 export interface ListedKey {
   readonly public_key: string;
   readonly state: 'primary' | 'accepted';
   readonly created_at: number;
-  /** Null for the primary. */
+  /** `null` for the primary key. */
   readonly accepted_until: number | null;
 }
 
-/** A signing key of the list. */
+/** A signing key of the list; `endorsement` is a base64 signature of {@link signingKeyEndorsedBytes}. */
 export interface ListedSigningKey {
   readonly public_key: string;
   readonly endorsement: string | null;
 }
 
 /**
- * The JSON document in `key_list`. Only `primary` (exactly one) and `accepted` keys are listed. Keys are base64 of 32
- * bytes, endorsements of 64; times are Unix seconds.
+ * The JSON document in `key_list` (docs/protocol.md#key-list). Lists one `primary` key and any `accepted` keys. Keys
+ * are base64 of 32 bytes, endorsements base64 of 64 bytes; times are Unix seconds.
  */
 export interface KeyListDocument {
   readonly version: 1;
-  /** Grows with every list: the greater of the previous one plus 1 and Unix milliseconds. */
+  /** Increases with every list: the greater of the previous sequence plus 1 and Unix milliseconds. */
   readonly sequence: number;
   readonly issued_at: number;
   readonly expires_at: number;
   readonly keys: readonly ListedKey[];
-  /** Keys whose private half somebody else may have: bouncer keys, and signing keys that were replaced after a theft. */
+  /** Compromised keys: bouncer keys, and signing keys replaced after a theft. */
   readonly revoked: readonly string[];
-  /** Oldest first, at least one; each is endorsed by the one before or by the recovery key, the first perhaps by none. */
+  /**
+   * Oldest first, at least one. The previous key or the recovery key endorses each; the first may have no endorsement.
+   */
   readonly signing_keys: readonly ListedSigningKey[];
   /**
-   * The key that can endorse a signing key after a theft, which the list's signature vouches for: clients that pin none
-   * keep the first that they see. Absent where the relay has none.
+   * The recovery key, which can endorse a signing key after a theft. The list's signature covers it: clients that pin
+   * none keep the first one that they see. Absent if the relay has none.
    */
   readonly recovery_public_key?: string;
 }
 
-/** What both operations answer. `signing_public_key` is the last of `signing_keys`. */
+/** Answer of both operations. `signing_public_key` is the last of `signing_keys`. */
 export interface KeyListAnswer {
   readonly result: 'success';
-  /** Base64 of the exact bytes of the document. */
+  /** Base64 of the document's exact bytes. */
   readonly key_list: string;
   /** Base64 of the Ed25519 signature of {@link keyListSignedBytes}. */
   readonly signature: string;
   readonly signing_public_key: string;
 }
 
-/** The answer in parsed JSON, without unknown fields; `undefined` when it is none. */
+/** Parses a key list answer from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
 export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
   if (!isJsonObject(value)) return undefined;
   const { result, key_list, signature, signing_public_key } = value;
@@ -63,7 +65,7 @@ export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
   return { result, key_list, signature, signing_public_key };
 }
 
-/** The document in parsed JSON, without unknown fields; `undefined` when it is none. */
+/** Parses a key list document from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
 export function parseKeyListDocument(value: unknown): KeyListDocument | undefined {
   if (!isJsonObject(value)) return undefined;
   const { version, sequence, issued_at, expires_at, revoked } = value;
@@ -121,12 +123,15 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** What is signed for a key list: `waxwing key list v1`, a zero byte, and the exact bytes of the document. */
+/**
+ * Signature input of a key list (docs/protocol.md#signature-input): `waxwing key list v1`, a zero byte, and the
+ * document's exact bytes.
+ */
 export function keyListSignedBytes(document: Uint8Array): Uint8Array {
   return inDomain('waxwing key list v1', document);
 }
 
-/** What is signed to endorse a new signing key: `waxwing signing key v1`, a zero byte, and its 32 bytes. */
+/** Signature input that endorses a new signing key: `waxwing signing key v1`, a zero byte, and the key's 32 bytes. */
 export function signingKeyEndorsedBytes(signingPublicKey: Uint8Array): Uint8Array {
   return inDomain('waxwing signing key v1', signingPublicKey);
 }

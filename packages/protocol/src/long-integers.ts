@@ -1,22 +1,22 @@
 /**
- * Stands before the digits of a hidden integer; no text that holds it, or could spell it by an escape, is treated here.
- * A Latin-1 character, because one beyond would double the memory of the whole text and the time to parse it.
+ * Prefix of a hidden integer's digits. Texts that contain it, or could spell it with an escape, are not processed
+ * here. A Latin-1 character: any other would double the text's memory and parsing time.
  */
 const mark = '\u007f';
 const firstDigits = 16;
 const longInteger = /(^|[\s:,[])(-?[1-9]\d{15,})(?=\s*(?:[,}\]]|$))/g;
 
-/** Parses JSON with the platform's parser, and each integer of 16 digits and more with `parseInteger`. */
+/** Parses JSON with the platform's parser, but integers of 16 or more digits with `parseInteger`. */
 export function parseLongIntegers(text: string, parseInteger: (digits: string) => number | bigint): unknown {
   return reveal(JSON.parse(hideLongIntegers(text)), parseInteger);
 }
 
-/** Whether {@link parseLongIntegers} may be used: no string of the text can look like a hidden integer. */
+/** Whether {@link parseLongIntegers} is safe for a text: none of its strings can look like a hidden integer. */
 export function canHideLongIntegers(text: string): boolean {
   return !text.includes(mark) && !text.includes('\\u');
 }
 
-/** The same JSON with its long integers as marked strings. What is not valid JSON stays invalid. */
+/** Replaces long integers in JSON by marked strings. Invalid JSON stays invalid. */
 function hideLongIntegers(text: string): string {
   let result = '';
   let copiedTo = 0;
@@ -37,7 +37,7 @@ function hideLongIntegers(text: string): string {
   return result + text.slice(copiedTo);
 }
 
-/** The position after the string that begins at `start`; the text's end when it is not closed. */
+/** Returns the position after the string that begins at `start`, or the text's end if the string is not closed. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -57,12 +57,12 @@ function reveal(value: unknown, parseInteger: (digits: string) => number | bigin
     for (let index = 0; index < value.length; index += 1) value[index] = reveal(value[index], parseInteger);
     return value;
   }
-  // All that is enumerable in what was just parsed is its own.
+  // Freshly parsed objects have no inherited enumerable properties.
   const object = value as Record<string, unknown>;
   for (const name in object) {
     const inner = object[name];
     const revealed = reveal(inner, parseInteger);
-    // A plain assignment to `__proto__` would not reach the object's own property.
+    // A plain assignment to `__proto__` would set the prototype instead of the object's own property.
     if (name === '__proto__') Object.defineProperty(object, name, { value: revealed });
     else if (revealed !== inner) object[name] = revealed;
   }

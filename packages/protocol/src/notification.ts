@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonOrUndefined } from './json.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** An id of the chat: a `bigint` where a double would round it. */
+/** An id of the chat server; `bigint` if a double would round it. */
 type Id = number | bigint;
 
 interface EveryNotification {
@@ -10,7 +10,7 @@ interface EveryNotification {
   readonly user_id: Id;
 }
 
-/** A message has arrived. */
+/** A new message. Fields: docs/protocol.md#notification. */
 export interface MessageNotification extends EveryNotification {
   readonly type: 'message';
   readonly message_id: Id;
@@ -28,24 +28,24 @@ export interface MessageNotification extends EveryNotification {
   readonly mentioned_user_group_name?: string;
 }
 
-/** Messages whose notifications are to disappear from the phone. */
+/** Removes the notifications of these messages from the phone. */
 export interface RemoveNotification extends EveryNotification {
   readonly type: 'remove';
   readonly message_ids: readonly Id[];
 }
 
-/** Somebody tries whether notifications arrive. */
+/** A test whether notifications arrive. */
 export interface TestNotification extends EveryNotification {
   readonly type: 'test';
   /** Unix seconds. */
   readonly time: number;
 }
 
-/** What a notification says once it is opened (docs/protocol.md#notification). */
+/** An opened notification (docs/protocol.md#notification). */
 export type Notification = MessageNotification | RemoveNotification | TestNotification;
 export type NotificationType = Notification['type'];
 
-/** A check for each field, which lets nothing pass that the field's type does not say. */
+/** A type guard per field. */
 type Checks<Fields> = {
   readonly [Name in keyof Required<Fields>]: (value: unknown) => value is Fields[Name];
 };
@@ -88,8 +88,8 @@ const ofRemove: Checks<RemoveNotification> = { type: is('remove'), ...ofEvery, m
 const ofTest: Checks<TestNotification> = { type: is('test'), ...ofEvery, time: isInteger };
 
 /**
- * Reads the opened bytes of a notification. Padding (white space after the JSON) and unknown fields are ignored.
- * `undefined` for what is not a notification of a known type.
+ * Parses the opened bytes of a notification. Ignores padding (white space after the JSON) and unknown fields. Returns
+ * `undefined` if it is not a valid notification of a known type.
  */
 export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);

@@ -1,19 +1,20 @@
 import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { JsonObject } from './json.js';
 
+/** Optional details of a {@link ProtocolError}; each replaces or extends the row of {@link errorCodes}. */
 export interface ProtocolErrorDetails {
   /** Replaces the table's message: one sentence that says what is wrong and where. */
   readonly message?: string;
   /** Extra fields of the error body, such as `var_name` or `queue_id`. */
   readonly fields?: JsonObject;
-  /** Sent as the `Retry-After` header, in whole seconds. */
+  /** Value of the `Retry-After` header, in whole seconds. */
   readonly retryAfterSeconds?: number;
-  /** Replaces the table's HTTP status, where a peer reads another one (503 instead of 429 towards stock servers). */
+  /** Replaces the table's HTTP status, if a peer expects another one (503 instead of 429 for stock servers). */
   readonly httpStatus?: number;
   readonly cause?: unknown;
 }
 
-/** A refusal. It is thrown where it is found and turned into an answer in one place, the HTTP service. */
+/** Refusal of a request. Throw it anywhere in a handler: the HTTP service turns it into an error answer. */
 export class ProtocolError extends Error {
   readonly code: ErrorCode;
   readonly httpStatus: number;
@@ -30,7 +31,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** BAD_REQUEST with a message of its own: one sentence that says what is wrong and where. */
+/** Creates a BAD_REQUEST with a message of its own: one sentence that says what is wrong and where. */
 export function refused(message: string, fields: JsonObject = {}): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message, fields });
 }

@@ -1,12 +1,15 @@
-/** The client's random 64-bit number for one account on one phone; signed, as peers store it. Never a `number`. */
+/** A client's random 64-bit id for one account on one phone; signed, as peers store it. Never a `number`. */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 
-/** The same in decimal: the form for databases, events, URL-encoded forms and FCM data. */
+/** A {@link PushAccountId} in decimal: for databases, events, URL-encoded forms and FCM data. */
 export type PushAccountIdText = string & { readonly brand: 'PushAccountIdText' };
 
 const decimalText = /^-?(?:0|[1-9]\d{0,18})$/;
 
-/** The id in `value`, or `undefined` when it is not an integer of 64 bits. Takes what JSON and forms give us. */
+/**
+ * Parses an untrusted `bigint`, `number` or decimal string. Returns `undefined` if it is not a 64-bit integer, or a
+ * number beyond 2^53 that may have been rounded.
+ */
 export function parsePushAccountId(value: unknown): PushAccountId | undefined {
   if (typeof value === 'bigint') return inRange(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? inRange(BigInt(value)) : undefined;
@@ -14,11 +17,16 @@ export function parsePushAccountId(value: unknown): PushAccountId | undefined {
   return undefined;
 }
 
+/** Formats an id in decimal, without leading zeros. */
 export function formatPushAccountId(id: PushAccountId): PushAccountIdText {
   return id.toString(10) as PushAccountIdText;
 }
 
-/** The first eight bytes as a positive id (63 bits of them), for a client that picks one at random. */
+/**
+ * Makes a positive id from the first eight bytes (63 bits of them), for a client that picks one at random.
+ *
+ * @throws RangeError for fewer than eight bytes.
+ */
 export function pushAccountIdFromBytes(bytes: Uint8Array): PushAccountId {
   if (bytes.length < 8) throw new RangeError(`bytes must hold at least 8 bytes, got ${bytes.length}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, 8);

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { pushAccountId } from './wire-fields.js';
 
-/** Form parameters of `POST /mobile_push/register`, by presence and type; what they hold is checked later. */
+/**
+ * Form parameters of `POST /mobile_push/register` (docs/protocol.md#mobile_pushregister). Checks presence and type
+ * only; the handler validates contents.
+ */
 export const registerPushDeviceParameters = z.object({
   token_kind: z.enum(['fcm', 'apns']),
   push_account_id: pushAccountId,

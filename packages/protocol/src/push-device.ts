@@ -1,14 +1,15 @@
 import { isJsonObject, type JsonObject } from './json.js';
 import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
 
-/** Path of the server's operation that registers a PushDevice. */
+/** Path of the server's operations that register and delete a PushDevice. */
 export const registerPushDevicePath = '/api/v1/mobile_push/register';
 /** Path of the server's operation that sends a test notification. */
 export const testNotificationPath = '/api/v1/mobile_push/e2ee/test_notification';
 
+/** State of a device's newest registration: waiting for the relay, accepted, or refused or expired. */
 export type PushDeviceStatus = 'pending' | 'active' | 'failed';
 
-/** Event that tells the user's clients what became of a registration. */
+/** Event for the user's clients about the outcome of a registration (docs/protocol.md#push_device-events). */
 export interface PushDeviceEvent {
   readonly type: 'push_device';
   readonly push_account_id: PushAccountId;
@@ -16,7 +17,7 @@ export interface PushDeviceEvent {
   readonly error_code?: string;
 }
 
-/** The event in parsed JSON, without unknown fields; `undefined` when it is none. */
+/** Parses the event from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
 export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefined {
   if (!isJsonObject(value)) return undefined;
   const { type, status, error_code } = value;
@@ -27,13 +28,16 @@ export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefine
   return typeof error_code === 'string' ? { type, push_account_id, status, error_code } : undefined;
 }
 
-/** One of `push_devices` in the register answer. */
+/** A value of `push_devices` in the answer of `POST /register`, which opens an event queue. */
 export interface PushDeviceStateOnWire {
   readonly status: PushDeviceStatus;
   readonly error_code: string | null;
 }
 
-/** `push_devices` of the register answer, by decimal push account id; `undefined` when it is not that. */
+/**
+ * Parses `push_devices` of an event queue's first answer, by decimal push account id. Returns `undefined` if it is
+ * invalid.
+ */
 export function parsePushDevices(value: unknown): ReadonlyMap<string, PushDeviceStateOnWire> | undefined {
   if (!isJsonObject(value)) return undefined;
   const devices = new Map<string, PushDeviceStateOnWire>();

@@ -4,45 +4,50 @@ import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './p
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
 
+/** The vendor of a push token: Firebase Cloud Messaging or Apple Push Notification service. */
 export type TokenKind = 'fcm' | 'apns';
+/** Apple's two push systems: `sandbox` is for development builds. */
 export type ApnsEnvironment = 'production' | 'sandbox';
 
-/** What a client seals to the relay: the token and what the relay must know to use it. */
+/**
+ * What a client seals to the relay: the token and what the relay needs to use it
+ * (docs/protocol.md#sealed-registration).
+ */
 export type PushRegistration = {
-  /** Unix seconds, by the clock that the client follows. */
+  /** Unix seconds by the time that the client follows. The relay refuses the registration a day later. */
   readonly timestamp: number;
-  /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
+  /** UUID of the organization that the registration is for. An extension: stock peers ignore it. */
   readonly audience?: string;
-  /** The phone's account that the registration is for; an extension that stock peers ignore, as the next one. */
+  /** The phone's account that the registration is for. An extension, as is `sequence`: stock peers ignore it. */
   readonly pushAccountId?: PushAccountId;
   /**
-   * Grows with every registration that a phone seals for one account, so that a relay refuses an older one after a
-   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater.
+   * Increases with every registration that a phone seals for one account, so that a relay refuses replays of older
+   * ones. The sealing time in Unix milliseconds, or the previous sequence plus 1 if that is greater.
    */
   readonly sequence?: number;
 } & PushTarget;
 
-/** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
+/** Push target of a device. `token` is kept exactly as the phone's system gave it. */
 export type PushTarget =
   | { readonly tokenKind: 'fcm'; readonly token: string }
   | {
       readonly tokenKind: 'apns';
       readonly token: string;
-      /** The app's bundle id: the APNs topic. */
+      /** The app's bundle id, used as the APNs topic. */
       readonly iosAppId: string;
-      /** Which of Apple's two systems issued the token; production where a client does not say. */
+      /** Which of Apple's two systems issued the token; `production` if the client does not say. */
       readonly apnsEnvironment: ApnsEnvironment;
     };
 
 const whitespace = '[\\t\\n\\v\\f\\r ]*';
-// Hexadecimal as the stock relay's parser takes it: whole bytes, ASCII whitespace only between them.
+// Hexadecimal as the stock relay's parser accepts it: whole bytes, ASCII whitespace only between them.
 const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
 
 /**
- * Reads the opened bytes of a sealed registration (docs/protocol.md#registration).
- * Unknown fields are ignored. `undefined` for everything that is not a valid registration.
+ * Parses the opened bytes of a sealed registration (docs/protocol.md#registration). Ignores unknown fields. Returns
+ * `undefined` if it is invalid.
  */
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const fields = parseObject(bytes);
@@ -58,7 +63,7 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
   return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
 }
 
-/** What the registration is bound to; each of the extensions may be missing or null. */
+/** Parses what the registration is bound to; each extension may be missing or null. */
 function parseBinding(
   fields: JsonObject,
 ): Pick<PushRegistration, 'timestamp' | 'audience' | 'pushAccountId' | 'sequence'> | undefined {
@@ -87,7 +92,7 @@ function parseTimestamp(value: unknown): number | undefined {
   return typeof value === 'string' && integerLikeText.test(value) ? Number(value) : undefined;
 }
 
-/** `null` when there is none, `undefined` when it is wrong. */
+/** Returns `null` if absent, `undefined` if invalid. */
 function parseIosAppId(value: unknown): string | null | undefined {
   if (value == null) return null;
   if (typeof value !== 'string' || value.length > maximumIosAppIdCharacters) return undefined;
@@ -99,14 +104,17 @@ function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
   return value === 'production' || value === 'sandbox' ? value : undefined;
 }
 
+/** Optional extensions of {@link encodePushRegistration}. */
 export interface EncodingExtensions {
   /** Makes two registrations of the same token differ; peers ignore it. */
   readonly nonce?: string;
-  /** Pads with trailing spaces to a size of `registrationSizeBucketsBytes`, so that the length tells little. */
+  /**
+   * Pads with trailing spaces to a size of {@link registrationSizeBucketsBytes}, so that the length reveals little.
+   */
   readonly padded?: boolean;
 }
 
-/** The JSON bytes of a registration, ready to be sealed; field order and omissions as stock clients write them. */
+/** Encodes a registration as JSON bytes, ready to seal; field order and omissions as in stock clients. */
 export function encodePushRegistration(
   registration: PushRegistration,
   { nonce, padded = false }: EncodingExtensions = {},
@@ -119,7 +127,7 @@ export function encodePushRegistration(
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
   const { pushAccountId: accountId } = registration;
-  // As text, since parsers of JSON round a number of 64 bits.
+  // As text, because JSON parsers round 64-bit numbers.
   if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
   if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
@@ -134,7 +142,7 @@ function padWithSpaces(bytes: Uint8Array): Uint8Array {
   return padded;
 }
 
-/** The hexadecimal digits of an APNs token without whitespace, as APNs wants them in its path. */
+/** Removes whitespace from an APNs token's hexadecimal digits, for use in the APNs request path. */
 export function compactApnsToken(token: string): string {
   return token.replace(/[\t\n\v\f\r ]+/g, '');
 }
@@ -146,8 +154,8 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-// A lone surrogate has no UTF-8, and PostgreSQL stores no NUL: neither can be handed to a vendor as it came.
-// The class is not `\p{Surrogate}`, which older Hermes engines cannot compile.
+// Lone surrogates have no UTF-8, and PostgreSQL cannot store NUL: neither could be passed to a vendor unchanged. The
+// class is not `\p{Surrogate}`, which older Hermes engines cannot compile.
 const unstorable = /[\0\ud800-\udfff]/u;
 
 function isToken(token: string): boolean {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-/** The relay's number for one install of an app in one realm: servers name it when they notify, or have it forgotten. */
+/** The relay's id of one app install in one realm. Servers name it to notify or remove the device. */
 export type RelayDeviceId = number & z.core.$brand<'RelayDeviceId'>;
 
+/** Zod schema of a device id: a non-negative safe integer. */
 export const relayDeviceId = z.number().int().nonnegative().brand<'RelayDeviceId'>();

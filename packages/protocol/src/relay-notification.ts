@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from './json.js';
 import { maximumCollapseIdBytes, maximumTimeToLiveSeconds } from './limits.js';
 import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that delivers notifications. */
+/** Path of the relay's operation that delivers notifications (docs/protocol.md#remotespushe2eenotify). */
 export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 
-// Custom schemas, because this stands on the way of every notification, and they allocate the least.
+// Custom schemas, because they allocate least: every notification passes through here.
 const aps = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ openApi: { type: 'object' } });
 const deviceId = z
   .custom<number | bigint>(
@@ -18,18 +18,21 @@ const deviceId = z
 const timeToLive = `must be whole seconds from 0 to ${maximumTimeToLiveSeconds}`;
 const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printable ASCII without spaces`;
 
-/** What a push request may say beside what stock servers say; a stock relay ignores these fields. */
+/** Delivery options that extend the stock format; a stock relay ignores them. */
 const deliveryWishes = {
-  /** Makes a repeat within a day harmless: it is answered with what became of the first. */
+  /** Makes retries within a day idempotent: a repeat gets the first request's result. */
   notification_id: uuid.nullish(),
-  /** How long the notification is worth delivering; 0 means now or never. */
+  /** How long the notification is worth delivering, in seconds; 0 means now or never. */
   ttl_seconds: z
     .number(timeToLive)
     .int(timeToLive)
     .min(0, timeToLive)
     .max(maximumTimeToLiveSeconds, timeToLive)
     .nullish(),
-  /** A later notification with the same value replaces this one where it still waits or is still shown. */
+  /**
+   * A later notification with the same value replaces this one, queued or shown. 1 to 64 printable ASCII characters
+   * without spaces.
+   */
   collapse_id: z
     .string(collapseId)
     .regex(/^[\x21-\x7e]+$/, collapseId)
@@ -54,11 +57,14 @@ const fcmPushRequest = z.object({
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),
 });
 
-/** One device's share of a notify request; its kind is told by its shape, as peers do. */
+/**
+ * One device's entry in a notify request. Its fields determine the vendor (`http_headers` for APNs), as in stock
+ * peers.
+ */
 export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
-/** As a server writes it: made of JSON values, so that what it does not say is absent. */
+/** A push request as a server writes it: plain JSON, absent fields are omitted. */
 export type WrittenPushRequest = PushRequest & JsonObject;
 
 const pushRequests = z.array(z.unknown()).transform((values, context): PushRequest[] => {
@@ -67,7 +73,7 @@ const pushRequests = z.array(z.unknown()).transform((values, context): PushReque
     const isApns = typeof value === 'object' && value !== null && 'http_headers' in value;
     const parsed = (isApns ? apnsPushRequest : fcmPushRequest).safeParse(value);
     if (!parsed.success) {
-      // The first alone: a body has room for half a million, and to describe them all takes half a minute.
+      // Reports the first issue only: a body has room for half a million, and describing them all takes half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
       context.addIssue({ code: 'custom', path: [index, ...path], message });
       return z.NEVER;
@@ -83,33 +89,41 @@ export const relayNotifyRequest = z.object({
   push_requests: pushRequests.meta({ openApiJson: z.array(z.union([apnsPushRequest, fcmPushRequest])) }),
 });
 
-/** The kind that a push request's shape asks for. */
+/** Whether a push request has the shape for APNs (`http_headers`). */
 export function isApnsPushRequest(request: PushRequest): request is ApnsPushRequest {
   return 'http_headers' in request;
 }
 
 /**
- * What became of one push request: `sent` (the vendor took it), `queued` (stored, to be sent later; ask for its
- * receipt), `gone` (the token is dead: forget the device), `rejected` (it will not be sent, `reason` says why).
+ * Result of one push request.
+ *
+ * - `sent`: the vendor accepted it
+ * - `queued`: stored, to be sent later; ask for its receipt
+ * - `gone`: the token is dead; delete the device
+ * - `rejected`: it will not be sent; `reason` says why
  */
 export const deliveryStatuses = ['sent', 'queued', 'gone', 'rejected'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Who has to change something about a rejected push request, where somebody can. */
+/** Who must fix a rejected push request, if it can be fixed. */
 export const deliveryFaults = ['server', 'registration', 'relay-configuration', 'relay', 'vendor'] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
+/** Result of one push request. */
 export const relayNotifyResult = z.object({
   status: z.enum(deliveryStatuses),
-  /** A vendor's reason such as `UNREGISTERED`, or one of the relay's own; only with `queued`, `gone` and `rejected`. */
+  /** A vendor's reason such as `UNREGISTERED`, or the relay's own; only with `queued`, `gone` and `rejected`. */
   reason: z.string().nullish(),
   fault: z.enum(deliveryFaults).nullish(),
-  /** The request's own, or the relay's for one that is queued. */
+  /** The request's id, or one assigned by the relay to a queued request. */
   notification_id: uuid.nullish(),
 });
 export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
 
-/** What the relay answers: the four fields that stock servers require, and one result for each request, in order. */
+/**
+ * The relay's answer to a notify request: the four fields that stock servers require, and one result per request, in
+ * order.
+ */
 export const relayNotifyAnswer = z.object({
   android_successfully_sent_count: z.number().int(),
   apple_successfully_sent_count: z.number().int(),
@@ -117,12 +131,12 @@ export const relayNotifyAnswer = z.object({
   realm_push_status: z
     .object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() })
     .nullable(),
-  /** Absent where the relay is a stock one. */
+  /** Absent from a stock relay. */
   results: z.array(relayNotifyResult).optional(),
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
-/** The same request as a server writes it; `bigint` ids become digits in {@link stringifyJson}. */
+/** Builds a notify request for {@link stringifyJson}, which writes `bigint` ids as digits. */
 export function encodeRelayNotifyRequest(
   realmUuid: string,
   requests: readonly WrittenPushRequest[],
@@ -130,13 +144,13 @@ export function encodeRelayNotifyRequest(
   return { realm_uuid: realmUuid, push_requests: requests };
 }
 
-/** Path of the relay's operation that tells what became of notifications. */
+/** Path of the relay's operation that returns delivery receipts (docs/protocol.md#remotespushe2eereceipts). */
 export const relayReceiptsPath = '/api/v1/remotes/push/e2ee/receipts';
 
-/** Most ids in one question for receipts. */
+/** Maximum ids in one request for receipts. */
 export const maximumReceiptIds = 200;
 
-/** Query parameters of `GET /remotes/push/e2ee/receipts`: notification ids (UUIDs), separated by commas. */
+/** Query parameters of `GET /remotes/push/e2ee/receipts`: 1 to 200 notification ids (UUIDs), separated by commas. */
 export const relayReceiptsParameters = z.object({
   ids: z
     .string()
@@ -154,7 +168,7 @@ export const relayReceiptsParameters = z.object({
     }),
 });
 
-/** What the relay answers: a receipt for each id, device and account that it remembers. It leaves out unknown ids. */
+/** The relay's answer: one receipt per known id, device and account. Omits ids that the relay does not know. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
     relayNotifyResult.extend({
@@ -162,7 +176,7 @@ export const relayReceiptsAnswer = z.object({
       device_id: z.number().int(),
       push_account_id: pushAccountId,
       attempts: z.number().int(),
-      /** Unix seconds of the last change. */
+      /** Time of the last change, in Unix seconds. */
       updated_at: z.number().int(),
     }),
   ),

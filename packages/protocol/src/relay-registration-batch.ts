@@ -4,13 +4,16 @@ import type { PushAccountIdText } from './push-account-id.js';
 import { relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
 import { uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that takes many sealed registrations; a stock relay has none and answers 404. */
+/**
+ * Path of the relay's operation that accepts many sealed registrations. A stock relay does not have it and answers
+ * 404.
+ */
 export const relayRegisterManyPath = '/api/v1/remotes/push/e2ee/register_many';
 
-/** Most registrations in one request. */
+/** Maximum registrations in one request. */
 export const maximumRegistrationsAtOnce = 100;
 
-/** Largest body of that request in bytes. */
+/** Maximum body of that request, in bytes. */
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
 const registration = relayRegisterParameters.omit({ realm_uuid: true });
@@ -36,20 +39,23 @@ const registrations = z
   })
   .meta({ openApiJson: z.array(registration).min(1).max(maximumRegistrationsAtOnce) });
 
-/** JSON body of `POST /remotes/push/e2ee/register_many`, parsed without rounding integers. */
+/**
+ * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
+ * rounding integers. 1 to 100 registrations.
+ */
 export const relayRegisterManyParameters = z.object({ realm_uuid: uuid, registrations });
 
-/** What became of one registration: its device, or why it is refused. */
+/** Result of one registration: its device, or why it was refused. */
 const relayRegisterResult = z.discriminatedUnion('result', [
   relayRegisterAnswer.extend({ result: z.literal('success') }),
   z.object({ result: z.literal('error'), code: z.string(), msg: z.string() }),
 ]);
 export type RelayRegisterResult = z.output<typeof relayRegisterResult>;
 
-/** What the relay answers: one result for each registration, in order. */
+/** The relay's answer: one result per registration, in order. */
 export const relayRegisterManyAnswer = z.object({ results: z.array(relayRegisterResult) });
 
-/** A registration as a server hands it on. */
+/** A registration that a server forwards. */
 export interface ForwardedRegistration {
   /** Decimal text. */
   readonly pushAccountId: PushAccountIdText;
@@ -58,7 +64,7 @@ export interface ForwardedRegistration {
   readonly bouncerPublicKey: string;
 }
 
-/** The same request as a server writes it, for `stringifyJson`. */
+/** Builds the request for `stringifyJson`. */
 export function encodeRelayRegisterMany(
   realmUuid: string,
   items: readonly ForwardedRegistration[],

@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { relayDeviceId } from './relay-device-id.js';
 import { pushAccountId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that takes sealed registrations. */
+/** Path of the relay's operation that accepts a sealed registration. */
 export const relayRegisterPath = '/api/v1/remotes/push/e2ee/register';
 
-/** Form parameters of `POST /remotes/push/e2ee/register`, by presence and type; what they hold is checked later. */
+/**
+ * Form parameters of `POST /remotes/push/e2ee/register` (docs/protocol.md#remotespushe2eeregister). Checks presence
+ * and type only; the handler validates contents.
+ */
 export const relayRegisterParameters = z.object({
   realm_uuid: uuid,
   push_account_id: pushAccountId,
@@ -13,7 +16,7 @@ export const relayRegisterParameters = z.object({
   bouncer_public_key: z.string(),
 });
 
-/** What the relay answers: the id of its RelayDevice, to be named when notifying. */
+/** The relay's answer: the id of its RelayDevice, for use in notify requests. */
 export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
 });

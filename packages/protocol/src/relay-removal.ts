@@ -4,18 +4,19 @@ import type { PushAccountId, PushAccountIdText } from './push-account-id.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import { pushAccountId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that forgets devices; a stock relay has none and answers 404, 405 or 400. */
+/** Path of the relay's operation that deletes devices. A stock relay does not have it and answers 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 
-/** Most devices in one removal. */
+/** Maximum devices in one removal. */
 export const maximumRemovedDevices = 200;
 
 const deviceIds = z.array(relayDeviceId).max(maximumRemovedDevices);
 const pushAccountIds = z.array(pushAccountId).max(maximumRemovedDevices);
 
 /**
- * Form parameters of `POST /remotes/push/e2ee/remove`. `device_ids` is a JSON array, which may be empty. `push_account_ids`,
- * where given, is another of the same length: each device is removed only if it belongs to that account.
+ * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` is a JSON
+ * array, possibly empty. The optional `push_account_ids` is an array of the same length: each device is then deleted
+ * only if it belongs to that account.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
@@ -42,16 +43,19 @@ export const relayRemoveParameters = z.object({
     .optional(),
 });
 
-/** What the relay answers, also where it knew none of the devices. */
+/** The relay's answer; the same if it knew none of the devices. */
 export const relayRemoveAnswer = z.object({});
 
-/** A device as a server names it: the id alone may belong to another account after the relay's database was restored. */
+/**
+ * A device to remove. The push account is required: after a restore of the relay's database, the id alone may belong
+ * to another account.
+ */
 export interface RemovedDevice {
   readonly relayDeviceId: RelayDeviceId;
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** The form as a server writes it. */
+/** Builds the form for the request. */
 export function encodeRelayRemoval(
   realmUuid: string,
   devices: readonly RemovedDevice[],

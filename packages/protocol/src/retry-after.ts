@@ -1,9 +1,9 @@
-/** Every HTTP date starts with the name of a day; Date.parse would take much else. */
+/** Every HTTP date starts with the name of a day; `Date.parse` alone would accept many other texts. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /**
- * Milliseconds that a `Retry-After` header asks for, from whole seconds or from an HTTP date (RFC 9110 section 10.2.3);
- * `undefined` for anything else. `now` is what the date is counted from, in Unix milliseconds.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3): whole seconds or an HTTP date, relative to `now` (Unix
+ * milliseconds). Returns milliseconds, at least 0, or `undefined` for anything else.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
@@ -11,7 +11,7 @@ export function parseRetryAfter(header: string | null | undefined, now: number):
   return Number.isNaN(asked) ? undefined : Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, asked));
 }
 
-/** The third form of an HTTP date, asctime's, names no zone; it is GMT like the others. Not a number for anything else. */
+/** HTTP dates in asctime form name no time zone but are GMT, like the others. Returns NaN for anything else. */
 function parseHttpDate(text: string): number {
   if (!httpDate.test(text)) return Number.NaN;
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

@@ -9,29 +9,40 @@ import {
 } from './key-list.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** Checks one Ed25519 signature; `false` for anything of the wrong length or form. */
+/** Verifies one Ed25519 signature; returns `false` for any argument of the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
-/** What a client goes by. Keys in canonical base64. */
+/** What a client trusts when it verifies a key list. Keys are canonical base64. */
 export interface KeyListTrust {
   readonly verify: VerifySignature;
-  /** The signing key of the last list that was verified, or the one that the app pins where there was none. */
+  /** The signing key of the last verified list, or the pinned one before the first. */
   readonly signingPublicKey: string;
-  /** The recovery key that is pinned beside it, or the one that a verified list has named; `undefined` without one. */
+  /** The pinned recovery key, or the one named by a verified list; `undefined` without one. */
   readonly recoveryPublicKey: string | undefined;
-  /** Every key that a verified list has ever called revoked, signing keys among them. */
+  /** All keys that any verified list has revoked, including signing keys. */
   readonly revokedKeys: ReadonlySet<string>;
-  /** Sequence of the last list that was verified; 0 where there was none. */
+  /** Sequence of the last verified list; 0 before the first. */
   readonly lastSequence: number;
-  /** By the client's own clock, never by what a server says that it is. */
+  /** Unix seconds by the client's own clock, never by a server's. */
   readonly nowSeconds: number;
   /**
-   * How far that clock may be behind before a list, or its sequence, counts as one from the future;
-   * {@link keyListSkewSeconds} by default.
+   * How far that clock may lag before a list or its sequence counts as being from the future; default {@link
+   * keyListSkewSeconds}.
    */
   readonly clockLagSeconds?: number;
 }
 
+/**
+ * Why a key list is refused.
+ *
+ * - `malformed`: not a valid key list
+ * - `bad-signature`: the list's signature is wrong
+ * - `unknown-signing-key`: no chain of endorsements leads from a trusted key to its signing key
+ * - `expired`: past its `expires_at`
+ * - `issued-in-the-future`: `issued_at` is ahead of the client's clock by more than the tolerance
+ * - `sequence-went-back`: older than the last verified list
+ * - `sequence-too-far-ahead`: its sequence is ahead of its date and the client's clock by more than the tolerance
+ */
 export type KeyListRefusal =
   | 'malformed'
   | 'bad-signature'
@@ -41,20 +52,22 @@ export type KeyListRefusal =
   | 'sequence-went-back'
   | 'sequence-too-far-ahead';
 
+/** Result of {@link verifyKeyList}: the verified list and its signing key, or why it is refused. */
 export type KeyListVerdict =
   | { readonly kind: 'verified'; readonly list: KeyListDocument; readonly signingPublicKey: string }
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
 /**
- * How far by default `issued_at` may lie ahead of the client's clock, and a sequence ahead of the later of both. A thief
- * of the signing key could otherwise publish one list after which no true one would ever be new enough.
+ * Default tolerance, in seconds: how far `issued_at` may be ahead of the client's clock, and a sequence ahead of the
+ * later of the two. Without it, a thief of the signing key could publish one list that outdates all later genuine
+ * ones.
  */
 export const keyListSkewSeconds = 86_400;
 
 /**
- * Whether a key list may be followed. A list with the last sequence is the last list again and passes. Keep the
- * `signingPublicKey` of what was verified: it takes the place of the pinned one, so that a key that was replaced after
- * a theft signs nothing any more.
+ * Verifies a key list (docs/protocol.md#following-key-lists). A list with the last sequence is a repeat and passes.
+ * Store the returned `signingPublicKey`: it replaces the pinned key, so that a stolen and replaced key can sign no
+ * more lists.
  */
 export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
   const bytes = decodeBase64(answer.key_list);
@@ -75,14 +88,15 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  // A relay whose clock was ahead, by no more than clients tolerate, goes on from the sequence that they have followed. Its
-  // date counts as well as the client's own clock, or a client that is behind would follow days later than all others.
+  // A relay whose clock was ahead within the tolerance continues from the sequence that clients have followed. The
+  // list's date counts besides the client's clock: otherwise a client whose clock lags would follow days later than
+  // others.
   const latestSeconds = Math.max(list.issued_at, trust.nowSeconds) + clockLagSeconds;
   if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';
   return undefined;
 }
 
-// The chain holds when it can be walked, endorsement by endorsement, from a key that is trusted to the last one.
+// Valid if endorsements lead from a trusted key to the last one.
 function isTrusted(chain: KeyListDocument['signing_keys'], trust: KeyListTrust): boolean {
   let trusted = false;
   let previous: string | undefined;

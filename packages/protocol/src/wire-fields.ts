@@ -3,16 +3,16 @@ import { normalizeCiphertextBase64 } from './base64.js';
 import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
 import { uuidPattern } from './uuid.js';
 
-// Metadata under `openApi` says what a shape stands for where the OpenAPI document could not tell by itself.
+// Metadata under `openApi` describes shapes that the OpenAPI generator cannot infer.
 
-/** A UUID in any letter case; the value is lower case, as peers write it. */
+/** A UUID in any letter case; the parsed value is lower case, as peers write it. */
 export const uuid = z
   .string()
   .regex(uuidPattern, 'must be a UUID such as 9aa61d0b-8ce5-488d-8e9e-fedc346e6836')
   .transform((text) => text.toLowerCase())
   .meta({ openApi: { type: 'string', format: 'uuid' } });
 
-/** A 64-bit integer from JSON (number or bigint) or from a form (its digits). */
+/** A 64-bit integer from JSON (number or bigint) or a form (decimal digits). */
 export const pushAccountId = z
   .unknown()
   .transform((value, context): PushAccountId => {
@@ -25,7 +25,9 @@ export const pushAccountId = z
   })
   .meta({ openApi: { type: 'integer', format: 'int64' } });
 
-/** Ciphertext in base64: ASCII whitespace is dropped, what is left must be canonical. The value is canonical base64. */
+/**
+ * Ciphertext in base64. ASCII whitespace is removed; the rest must be canonical. The parsed value is canonical base64.
+ */
 export const ciphertextBase64 = z.string('must be text').transform((text, context) => {
   const canonical = normalizeCiphertextBase64(text);
   if (canonical === undefined || canonical === '') {

@@ -32,36 +32,46 @@ import type { PushTransaction, ServerPushTables } from './tables.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
+  /** HTTP operations to mount in the server's app. */
   readonly operations: readonly BoundOperation[];
   /**
-   * `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`, as `db` has them where it
-   * is given.
+   * The `push_devices` field of an event queue's first answer: maps each decimal `push_account_id` to `{status,
+   * error_code}`. Pass `db` to read inside a transaction; the default is the server's database.
    */
   pushDevicesOf(
     userId: UserId,
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
-  /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
+  /**
+   * Enqueues a notification to all devices of one user, in the transaction of the change it reports. It is sent only
+   * if that transaction commits.
+   */
   notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
   /**
-   * As `notify`, in a transaction of its own, and says to how many devices it goes; it is queued only where it goes to
-   * any.
+   * Like `notify`, in a transaction of its own. Returns how many devices it will reach. Enqueues nothing if there is
+   * none.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
-  /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
+  /**
+   * Closes the connections to the relay and aborts requests in flight. Call it after the last job has ended. Leaves a
+   * `dispatcher` from the options open.
+   */
   close(): Promise<void>;
 }
 
-// Fifty a second of each kind: as much as a relay that has just come back takes from each of its servers with ease.
+// 50 jobs per second and kind. A relay that has just recovered can easily take that from each of its servers.
 const recoverySpacingMilliseconds = 20;
 const defaultRelayTimeoutMilliseconds = 15_000;
 const maximumRelayConnections = 16;
 
-/** Call it before the database's jobs are started: it says who does its jobs. */
+/**
+ * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs
+ * start.
+ */
 export function createServerPush<Tables extends ServerPushTables>(
   options: ServerPushOptions<Tables>,
 ): ServerPush;
-// Push touches its own tables alone, and gives back the transactions of the server's whole database.
+// Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
 export function createServerPush(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
   const { link, closeLink } = createLink(options);
@@ -102,7 +112,10 @@ function sendNotification(
   });
 }
 
-/** The way to the relay, and how it is closed; no way where no relay is configured, and nothing is loaded for it. */
+/**
+ * Creates the relay link and its close function. Without a configured relay there is no link, and undici is not
+ * loaded.
+ */
 function createLink(options: ServerPushOptions): { link?: RelayLink; closeLink: () => Promise<void> } {
   const { relay, realm, clock, relayTimeoutMilliseconds } = options;
   if (relay.kind === 'not-configured') return { closeLink: async () => undefined };
@@ -126,7 +139,7 @@ function newDispatcher(): Dispatcher {
   return new Agent({ connections: maximumRelayConnections });
 }
 
-/** Removals are left where they are: they are put off on purpose. */
+/** Removals keep their time: their delay is deliberate. */
 async function bringWaitingForward({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of [deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob]) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);

@@ -1,5 +1,5 @@
-/** Longest URL of an organisation: notifications name it whole, since the phone compares it. */
+/** Maximum length of an organization's URL. Notifications include it unshortened, because the phone compares it. */
 export const maximumRealmUrlBytes = 500;
 
-// What settings and the database of a server need, which commands read too: it leads to nothing of what push does.
+// Needed by settings, the database and commands. Imports none of the push code itself.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

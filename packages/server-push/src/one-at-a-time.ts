@@ -1,11 +1,11 @@
 /**
- * Does work that has the same key one after the other, in the order in which it came; so a user who asks much at once
- * waits for itself, and takes one place among what all users have written together.
+ * Serializes work per key, FIFO. A user who sends many requests at once waits only for themselves, and holds one slot
+ * in a batch that all users share.
  */
 export class OneAtATime {
   readonly #last = new Map<number, Promise<unknown>>();
 
-  /** What `work` resolves or rejects with. */
+  /** Resolves or rejects as `work` does. */
   async run<Result>(key: number, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key);
     const own = before === undefined ? work() : before.then(work, work);

@@ -5,7 +5,7 @@ import { testNotification } from './notifications/test-notification.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
 
-/** Every operation of the server's half of encrypted push. */
+/** All operations of the server's half of encrypted push. */
 export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
   registerPushDevice,
   unregisterPushDevice,

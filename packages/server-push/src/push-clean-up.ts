@@ -14,10 +14,13 @@ export interface PushCleanUpOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A phone that has not registered again for so long after a refusal does not wait for an answer. */
+/** A phone that has not registered again for this long after a refusal no longer waits for an answer. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
-/** Has the database's jobs remove what nobody needs any more. Call it before they are started. */
+/**
+ * Schedules hourly cleanup of failed devices, old test notifications and full rate limits. Call it before the jobs
+ * start.
+ */
 export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
   database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {
     const before = clock() - failedRetentionMilliseconds;

@@ -10,26 +10,30 @@ import type { WriteTransaction } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';
 import type { ServerPushTables } from './tables.js';
 
-/** The authenticated requester, as far as push needs to know. */
+/** The authenticated user, as far as push needs to know. */
 export interface PushActor<Tables = ServerPushTables> {
   readonly userId: UserId;
+  /** Bots have no phones: push refuses them. */
   readonly isBot: boolean;
   /**
-   * Keeps the requester from being removed, and from being given another key, until the transaction ends.
-   * @throws ProtocolError as `authenticate` does when that has happened since.
+   * Locks the user until the transaction ends, so that they can be neither deactivated nor given another API key.
+   *
+   * @throws ProtocolError as `authenticate` does, if that has happened since.
    */
   readonly hold: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
 
-/** The organisation that notifications come from. */
+/** The organization that notifications come from. */
 export interface PushRealm {
+  /** The organization's UUID, by which the relay knows it. */
   readonly uuid: string;
   /** Absolute, without a trailing slash; at most {@link maximumRealmUrlBytes} bytes. */
   readonly url: string;
+  /** Shown with notifications; shortened if a notification is too long. */
   readonly name: string;
 }
 
-/** Where the relay is and who we are to it, or that the organisation has none. */
+/** Address and credentials for the relay, or that the organization has none. */
 export type RelayAccount =
   | {
       readonly kind: 'configured';
@@ -39,43 +43,52 @@ export type RelayAccount =
     }
   | { readonly kind: 'not-configured' };
 
-/** An event, and the users whose clients are told of it. */
+/** An event and its audience. */
 export interface AddressedEvent {
   readonly event: JsonObject;
-  /** Ids of users; one that is there twice is told once. */
+  /** User ids; duplicates get the event once. */
   readonly audience: readonly UserId[];
 }
 
-/** Hands events to all clients of their audiences, in that order, within the transaction of the change they tell of. */
+/**
+ * Publishes events to all clients of their audiences, in order, in the transaction of the change. Clients must receive
+ * them only if it commits.
+ */
 export type PublishEvents<Tables = ServerPushTables> = (
   transaction: WriteTransaction<Tables>,
   events: readonly AddressedEvent[],
 ) => Promise<void>;
 
-/** What a chat server gives to have encrypted push; `Tables` are all of its own. */
+/** Dependencies of {@link createServerPush}; `Tables` are all tables of the chat server. */
 export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Opened with {@link serverPushMigrations} among its migrations. */
   readonly database: DatabaseWithJobs<Tables>;
   /**
-   * Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does
-   * whom the server knows.
+   * Authenticates a request by its head, before the body is read, and names the actor with `setActor`.
+   *
+   * @throws ProtocolError for missing or invalid credentials.
    */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
+  /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
-  /** Whether a user should still be told of a message that waits to be delivered; always where nothing is given. */
+  /**
+   * Whether a queued message should still be shown to a user; called before each delivery attempt. Default: always
+   * `true`.
+   */
   readonly isWanted?: (userId: UserId, messageId: number) => Promise<boolean>;
   readonly relay: RelayAccount;
   readonly realm: PushRealm;
   readonly sodium: Sodium;
+  /** Returns Unix milliseconds. */
   readonly clock: Clock;
-  /** A number from 0 up to, not including, 1. */
+  /** Random number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How requests reach the relay; a connection pool of our own where nothing is given. */
+  /** HTTP dispatcher for requests to the relay; default: a pool of 16 connections. */
   readonly dispatcher?: Dispatcher;
-  /** Registrations that each user may have forwarded in an hour; 60 where nothing is said. */
+  /** Rate limit: registrations forwarded per user and hour; default 60. */
   readonly registrationsPerHour?: number;
-  /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
+  /** Timeout of a request to the relay; default 15 seconds. */
   readonly relayTimeoutMilliseconds?: number;
 }

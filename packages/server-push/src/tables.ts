@@ -2,28 +2,28 @@ import type { PushAccountIdText, RelayDeviceId, UserId } from '@waxwing/protocol
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** The server's number for a PushDevice. The relay knows it by another one, a {@link RelayDeviceId}. */
+/** The server's id of a PushDevice. The relay has an id of its own for it, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 
-/** A transaction of the server's, as far as push uses it. */
+/** A write transaction on the push tables. */
 export type PushTransaction = WriteTransaction<ServerPushTables>;
 
-/** The tables of the server's half of encrypted push. Instants in Unix milliseconds. */
+/** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables {
   /**
-   * One row for each (user, `push_account_id`). The registration in force is `token_kind`, `push_public_key` and
-   * `relay_device_id`; the newest one is `pending_*` until the relay has decided on it.
+   * One row per (user, `push_account_id`). `token_kind`, `push_public_key` and `relay_device_id` hold the active
+   * registration. `pending_*` hold the newest one until the relay decides on it.
    */
   push_devices: {
     id: Generated<PushDeviceId>;
     user_id: UserId;
     /** Decimal text. */
     push_account_id: PushAccountIdText;
-    /** Counts the registrations that were accepted from the phone, so that work for an older one changes nothing. */
+    /** Counts the registrations accepted from the phone. A job for an older generation changes nothing. */
     generation: number;
-    /** Tells an identical repeat of the newest registration from a changed one. */
+    /** Hash of the newest registration; makes a repeat idempotent. */
     registration_hash: string;
-    /** Why the newest registration failed. */
+    /** Why the newest registration failed; `null` if it did not. */
     error_code: string | null;
     changed_at: number;
     pending_token_kind: 'fcm' | 'apns' | null;
@@ -41,13 +41,13 @@ export interface ServerPushTables {
     user_id: UserId;
     sent_at: number;
   };
-  /** How much of its allowance of registrations each user has used; a user without a row has all of it. */
+  /** Rate limit on registrations. A user without a row has used nothing. */
   registration_rates: {
     user_id: UserId;
-    /** When all of the allowance is there again. */
+    /** When the full allowance is back. */
     full_at: number;
   };
-  /** A single row, `id` 1: how the relay was found when it was last asked. */
+  /** A single row with `id` 1: the last known state of the relay link. */
   relay_link: {
     id: number;
     last_success_at: number | null;
@@ -141,7 +141,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0005-relay-devices-in-force': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // A device that was never in force has none, and need not be written there.
+        // A partial index: devices that were never active have no relay device and need no entry.
         await db.schema.dropIndex('push_devices_relay_device').execute();
         await sql`create index push_devices_relay_device on push_devices (relay_device_id)
           where relay_device_id is not null`.execute(db);
@@ -149,7 +149,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0006-no-relay-device-index': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // Devices of the relay are looked up by their account.
+        // Relay devices are looked up by their account.
         await db.schema.dropIndex('push_devices_relay_device').execute();
       },
     },

@@ -2,8 +2,8 @@ import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } 
 import { isPostgres } from './is-postgres.js';
 
 /**
- * Waits until no other transaction holds `name`, and holds it until this one ends: for what must not be decided by two
- * at once and has no row of its own to lock. On SQLite there is one transaction at a time anyway.
+ * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. For decisions that
+ * must not race and have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
  */
 export async function holdAlone<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
@@ -11,8 +11,8 @@ export async function holdAlone<Tables>(db: Transaction<Tables>, name: string): 
 }
 
 /**
- * Holds `name` until the transaction ends, beside any others that hold it so: whoever wants to hold it alone waits for all
- * of them. On SQLite there is one transaction at a time anyway.
+ * Takes the shared advisory lock `name` until the transaction ends. {@link holdAlone} waits for all shared holders. A
+ * no-op on SQLite, which runs one write transaction at a time.
  */
 export async function holdTogether<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
@@ -20,9 +20,9 @@ export async function holdTogether<Tables>(db: Transaction<Tables>, name: string
 }
 
 /**
- * A condition which is true for one transaction at a time: it holds `name` until it ends, and for others the condition
- * is false instead of making them wait, so that no two transactions ever wait for each other. It may be false once in a
- * while though nobody holds the name, which may be a column. On SQLite there is one transaction at a time anyway.
+ * Condition that tries to take the advisory lock `name` (a text or a column): true for the one transaction that gets
+ * it, until that ends; false for others. Never waits, so that it cannot deadlock. May rarely be false although the
+ * lock is free (a hash collision). Always true on SQLite, which runs one write transaction at a time.
  */
 export function nobodyElseHolds<Tables>(
   db: Kysely<Tables>,
@@ -31,7 +31,7 @@ export function nobodyElseHolds<Tables>(
   return isPostgres(db) ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})` : sql<boolean>`true`;
 }
 
-/** The lock of a name: the same for those who wait for it and those who only ask. */
+/** Lock key of a name; the same for waiting and trying locks. */
 function advisoryKey(name: string | Expression<string>): RawBuilder<unknown> {
   return sql`hashtextextended(${name}, 0)`;
 }

@@ -2,46 +2,48 @@ import type { Kysely, Transaction } from 'kysely';
 import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
-/** What {@link openDatabase} needs of a kind of database. */
+/** Interface that {@link openDatabase} needs from a kind of database. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
-  /** How many transactions may be in flight at once. */
+  /** Maximum concurrent write transactions. */
   readonly lanes: number;
   isConflict(error: unknown): boolean;
-  /** In the one transaction that writes at a time; nothing where there are several. */
+  /** Runs queries synchronously in the write transaction; only where there is one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
-  /** Lifts the limit on how long a statement may take, until the transaction ends; nothing where there is none. */
+  /** Lifts the statement timeout until the transaction ends; absent if there is none. */
   waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
-  /** Has tables changed through a connection that waits for as long as it takes. */
+  /** Runs migrations on a connection without statement timeouts. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
-  /** Does what writes through another connection of this process, as {@link Database.inTurn} says. */
+  /** Runs `work` while holding the write lock: see {@link Database.inTurn}. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
+  /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   close(): Promise<void>;
 }
 
 interface Migration<Tables> {
   readonly db: Kysely<Tables>;
-  /** The first thing that a migration does, so that only one process does it. */
+  /** Takes the migration lock, first thing in the transaction, so that only one process migrates. */
   lock(transaction: Transaction<Tables>): Promise<void>;
 }
 
 /**
- * `serving` for the process that answers requests and does jobs; `visiting` for a command beside it; `helping` for a thread
- * of the serving process, which opens what is open there already, and on SQLite writes when it is given a turn.
+ * - `serving`: the process that answers requests and runs jobs
+ * - `visiting`: a command beside it
+ * - `helping`: a worker thread of the serving process. It opens a database that is already open there. On SQLite it
+ *   writes only while the main thread holds the write lock for it.
  */
 export type DatabaseRole = 'serving' | 'visiting' | 'helping';
 
 export interface BackendOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** Names of the units whose tables are in a database of ours. */
+  /** Names of the units whose tables a database of this program has. */
   readonly units: readonly string[];
-  /** The most connections that are opened, where there are several. */
+  /** Maximum connections, on PostgreSQL. */
   readonly connections: number;
-  /** Told of what went wrong in the background. */
+  /** Called with errors of background work. */
   onError(error: unknown): void;
 }

@@ -4,13 +4,13 @@ import { isPostgres } from './is-postgres.js';
 import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-of-rows.js';
 
 /**
- * An insertion of any number of rows. On PostgreSQL all of them are one statement ({@link StatementOfRows}); SQLite, where
- * a statement costs no round trip, gets as few prepared ones as it can.
+ * Inserts any number of rows. On PostgreSQL, one statement for all ({@link StatementOfRows}). On SQLite, where a
+ * statement costs no round trip, as few prepared statements as possible.
  */
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;
 
-  /** @param build the insertion of `rows`, which are given to its `expression`; nothing else of it may be a parameter. */
+  /** @param build the insertion of `rows`, to be passed to `expression`. It may contain no other parameters. */
   constructor(
     db: Pick<Kysely<never>, 'getExecutor'>,
     columns: GivenColumns,
@@ -24,7 +24,7 @@ export class BulkInsert<Result = never> {
     this.#run = (db, rows) => statement.run(db, rows);
   }
 
-  /** What the insertion returns, in no order. */
+  /** Returns the rows of `returning`, in no particular order. */
   run<Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]): Promise<Result[]> {
     return this.#run(db, rows);
   }

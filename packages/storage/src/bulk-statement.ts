@@ -1,19 +1,19 @@
 import type { Transaction } from 'kysely';
 import { rowsOfText } from './run-at-once.js';
 
-// Few shapes of statement, so that each stays prepared; the larger ones share the cost of a round trip.
+// Few statement shapes, so that each stays prepared; the larger ones amortize a round trip.
 const rowsPerStatement = [64, 16, 4, 1] as const;
 
-/** A statement for any number of rows, run in as few executions as its prepared shapes allow. */
+/** A statement for any number of rows, run in as few executions as its prepared shapes (64, 16, 4, 1 rows) allow. */
 export class BulkStatement<Result = never> {
   readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
 
-  /** @param build the statement's text for so many rows; it takes the parameters of each row, one row after the other. */
+  /** @param build returns the SQL for a number of rows; its parameters are the values of each row, row by row. */
   constructor(build: (rows: number) => string) {
     this.#shapes = rowsPerStatement.map((size) => ({ size, sql: build(size) }));
   }
 
-  /** What the executions return, in no order. */
+  /** Returns the rows of all executions, in no particular order. */
   async run<Tables>(db: Transaction<Tables>, rows: readonly (readonly unknown[])[]): Promise<Result[]> {
     const returned: Result[] = [];
     let offset = 0;

@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { type FoundPrivateFile, findPrivateFile, makePrivateFolder } from '@waxwing/service/config';
 
 /**
- * Makes an empty file of mode 0600, and its folder, where there is none. One that is there must be readable and writable,
- * but is not opened: closing a file ends every lock of the operating system that this process holds on it.
+ * Creates an empty file of mode 0600, and its folder, if missing. An existing file must be readable and writable, but
+ * is not opened: closing it would release all POSIX locks that this process has on it.
+ *
  * @throws the operating system's error.
  */
 export function makePrivateFile(path: string): void {
@@ -16,7 +17,9 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Why no database file can be at a path: a sentence that says what to do; `undefined` where one is, or can be made. */
+/**
+ * Explains why there can be no database file at `path`, and what to do. Returns `undefined` if there is one or can be.
+ */
 export function describeMisplacement(path: string): string | undefined {
   const folder = dirname(path);
   const there = statSync(folder, { throwIfNoEntry: false });
@@ -33,8 +36,9 @@ export function describeMisplacement(path: string): string | undefined {
 }
 
 /**
- * Why a database file must not be used: it, what SQLite keeps beside it, or a link that leads to it is not the process's or
- * root's alone. A sentence that says what to do; `undefined` for private files, and for files that are not there.
+ * Explains why a database file must not be used, and what to do: the file, SQLite's files beside it, or a symbolic
+ * link to it are accessible to users other than this process's and root. Returns `undefined` for private and for
+ * missing files.
  */
 export function describeOpenness(path: string): string | undefined {
   const file = find(path);
@@ -51,12 +55,12 @@ function sentence(path: string, found: FoundPrivateFile | undefined): string | u
   return found?.problem === undefined ? undefined : `The database file ${path} ${found.problem}.`;
 }
 
-// By name alone: closing the file would end every lock of the operating system that this process holds on it.
+// Checks by name only: closing the file would release all POSIX locks that this process has on it.
 function find(path: string): FoundPrivateFile | undefined {
   try {
     return findPrivateFile(path, { isWrittenByProgram: true });
   } catch {
-    // Not there, or out of reach: opening it says why.
+    // Missing or inaccessible: opening it reports why.
     return undefined;
   }
 }

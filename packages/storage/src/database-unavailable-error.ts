@@ -1,9 +1,9 @@
-/** How long a client should wait before it asks again, in seconds. */
+/** `Retry-After` for clients, in seconds. */
 const retryAfterSeconds = 5;
 
 /**
- * The database does not answer right now, or has no room left: nothing of the write stays, or (when the connection
- * broke during the commit) whether it stays is not known. Trying again later is safe and needs no restart.
+ * The database is temporarily unreachable or out of space. The write was rolled back; if the connection broke during
+ * the commit, its outcome is unknown. Safe to retry later, without a restart.
  */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';

@@ -5,11 +5,11 @@ import { makePrivateFile } from './database-file.js';
 const retryMilliseconds = 20;
 
 export interface FileLockOptions {
-  /** How long to wait for another holder, in milliseconds. */
+  /** How long to wait for another holder, in milliseconds; default 10,000. */
   readonly patienceMilliseconds?: number;
 }
 
-/** Another process, or something else in this one, holds a lock. */
+/** Another process, or other code in this one, holds the lock. */
 export class FileLockHeldError extends Error {
   constructor(path: string) {
     super(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
@@ -18,9 +18,10 @@ export class FileLockHeldError extends Error {
 }
 
 /**
- * Runs `action` while no other process, and nothing else in this one, holds the lock at `path`. It is a lock of the
- * operating system: a process that dies holds nothing, and the file that stays behind is empty and harmless.
- * @throws FileLockHeldError when another holder does not let go within the patience (10 s by default).
+ * Runs `action` while holding the exclusive lock at `path`, against other processes and other code in this one. The
+ * lock is an operating system lock: it ends with its process, and the empty file that remains is harmless.
+ *
+ * @throws FileLockHeldError if another holder keeps it beyond the patience (10 s by default).
  */
 export async function withFileLock<Result>(
   path: string,

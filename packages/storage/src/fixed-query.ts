@@ -2,7 +2,7 @@ import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 import { rowsOf } from './run-at-once.js';
 
-/** Stands in a query for a value that is given when it is run. */
+/** Placeholder in a compiled query for a value that is given at run time. */
 class Placeholder {
   readonly name: string;
 
@@ -11,16 +11,16 @@ class Placeholder {
   }
 }
 
-/** Runs a query with these values for its parameters; its rows. */
+/** Runs the query with these parameter values. Returns its rows. */
 export type FixedQuery<Tables, Parameters, Row> = (
   db: Kysely<Tables>,
   parameters: Parameters,
 ) => Promise<Row[]>;
 
 /**
- * A query whose text is always the same: it is built and compiled once for each kind of database, which takes longer than
- * most of them run. `build` gets each value by `parameter(name)`, and must not look at it: what is calculated from values
- * is a parameter itself.
+ * A query with fixed text, built and compiled once per kind of database: compiling takes longer than running most
+ * queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. Values computed from
+ * others need a parameter of their own.
  */
 export function fixedQuery<Tables, Parameters, Row>(
   build: (

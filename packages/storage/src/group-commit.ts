@@ -18,26 +18,25 @@ interface Committed {
 }
 
 export interface GroupCommitOptions extends RepeatConflictsOptions {
-  /** How many transactions may be in flight at once. */
+  /** Maximum concurrent transactions. */
   readonly lanes: number;
-  /** Runs queries of the transaction under way, where there is one at a time. */
+  /** Runs queries of the current transaction synchronously, where there is one at a time. */
   readonly runAtOnce?: RunAtOnce | undefined;
-  /** Told of an action after a commit that threw. */
+  /** Called with the error of an `afterCommit` action. */
   onActionError(error: unknown): void;
 }
 
 const maximumWritesPerCommit = 256;
-// Fewer than this are not worth splitting over several transactions.
+// Fewer writes than this are not split over several transactions.
 const minimumShare = 32;
-// A commit takes about as long; whoever waits for one must not wait for many others instead.
+// About the duration of a commit: a write must not wait longer than that for others to join its batch.
 const mostGatheringMilliseconds = 10;
-// A group in which more writes fail than this is not worth keeping together.
+// If more writes of a group fail, the rest are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
 /**
- * Commits the writes together that arrive while another commit runs, or in turns of the event loop that follow each other:
- * the cost of a durable commit is shared by all of them. A write that throws fails alone; the others are done again
- * without it.
+ * Group commit: batches the writes that arrive while another commit runs, or in consecutive event-loop ticks, so that
+ * they share the cost of one durable commit. A write that throws fails alone; the others run again without it.
  */
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
@@ -52,9 +51,10 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Resolves with the write's result once it is committed. Rejects with what the write threw; nothing is changed then.
-   * One that `isGathered` holds what a whole turn of the event loop brought, and begins at once where no other is under way.
-   * @throws DatabaseUnavailableError when the database does not answer.
+   * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed
+   * nothing. With `isGathered`, the write already is the batch of a whole tick, and begins at once if a lane is free.
+   *
+   * @throws DatabaseUnavailableError if the database is unreachable.
    */
   run<Result>(write: Write<Tables, Result>, isGathered = false): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -67,8 +67,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Commits a write that takes long in a transaction of its own, one after another; writes of {@link run} go on beside it
-   * where the database allows that. Resolves and rejects as `run` does.
+   * Commits a slow write in a transaction of its own, one at a time. Writes of {@link run} continue beside it where
+   * the database allows. Resolves and rejects as `run` does.
    */
   runAlone<Result>(write: Write<Tables, Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -88,8 +88,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit, up to what one
-   * takes, but not for long; and for nothing where all that waits was gathered already.
+   * Collects more writes while each event-loop tick (which the last commit may have delayed) brings some, up to a full
+   * batch and for at most 10 ms. Returns at once if all pending writes are gathered already.
    */
   async #gather(): Promise<void> {
     const enough = this.#options.lanes === 1 ? maximumWritesPerCommit : minimumShare;
@@ -110,13 +110,13 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // It may have failed only for what the others did: alone, the failure is its own.
+      // It may have failed only because of the others. Alone, the failure is its own.
       if (culprit !== undefined) await this.#commitAlone(culprit);
     }
     for (const waiting of rest) await this.#commitAlone(waiting);
   }
 
-  /** The index of the write that failed, `unknown` when none of them can be blamed, or `settled`. */
+  /** Returns the index of the write that failed, `unknown` if no single one is to blame, or `settled`. */
   async #tryTogether(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
     const progress = { index: -1 };
     try {
@@ -153,7 +153,7 @@ export class GroupCommit<Tables> {
     });
   }
 
-  /** `progress.index` is that of the write under way; -1 before the first and after the last. */
+  /** `progress.index` is the index of the running write; -1 before the first and after the last. */
   async #commit(group: readonly Waiting<Tables>[], progress: { index: number }): Promise<Committed> {
     const lastSteps: (() => Promise<void>)[] = [];
     const actions: (() => void)[] = [];
@@ -164,7 +164,7 @@ export class GroupCommit<Tables> {
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
-      // Taken back in the end: a query that comes too late must not get into the next transaction.
+      // Revoked at the end: a late query must not run in the next transaction.
       const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
       try {
         const results: unknown[] = [];

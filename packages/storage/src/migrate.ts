@@ -3,31 +3,32 @@ import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import type { UntypedDatabase } from './untyped-database.js';
 
-/** Forward-only changes of one unit's tables, by name; run in the order of their names. */
+/** Forward-only migrations of one unit's tables, by name; run in the order of their names. */
 export interface MigrationSet {
-  /** Names the table that remembers what was run. */
+  /** Prefix of the table that records completed migrations (`<unit>_migrations`). */
   readonly unit: string;
   readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
   /**
-   * The tables in which a new database has rows, and how many, which an import replaces by its own; in an order in which
-   * they can be emptied.
+   * Tables in which a new database has rows, with their number. An import replaces these rows by its own. Ordered so
+   * that the tables can be emptied one after another.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
 }
 
-/** What has been run of one unit, in order, and what is still to come. */
+/** Completed and pending migrations of one unit, in order. */
 export interface MigrationStatus {
   readonly unit: string;
   readonly done: readonly string[];
   readonly pending: readonly string[];
-  /** Those of the done ones that this program does not know, because a newer version has run them. */
+  /** Completed migrations that this program does not know: a newer version ran them. */
   readonly newer: readonly string[];
 }
 
 /**
- * Brings the tables of each unit up to date, all in one transaction that `lock` begins with, so that of several
- * processes that start at once one does it and the others find it done.
- * @throws DatabaseUnusableError when the database comes from a newer version, or a migration fails (nothing of it stays).
+ * Migrates each unit's tables, all in one transaction. `lock` runs first in it, so that of several starting processes
+ * one migrates and the others find it done.
+ *
+ * @throws DatabaseUnusableError if the database comes from a newer version, or a migration fails (and is rolled back).
  */
 export async function migrate<Tables>(
   db: Kysely<Tables>,
@@ -40,7 +41,7 @@ export async function migrate<Tables>(
   });
 }
 
-/** Reads what has been run, without changing anything. */
+/** Reads the status of each unit's migrations; changes nothing. */
 export async function readMigrationStatus(
   db: UntypedDatabase,
   sets: readonly MigrationSet[],
@@ -53,7 +54,7 @@ export async function readMigrationStatus(
   return statuses;
 }
 
-/** What is to be said of a unit of which these steps have been run. */
+/** Computes a unit's status from the names of its completed migrations. */
 export function statusOf({ unit, migrations }: MigrationSet, done: readonly string[]): MigrationStatus {
   const known = Object.keys(migrations).sort();
   return {

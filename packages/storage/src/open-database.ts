@@ -20,59 +20,64 @@ export interface OpenDatabaseOptions {
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
   readonly role: DatabaseRole;
-  /** Told of what went wrong in the background. */
+  /** Called with errors of background work. */
   onError(error: unknown): void;
-  /** The most connections to PostgreSQL that this process opens, from 2 on; 10 where nothing is said. */
+  /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
 }
 
-/** An open, migrated database. */
+/** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
 export interface Database<Tables> {
   readonly kind: 'sqlite' | 'postgres';
-  /** For reading what is committed. Writes go through {@link write}. */
+  /** For reads of committed data. Writes go through {@link write}. */
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /**
-   * Commits `write` durably, together with others of the same moment. See {@link GroupCommit}.
-   * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
+   * Commits `write` durably, in a batch with concurrent writes ({@link GroupCommit}). `write` may run more than once.
+   *
+   * @throws DatabaseUnavailableError if the database is unreachable; answer with a 503 then.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
-  /** {@link write} of what a whole turn of the event loop brought: it begins at once where no other is under way. */
+  /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */
   writeGathered<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Commits a write that is one statement, which needs no transaction around it: on PostgreSQL, a single round trip.
-   * @throws DatabaseUnavailableError as {@link write}.
+   * Commits a write that is a single statement and needs no explicit transaction: one round trip on PostgreSQL.
+   *
+   * @throws DatabaseUnavailableError like {@link write}.
    */
   writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * Commits a write that takes long, or changes very many rows, in a transaction of its own. On PostgreSQL it holds up no
-   * other write; on SQLite nobody else writes meanwhile, and the answer says for how long.
-   * @throws DatabaseUnavailableError as {@link write}.
+   * Commits a slow write, or one that changes very many rows, in a transaction of its own. On PostgreSQL it blocks no
+   * other writes. On SQLite it blocks them all, and the result says for how long.
+   *
+   * @throws DatabaseUnavailableError like {@link write}.
    */
   writeAlone<Result>(write: Write<Tables, Result>): Promise<AloneResult<Result>>;
   /**
-   * Does `work`, in which a thread that helps commits what it is told to. On SQLite nobody else of this process writes
-   * meanwhile; on PostgreSQL it begins at once.
-   * @throws DatabaseUnavailableError as {@link write}, or what `work` throws.
+   * Runs `work` while holding the write lock, so that a worker thread can commit. On SQLite no other write of this
+   * process runs meanwhile; on PostgreSQL `work` begins at once.
+   *
+   * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
    */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
+  /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
-  /** Further calls do nothing. */
+  /** Closes the connections. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What a write alone answered. */
+/** Result of {@link Database.writeAlone}. */
 export interface AloneResult<Result> {
   readonly result: Result;
-  /** Milliseconds for which it kept others from writing; `undefined` on PostgreSQL, where it did not. */
+  /** Milliseconds for which it blocked other writes; `undefined` on PostgreSQL, where it blocked none. */
   readonly fileHeldMilliseconds: number | undefined;
 }
 
 const defaultConnections = 10;
 
 /**
- * Opens the database and, but for a thread that helps, brings its tables up to date.
+ * Opens the database and migrates its tables (except in a `helping` thread).
+ *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
@@ -125,8 +130,10 @@ async function writeAlone<Tables, Result>(
 }
 
 /**
- * The SQLite file that the URL names, when there is none yet; opening it would make an empty one.
- * @throws the system's error when that cannot be found out.
+ * Path of the SQLite file in `url` if it does not exist yet, else `undefined`. Check first: opening would create an
+ * empty file.
+ *
+ * @throws the operating system's error if that cannot be determined.
  */
 export function missingFile(url: string): string | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
@@ -134,8 +141,9 @@ export function missingFile(url: string): string | undefined {
 }
 
 /**
- * What has been run of each unit's migrations, and what the next start would run; changes nothing.
- * @throws DatabaseUnusableError when the database cannot be opened, and when its file could not be made.
+ * Completed and pending migrations of each unit; changes nothing. For a missing SQLite file, all are pending.
+ *
+ * @throws DatabaseUnusableError if the database cannot be opened, or its file could not be created.
  */
 export async function migrationStatus(
   options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
@@ -174,7 +182,7 @@ async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tab
   if (scheme === undefined) {
     throw new DatabaseUnusableError('The database URL has no scheme: write sqlite:<file> or postgres://….');
   }
-  // The rest of the URL may hold a password.
+  // Omits the rest of the URL, which may contain a password.
   throw new DatabaseUnusableError(
     `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`,
   );

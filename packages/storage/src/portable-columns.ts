@@ -8,7 +8,7 @@ export const columnTypes = {
   text: 'text',
 } as const;
 
-/** Adds the primary key `id`: a positive integer that the database picks and never uses twice. */
+/** Adds the primary key `id`: a positive integer that the database assigns and never reuses. */
 export function addIdColumn<Table extends string>(
   db: Kysely<unknown>,
   table: CreateTableBuilder<Table>,
@@ -20,8 +20,8 @@ export function addIdColumn<Table extends string>(
 }
 
 /**
- * Keeps the rows of a table in the order of its primary key where the database can: many small rows that come together are
- * next to each other then, and each of them is in one tree less.
+ * Stores a table in primary key order where supported (SQLite's `without rowid`): small rows inserted together are
+ * adjacent, and each is in one B-tree fewer.
  */
 export function inKeyOrder<Table extends string, Columns extends string>(
   db: Kysely<unknown>,

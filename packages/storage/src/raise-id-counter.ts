@@ -7,8 +7,8 @@ import type { Database } from './open-database.js';
 const margin = 4096;
 
 /**
- * Makes the ids that a table hands out go on above `floor`, a safe integer. Never lowers the counter, and does nothing where
- * it is there already. Processes that hand out ids meanwhile go on undisturbed.
+ * Raises a table's id counter to at least `floor`, a safe integer, so that new ids are above it. Never lowers it;
+ * idempotent. Other processes can insert rows meanwhile.
  */
 export async function raiseIdCounter<Tables>(
   database: Pick<Database<Tables>, 'write'>,
@@ -17,7 +17,7 @@ export async function raiseIdCounter<Tables>(
 ): Promise<void> {
   await database.write(async ({ db }) => {
     if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
-    // Two that raise it at once would else set it back by what was handed out between them.
+    // Two concurrent raises could set the counter back by the ids assigned between them.
     await holdAlone(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found
@@ -25,7 +25,7 @@ export async function raiseIdCounter<Tables>(
   });
 }
 
-/** SQLite keeps a counter from the first row on. */
+/** SQLite has a counter only from a table's first row on. */
 async function raiseSqliteCounter<Tables>(db: Kysely<Tables>, table: string, floor: number): Promise<void> {
   const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(
     db,

@@ -1,9 +1,9 @@
-/** Few enough that nobody waits for long for the transaction that removes them. */
+/** Small enough that a batch's transaction delays no other write for long. */
 const rowsPerBatch = 500;
 
 /**
- * Calls `removeSome` with the most rows that it may remove, each call a transaction of its own, until it has fewer to
- * remove or `signal` is aborted. The answer is how many were removed.
+ * Calls `removeSome` with the maximum number of rows (500), each call a transaction of its own. Stops when it removes
+ * fewer, or `signal` is aborted. Returns the total.
  */
 export async function removeInBatches(
   removeSome: (limit: number) => Promise<number>,

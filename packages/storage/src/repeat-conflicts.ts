@@ -1,18 +1,18 @@
 export interface RepeatConflictsOptions {
-  /** How many connections to the database there may be. */
+  /** Maximum connections to the database. */
   readonly connections: number;
-  /** Whether what failed lost against another transaction and may win when it is done again. */
+  /** Whether an error is a conflict with another transaction, so that a retry may succeed. */
   isConflict(error: unknown): boolean;
 }
 
 const maximumConflicts = 8;
 
-/** Does `act`, and again from the start each time that it loses against others, for as long as that may well end. */
+/** Runs `act`, and retries it from the start after a conflict: at most 8 times, plus once per connection. */
 export async function repeatConflicts<Result>(
   act: () => Promise<Result>,
   { connections, isConflict }: RepeatConflictsOptions,
 ): Promise<Result> {
-  // Each connection may have lost a statement that it kept.
+  // Each connection may have lost a prepared statement.
   const mostAttempts = maximumConflicts + connections;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 
-/** What a column of {@link rowsAsTable} holds: whole numbers up to 2^53, or text without NUL. */
+/** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';
 
 /**
- * Rows as a table of a statement, however many: they travel as one parameter, so that the statement stays the same.
- * Use it as `from ${rowsAsTable(db, 'v', { id: 'integer' }, rows)}`.
+ * Passes any number of rows to a statement as a table. They are one JSON parameter, so that the SQL text stays the
+ * same. Use it as `from ${rowsAsTable(db, 'v', { id: 'integer' }, rows)}`.
  */
 export function rowsAsTable<Tables, Column extends string>(
   db: Kysely<Tables>,
@@ -17,7 +17,7 @@ export function rowsAsTable<Tables, Column extends string>(
   return rowsAsTableOf(db, name, columns, JSON.stringify(rows));
 }
 
-/** As {@link rowsAsTable}, of a JSON array: what a query whose text is fixed has as a parameter. */
+/** Like {@link rowsAsTable}, from a JSON array: for a parameter of a fixed query. */
 export function rowsAsTableOf<Tables, Column extends string>(
   db: Kysely<Tables>,
   name: string,
@@ -33,7 +33,9 @@ export function rowsAsTableOf<Tables, Column extends string>(
   return sql`(select ${sql.raw(values.join(', '))} from json_each(${json})) as ${sql.raw(`"${name}"`)}`;
 }
 
-/** Numbers as the right side of `in`, however many: one parameter, so that the statement stays the same. */
+/**
+ * Right-hand side of `in` for any number of values. They are one JSON parameter, so that the SQL text stays the same.
+ */
 export function amongNumbers<Tables, Id extends number>(
   db: Kysely<Tables>,
   numbers: readonly Id[],
@@ -41,19 +43,19 @@ export function amongNumbers<Tables, Id extends number>(
   return amongNumbersOf<Tables, Id>(db, JSON.stringify(numbers));
 }
 
-/** As {@link amongNumbers}, of a JSON array: what a query whose text is fixed has as a parameter. */
+/** Like {@link amongNumbers}, from a JSON array: for a parameter of a fixed query. */
 export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, json: string): RawBuilder<Id> {
   return isPostgres(db)
     ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
     : sql<Id>`(select value from json_each(${json}))`;
 }
 
-/** The numbers of a JSON array in a column of text, as a table with the column `value`, beside the row that it is in. */
+/** Expands a text column with a JSON array of numbers into a lateral table with the column `value`. */
 export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
   return elementsIn(db, column, name, 'bigint');
 }
 
-/** As {@link numbersIn}, of an array of texts. */
+/** Like {@link numbersIn}, for an array of texts. */
 export function textsIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
   return elementsIn(db, column, name, 'text');
 }

@@ -1,14 +1,14 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 
-/** Runs a query without waiting for anything; `undefined` for one that has to wait, which is not begun. */
+/** Runs a query synchronously; returns `undefined`, without running it, if it would have to wait. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
-// A property, because a weak map of all transactions keeps the garbage collector busy; of the executor, because a database
-// with other tables has the same one, and every transaction one of its own.
+// A property, because a WeakMap of all transactions slows down garbage collection. On the executor, because
+// `withTables` keeps it, and every transaction has one of its own.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 
-/** Has {@link rowsOf} run queries of `db` so, until the answer is called. */
+/** Makes {@link rowsOf} run queries of `db` with `run`, until the returned function is called. */
 export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => void {
   const executor = db.getExecutor() as AtOnce;
   executor[runAtOnceKey] = run;
@@ -18,8 +18,8 @@ export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => 
 }
 
 /**
- * The rows of a compiled query. Where it can be run at once it passes by what Kysely does around each query, which takes
- * as long as half of them.
+ * Runs a compiled query and returns its rows. Bypasses Kysely's overhead where the query can run synchronously: it
+ * takes as long as half of the queries.
  */
 export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Row[]> {
   const executor = db.getExecutor() as AtOnce;
@@ -27,7 +27,7 @@ export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQue
   return result.rows;
 }
 
-/** As {@link rowsOf}, of a query's text. */
+/** Like {@link rowsOf}, for SQL text. */
 export function rowsOfText<Tables, Row>(
   db: Kysely<Tables>,
   text: string,

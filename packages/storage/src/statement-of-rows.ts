@@ -4,31 +4,31 @@ import { keepPrepared } from './postgres/prepared-statements.js';
 import type { RowColumn } from './rows-as-table.js';
 import { rowsOfText } from './run-at-once.js';
 
-/** The columns of the rows that a statement is given, and what they hold; integers and text may be null. */
+/** Columns of the given rows and their types; integers and texts may be null. */
 export type GivenColumns = Readonly<Record<string, RowColumn>>;
 
-/** Their names, in the order in which rows give their values. */
+/** Names of the columns, in the order of a row's values. */
 export function namesOf<Columns extends GivenColumns>(columns: Columns): (keyof Columns & string)[] {
   return Object.keys(columns);
 }
 
-/** The values of one row, in the order of the columns. */
+/** Values of one row, in the order of the columns. */
 export type GivenRow = readonly (string | number | null)[];
 
 export interface StatementOfRowsOptions {
-  /** Whether it only inserts, so that each connection may keep it planned. */
+  /** Whether it only inserts, so that each connection may keep it prepared. */
   readonly isInsertion: boolean;
 }
 
 /**
- * A statement of PostgreSQL for any number of rows. They travel as an array for each column, so that its text is short and
- * always the same.
+ * A PostgreSQL statement for any number of rows. They are passed as one array per column, so that the text is short
+ * and always the same.
  */
 export class StatementOfRows<Result = never> {
   readonly #text: string;
   readonly #columns: number;
 
-  /** @param build the statement, given a query for `rows`; nothing else of it may be a parameter. */
+  /** @param build the statement, given a query for `rows`. It may contain no other parameters. */
   constructor(
     columns: GivenColumns,
     build: (rows: RawBuilder<unknown>) => CompiledQuery<Result>,
@@ -40,7 +40,7 @@ export class StatementOfRows<Result = never> {
     this.#columns = types.length;
   }
 
-  /** What the statement returns. */
+  /** Returns the statement's rows. */
   async run<Tables>(db: Kysely<Tables>, rows: readonly GivenRow[]): Promise<Result[]> {
     if (rows.length === 0) return [];
     const arrays = Array.from({ length: this.#columns }, (_, column) =>

@@ -1,22 +1,24 @@
 import type { Transaction } from 'kysely';
 
-/** A write under way, for code that brings its own tables (the job queue). */
+/** A write in progress, for code that brings its own tables (such as the job queue). */
 export interface AnyTransaction {
   readonly db: Pick<Transaction<unknown>, 'withTables'>;
-  /** Runs `action` in the transaction, after the writes; when it throws, nothing is committed. */
+  /** Runs `action` in the transaction, after the writes. If it throws, nothing is committed. */
   beforeCommit(action: () => Promise<void>): void;
-  /** Runs `action` once the write is on the disk; never when it is rolled back. */
+  /** Runs `action` after the durable commit; never after a rollback. */
   afterCommit(action: () => void): void;
 }
 
-/** A write under way. What is done through `db` is committed together, or not at all. */
+/** A write in progress: everything done through `db` commits atomically. */
 export interface WriteTransaction<Tables> extends AnyTransaction {
   readonly db: Transaction<Tables>;
 }
 
 /**
- * Work for a transaction. It may be run again from the start, so it must have no effect but through `transaction`.
- * On PostgreSQL other transactions commit between two statements of it: decide in the statement itself (a conditional
- * update, a unique index, `on conflict`), never from what an earlier statement read.
+ * Work for a transaction. It may be retried from the start, so it must have no effects other than through
+ * `transaction`.
+ *
+ * On PostgreSQL other transactions commit between two of its statements. Decide in the statement itself (a conditional
+ * update, a unique index, `on conflict`), never from what an earlier statement read: that would race.
  */
 export type Write<Tables, Result> = (transaction: WriteTransaction<Tables>) => Promise<Result>;

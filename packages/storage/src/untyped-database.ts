@@ -1,4 +1,4 @@
 import type { Kysely } from 'kysely';
 
-/** What can be done with a database, or in a transaction, whichever tables its types know: SQL, and asking what there is. */
+/** A database or transaction with unknown tables: raw SQL and introspection only. */
 export type UntypedDatabase = Pick<Kysely<unknown>, 'getExecutor' | 'introspection'>;

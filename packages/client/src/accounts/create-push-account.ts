@@ -3,14 +3,15 @@ import type { Sodium } from '@waxwing/sodium';
 import type { AccountIdentity, PushAccount } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
 
-/** Unpredictable bytes of the given length. */
+/** Returns `length` cryptographically secure random bytes. */
 export type Random = (length: number) => Uint8Array;
 
 const mostTries = 100;
 
 /**
- * A push account id that no row of the table has: 63 random bits.
- * @throws Error when the random source repeats itself a hundred times.
+ * Picks an unused push account id: 63 random bits.
+ *
+ * @throws Error if 100 random ids are all taken, which means that the random source is broken.
  */
 export async function pickPushAccountId(accounts: PushAccountStore, random: Random): Promise<PushAccountId> {
   for (let tries = 0; tries < mostTries; tries += 1) {
@@ -20,7 +21,7 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
   throw new Error(`The random source gave ${mostTries} push account ids that are all taken: it is broken.`);
 }
 
-/** A new row of the table for this account, with a new key pair; already stored. */
+/** Creates and stores a table row for this account, with a new key pair. */
 export async function createPushAccount(
   accounts: PushAccountStore,
   identity: AccountIdentity,

@@ -2,26 +2,27 @@ import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { webOriginOf } from '../web-origin.js';
 import type { PushAccount } from './push-account.js';
 
-/** What the text of {@link exportForExtension} holds, as JSON. All values are text but the version. */
+/** JSON shape of {@link exportForExtension}. All values are strings except `version`. */
 export interface ExtensionAccount {
-  /** Grows when a field changes its meaning: code that reads the text refuses a version that it does not know. */
+  /** Increases when a field changes its meaning. Readers must refuse a version that they do not know. */
   readonly version: 1;
-  /** Decimal digits: what `push_account_id` of a push is compared with. */
+  /** Decimal digits; equals the `push_account_id` of the account's pushes. */
   readonly pushAccountId: string;
-  /** Scheme, host and, unless it is the scheme's default, port of the organisation, in lower case. */
+  /** Origin of the organization: scheme, host and any non-default port, in lower case. */
   readonly realmOrigin: string;
   /** Decimal digits. */
   readonly userId: string;
-  /** Base64 of 32 bytes, as the next one. */
+  /** Base64 of 32 bytes, as is `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
 }
 
 /**
- * What native code beside the app (a notification service extension on iOS, a messaging service on Android) needs to
- * open the account's notifications: its keys and whose they are, and neither push token nor registration. The text
- * holds the private key: hand it to the system's keychain, and to nothing else.
- * @throws RangeError when the account's `realmUrl` is no http or https URL.
+ * Exports what native code needs to open the account's notifications, as JSON ({@link ExtensionAccount}): for a
+ * notification service extension on iOS or a messaging service on Android. Contains the key pair and its owner, but
+ * neither push token nor registration. Store it in the system's keychain only: it contains the private key.
+ *
+ * @throws RangeError if the account's `realmUrl` is not an http or https URL.
  */
 export function exportForExtension({ pushAccountId, realmUrl, userId, keyPair }: PushAccount): string {
   const realmOrigin = webOriginOf(realmUrl);

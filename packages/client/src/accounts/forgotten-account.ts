@@ -1,8 +1,8 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
 
 /**
- * An account that was signed out and whose server may not know it yet. It holds the API key, which is needed to say so:
- * keep it where the accounts are.
+ * A signed-out account whose server may not know about the sign-out yet. Contains the API key for that request, so
+ * store it as securely as the accounts.
  */
 export interface ForgottenAccount {
   readonly pushAccountId: PushAccountId;
@@ -13,15 +13,15 @@ export interface ForgottenAccount {
   readonly forgottenAt: number;
 }
 
-/** The accounts that servers have yet to be told of. What `put` has taken must survive a restart. */
+/** Stores sign-outs that servers still have to be notified of. What `put` has stored must survive a restart. */
 export interface ForgottenAccountStore {
   put(account: ForgottenAccount): Promise<void>;
   list(): Promise<readonly ForgottenAccount[]>;
-  /** Removing what is not there is no error. */
+  /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
 }
 
-/** A store in memory: for tests, and for apps that leave a server to find out by itself after a restart. */
+/** In-memory store: for tests, and for apps that need no sign-out requests after a restart. */
 export function createMemoryForgottenAccountStore(): ForgottenAccountStore {
   const accounts = new Map<PushAccountId, ForgottenAccount>();
   return {

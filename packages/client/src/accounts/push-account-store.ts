@@ -2,19 +2,20 @@ import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { PushAccount } from './push-account.js';
 
 /**
- * The phone's account table. An app keeps it where the system keeps secrets (Keychain, Keystore), readable for the
- * part that opens notifications; `encodePushAccount` makes a row text. What `put` has taken must survive a restart.
+ * The phone's account table, one row per account. Keep it in the system's secret storage (Keychain, Keystore),
+ * readable for the code that opens notifications. {@link encodePushAccount} turns a row into text. What `put` has
+ * stored must survive a restart.
  */
 export interface PushAccountStore {
   get(pushAccountId: PushAccountId): Promise<PushAccount | undefined>;
-  /** Inserts the account, or replaces the one with the same id. */
+  /** Upserts the account by its id. */
   put(account: PushAccount): Promise<void>;
   list(): Promise<readonly PushAccount[]>;
-  /** Removing what is not there is no error. */
+  /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
 }
 
-/** An account table in memory: for tests, and for programs that register again each time they start. */
+/** In-memory account table: for tests, and for programs that register at each start. */
 export function createMemoryPushAccountStore(): PushAccountStore {
   const accounts = new Map<PushAccountId, PushAccount>();
   return {

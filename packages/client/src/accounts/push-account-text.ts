@@ -14,7 +14,10 @@ import type { PushAccount, SentRegistration } from './push-account.js';
 
 const noToken: PushToken = { tokenKind: 'fcm', token: '' };
 
-/** An account as one line of text for a store. It holds the private key: keep it where the system keeps secrets. */
+/**
+ * Encodes an account as one line of text for a store. It contains the private key: keep it in the system's secret
+ * storage.
+ */
 export function encodePushAccount(account: PushAccount): string {
   const { pushAccountId, keyPair, userId, realmUrl, sequence, registration } = account;
   return stringifyJson({
@@ -30,7 +33,7 @@ export function encodePushAccount(account: PushAccount): string {
   });
 }
 
-/** The account in a text of `encodePushAccount`. @throws SyntaxError for any other text. */
+/** Decodes a text of {@link encodePushAccount}. @throws SyntaxError for any other text. */
 export function decodePushAccount(text: string): PushAccount {
   const row = parseJson(text);
   if (!isJsonObject(row)) throw notAnAccount();
@@ -72,7 +75,7 @@ function decodeRegistration(row: JsonValue): SentRegistration {
     : registration;
 }
 
-/** What is not a token any more becomes one that no phone has, which makes it register again. */
+/** Replaces an invalid token by one that no phone has, so that the phone registers again. */
 function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
   if (typeof token !== 'string') return noToken;
   if (tokenKind === 'fcm') return { tokenKind, token };

@@ -3,39 +3,39 @@ import type { KeyPair } from '@waxwing/sodium';
 import type { PushToken } from '../build-registration.js';
 import { webOriginOf } from '../web-origin.js';
 
-/** Whose notifications they are: one user of one organisation. */
+/** One user of one organization. */
 export interface AccountIdentity {
-  /** The organisation's URL, such as `https://chat.example.com`. */
+  /** The organization's URL, such as `https://chat.example.com`. */
   readonly realmUrl: string;
   readonly userId: number | bigint;
 }
 
-/** The registration that was last handed to the server. */
+/** The last registration that the server accepted. */
 export interface SentRegistration {
   readonly pushToken: PushToken;
   readonly bouncerPublicKey: string;
-  /** Unix seconds by the clock that the phone followed. */
+  /** Unix seconds by the time that the phone followed. */
   readonly timestamp: number;
-  /** The key list that it was sent again for, after the relay had refused a key. */
+  /** Sequence of the key list for which it was sent again after the relay had refused a key. */
   readonly repeatedForSequence?: number;
 }
 
-/** An account and the name that its notifications carry; holds no secret. */
+/** An account with the id that its notifications carry; contains no secrets. */
 export interface PushAccountIdentity extends AccountIdentity {
-  /** Random, and unique in the table; arrives with every notification for this account. */
+  /** Random 63-bit id, unique in the table. Every push for this account carries it as `push_account_id`. */
   readonly pushAccountId: PushAccountId;
 }
 
-/** One row of the phone's account table: what belongs to one account's push. It holds a private key. */
+/** A row of the phone's account table: one account's push state. Contains a private key. */
 export interface PushAccount extends PushAccountIdentity {
-  /** Notifications are sealed to its public half. */
+  /** X25519 key pair; notifications are sealed to its public key. */
   readonly keyPair: KeyPair;
-  /** Sequence of the registration that was sealed last; absent before the first. */
+  /** Sequence of the last sealed registration; absent before the first. */
   readonly sequence?: number;
   readonly registration?: SentRegistration;
 }
 
-/** Whether two identities are the same account: same origin, same user. */
+/** Whether two identities are the same account: same origin and same user id. */
 export function isSameAccount(left: AccountIdentity, right: AccountIdentity): boolean {
   const origin = webOriginOf(left.realmUrl);
   return (

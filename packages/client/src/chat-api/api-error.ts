@@ -1,15 +1,15 @@
 import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/protocol/phone';
 import type { UnreachableCause } from './unreachable-cause.js';
 
-/** What an error answer of the server says. */
+/** Contents of the server's error answer. */
 export interface ApiErrorDetails {
-  /** One of the protocol's codes or any other that the server sent; `UNKNOWN` when it sent none. */
+  /** A code of docs/protocol.md#error-codes, or any other that the server sent; `UNKNOWN` if it sent none. */
   readonly code: string;
   readonly message: string;
   readonly httpStatus: number;
-  /** How long the server asks to wait before the next try. */
+  /** From `Retry-After`, in seconds; `undefined` if absent. */
   readonly retryAfterSeconds: number | undefined;
-  /** The whole answer, with the extra fields of some codes (such as `queue_id`). */
+  /** The whole answer, including the extra fields of some codes (such as `queue_id`). */
   readonly fields: JsonObject;
 }
 
@@ -29,7 +29,7 @@ export class ApiError extends Error {
     this.fields = fields;
   }
 
-  /** What can be done about it: by the code where it is known, else by the HTTP status. */
+  /** What can fix the error: derived from the code if it is known, else from the HTTP status. */
   get remedy(): Remedy {
     if (isErrorCode(this.code)) return errorCodes[this.code].remedy;
     if (this.httpStatus === 429 || this.httpStatus >= 500) return 'retry-later';
@@ -37,9 +37,9 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer that can be understood: no network, a time-out, a proxy's error page, or an answer that is too long. */
+/** No usable answer: no network, a timeout, a proxy's error page, or an answer that is too long. */
 export class UnreachableError extends Error {
-  /** Why there was none. */
+  /** Why there was no usable answer. */
   readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
 

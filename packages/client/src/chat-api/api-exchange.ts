@@ -10,11 +10,11 @@ import type { Fetch } from './fetch.js';
 import { readText } from './read-text.js';
 import { explainFailure } from './unreachable-cause.js';
 
-/** The network and the two clocks of one connection to a server. */
+/** Network and clocks of one connection to a server. */
 export interface Connection {
   readonly fetch: Fetch;
   readonly deviceClock: PhoneClock;
-  /** Learns from the answers' `Date` headers. */
+  /** Updated from the `Date` headers of answers. */
   readonly serverClock: ServerClock;
 }
 
@@ -23,15 +23,16 @@ export interface ApiExchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The whole exchange, body included, is given up after this time. */
+  /** Timeout of the whole exchange, including the answer's body. */
   readonly timeoutMilliseconds: number;
 }
 
 const maximumAnswerBytes = 1024 * 1024;
 
 /**
- * One request to the chat API and its successful answer, parsed without rounding.
- * @throws ApiError when the server refuses; UnreachableError when there is no answer that can be understood.
+ * Sends one request to the chat API and returns its successful answer, parsed without rounding integers.
+ *
+ * @throws ApiError if the server refuses; UnreachableError if there is no usable answer.
  */
 export async function exchangeJson(connection: Connection, exchange: ApiExchange): Promise<JsonObject> {
   const { response, text } = await exchangeText(connection, exchange);
@@ -64,7 +65,7 @@ async function exchangeText(connection: Connection, exchange: ApiExchange) {
       headers,
       ...(body === undefined ? {} : { body }),
       signal: abort.signal,
-      // Credentials belong to this URL alone, and an answer of yesterday would teach a wrong time.
+      // Credentials must not follow a redirect, and a cached answer's `Date` would skew the server clock.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',
@@ -89,7 +90,10 @@ function parseAnswer(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** `Retry-After` in seconds; a date is counted from the server's own, so that the phone's clock does not matter. */
+/**
+ * Reads `Retry-After` in seconds. A date counts from the server's own `Date`, so that the phone's clock does not
+ * matter.
+ */
 function readRetryAfter(headers: Headers): number | undefined {
   const asked = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));
   return asked === undefined ? undefined : Math.ceil(asked / 1000);

@@ -15,59 +15,64 @@ import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from 
 import type { Fetch } from './fetch.js';
 import { encodeForm, type FormFields } from './form.js';
 
+/** Options of {@link createChatApi}. */
 export interface ChatApiOptions {
-  /** For example `https://chat.example.com`. */
+  /** The organization's URL, for example `https://chat.example.com`. */
   readonly realmUrl: string;
   readonly email: string;
   readonly apiKey: string;
-  /** The platform's own by default. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Milliseconds since 1970; the device's clock by default. */
+  /** Unix milliseconds; default: the device's clock. */
   readonly clock?: PhoneClock;
-  /** For one request; 30 s by default. */
+  /** Timeout of one request; default 30,000. */
   readonly timeoutMilliseconds?: number;
 }
 
-/** The parameters of `POST /mobile_push/register`. */
+/** Parameters of `POST /mobile_push/register` (docs/protocol.md#mobile_pushregister). */
 export interface PushDeviceRequest {
   readonly tokenKind: TokenKind;
   readonly pushAccountId: PushAccountId;
-  /** Base64, as the next two. */
+  /** Base64, as are the next two. */
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;
 }
 
+/** Parameters of `ChatApi.getEvents`. */
 export interface EventsRequest {
   readonly queueId: string;
-  /** Events up to this one are forgotten by the server. */
+  /** Id of the last processed event; the server drops events up to it. */
   readonly lastEventId: number;
-  /** How long to wait for an event; 60 s by default. */
+  /** How long to wait for an event; default 60,000. */
   readonly timeoutMilliseconds?: number;
 }
 
 /**
- * The operations of the chat API that a phone needs for push, as one user.
- * Every method throws `ApiError` when the server refuses, and `UnreachableError` when it gives no usable answer.
+ * Chat API client for one user: the operations that a phone needs for push. Every method rejects with {@link ApiError}
+ * if the server refuses, and with {@link UnreachableError} if there is no usable answer.
  */
 export interface ChatApi {
-  /** The server's clock, as far as answers have told it. */
+  /** Estimate of the server's clock, from the answers so far. */
   readonly serverClock: ServerClock;
-  /** Hands the sealed registration to the server, which forwards it to the relay later: success is not `active` yet. */
+  /**
+   * Hands a sealed registration to the server. Success does not mean `active`: the server forwards it to the relay
+   * later.
+   */
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
-  /** Has the server forget one of the user's devices; one that it does not know is forgotten already. */
+  /** Deletes one of the user's devices from the server. Idempotent: succeeds for an unknown id. */
   unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
-  /** Asks for a notification of type `test` to one device, or to all of the user's devices. */
+  /** Requests a notification of type `test` to one device, or to all of the user's devices. */
   sendTestNotification(pushAccountId?: PushAccountId): Promise<void>;
   /**
-   * Opens an event queue for events of these types, such as `push_device`, and tells the state from which it starts, and
-   * whose queue it is.
+   * Opens an event queue for these event types, such as `push_device`. Returns the state at its start and the owner of
+   * the API key.
    */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
-  /** The next events; waits until there is at least one (a heartbeat counts). */
+  /** Returns the next events. Long poll: waits until there is at least one (a heartbeat counts). */
   getEvents(request: EventsRequest): Promise<readonly ServerEvent[]>;
   deleteEventQueue(queueId: string): Promise<void>;
-  /** The relay's signed key list, exactly as the server passes it on. The request is not authenticated. */
+  /** The relay's signed key list, unmodified (docs/protocol.md#key-list). Sends no credentials. */
   getBouncerKeys(): Promise<JsonObject>;
 }
 
@@ -75,8 +80,9 @@ const defaultTimeoutMilliseconds = 30_000;
 const defaultEventsTimeoutMilliseconds = 60_000;
 
 /**
- * The chat API of one server for one user.
- * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone).
+ * Creates a chat API client for one user of one server.
+ *
+ * @throws RangeError if `realmUrl` is not an https URL. Plain http is allowed for loopback addresses only.
  */
 export function createChatApi(options: ChatApiOptions): ChatApi {
   const { email, apiKey, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
@@ -114,7 +120,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
       const asked = send('POST', '/api/v1/register', fields, asUser);
       const answer = await asked.catch((error) => refuseOtherServer(options.realmUrl, error));
-      // Not every server says there whose queue it is.
+      // Some servers do not include the user's id here.
       const { user_id: userId = await getOwnUserId() } = answer;
       return parseEventQueue({ ...answer, user_id: userId ?? null });
     },
@@ -129,7 +135,9 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
   };
 }
 
-/** @throws UnreachableError when the server has no `/register`, as every chat server has; else the error itself. */
+/**
+ * @throws UnreachableError if the server has no `/register` (every chat server has one); otherwise rethrows the error.
+ */
 function refuseOtherServer(realmUrl: string, error: unknown): never {
   if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;
   const message = `What answers at ${realmUrl} is no chat server: realmUrl must be the address of the organisation's server.`;
@@ -141,7 +149,7 @@ interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends form fields where the method wants them: in the query of a GET, else in the body. */
+/** Sends form fields in the query of a GET, otherwise in the body. */
 function createSender(realmUrl: string, connection: Connection) {
   const baseUrl = requireRealmUrl(realmUrl);
   return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {

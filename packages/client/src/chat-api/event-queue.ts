@@ -8,34 +8,34 @@ import {
 } from '@waxwing/protocol/phone';
 import { UnreachableError } from './api-error.js';
 
-/** What the server knows of one PushDevice. */
+/** State of one PushDevice on the server. */
 export interface PushDeviceState {
   readonly status: PushDeviceStatus;
-  /** Present when `status` is `failed`. */
+  /** Present if `status` is `failed`. */
   readonly errorCode?: string;
 }
 
-/** An event queue and the state from which its events go on. */
+/** An event queue, and the state at its start. */
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;
-  /** Whom the API key belongs to. */
+  /** Owner of the API key. */
   readonly userId: number | bigint;
-  /** Where the organisation says that it is; servers from before it was told leave it out. */
+  /** The organization's URL according to the server; `undefined` from old servers. */
   readonly realmUrl: string | undefined;
-  /** UUID of the organisation; servers from before it was told leave it out. */
+  /** UUID of the organization; `undefined` from old servers. */
   readonly realmUuid: string | undefined;
   /** The user's PushDevices by decimal push account id. */
   readonly pushDevices: ReadonlyMap<string, PushDeviceState>;
 }
 
-/** One event. Of the types that exist only `push_device` is read; another one is a sign of life. */
+/** One event. Only `push_device` events are parsed; others just have an `id`. */
 export interface ServerEvent {
   readonly id: number;
   readonly pushDevice?: PushDeviceState & { readonly pushAccountId: PushAccountId };
 }
 
-/** @throws UnreachableError when the answer is not what the chat API promises, as for the next one. */
+/** @throws UnreachableError if the answer does not match the chat API, as does `parseEvents`. */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
   const realmUrl = answer.realm_url ?? answer.realm_uri;

@@ -1,10 +1,7 @@
-/**
- * The platform's `fetch`, or a stand-in for it. Where the project's types know none, as those of a server may, a plain
- * one.
- */
+/** Type of the platform's `fetch`, or a plain equivalent if the project's types have none (as on some servers). */
 export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 
-// By inference, as the platform's own names would be errors in a project whose `lib` has no DOM.
+// Inferred, because naming the DOM types would be an error in a project whose `lib` has no DOM.
 type FetchOptions = typeof globalThis extends { fetch: (url: never, init?: infer Options) => unknown }
   ? NonNullable<Options>
   : PlainOptions;
@@ -13,7 +10,7 @@ type FetchAnswer = typeof globalThis extends { fetch: (url: never) => Promise<in
   ? Answer
   : PlainAnswer;
 
-/** As much as the client says of a request. */
+/** The request options that the client uses. */
 interface PlainOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -26,12 +23,12 @@ interface PlainOptions {
   readonly signal?: { readonly aborted: boolean };
 }
 
-/** As much as the client reads of an answer. */
+/** The parts of an answer that the client reads. */
 interface PlainAnswer {
   readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
-  /** A stream of bytes, or nothing where the platform has read it all. */
+  /** A stream of bytes; absent if the platform has already read all of it. */
   readonly body?: unknown;
   text(): Promise<string>;
 }

@@ -1,7 +1,7 @@
-/** Text and numbers of a form; what is `undefined` is left out. */
+/** Form fields; `undefined` values are omitted. */
 export type FormFields = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
 
-/** URL-encoded form fields. React Native's `URLSearchParams` is incomplete, so this stands in for it. */
+/** URL-encodes form fields. Replaces `URLSearchParams`, which is incomplete on React Native. */
 export function encodeForm(fields: FormFields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)

@@ -1,13 +1,14 @@
 import { UnreachableError } from './api-error.js';
 
 /**
- * The body of an answer as text.
- * @throws UnreachableError when it is longer than `maximumBytes`; the rest is not read where the platform can stop.
+ * Reads an answer's body as text.
+ *
+ * @throws UnreachableError if it exceeds `maximumBytes`. Stops reading there, where the platform supports it.
  */
 export async function readText(response: Response, maximumBytes: number): Promise<string> {
   const announcedBytes = Number(response.headers.get('content-length') ?? 0);
   if (announcedBytes > maximumBytes) throw tooLong(maximumBytes);
-  // React Native has no body streams; there the platform has read it all by now.
+  // React Native has no body streams; the platform has already read everything.
   if (!response.body) return requireShort(await response.text(), maximumBytes);
   return readStream(response.body, maximumBytes);
 }

@@ -2,16 +2,21 @@ import { webOriginOf } from '../web-origin.js';
 import type { Fetch } from './fetch.js';
 
 /**
- * Why there was no usable answer: the server's name is not known, nobody listens at its port, its certificate is not
- * trusted, it did not answer in time, it does not allow requests of the page's origin, something else answered, or
- * another fault of the network. Not every platform tells them apart: browsers and React Native say `network` for the
- * first three.
+ * Why there was no usable answer. Browsers and React Native cannot tell the first three apart and report `network`.
+ *
+ * - `dns`: the server's name cannot be resolved
+ * - `refused`: the connection was refused
+ * - `tls`: the certificate is not trusted
+ * - `timeout`: no answer in time
+ * - `cors`: the server does not allow requests from the page's origin
+ * - `foreign-answer`: something other than the chat server answered
+ * - `network`: any other network failure
  */
 export type UnreachableCause = 'dns' | 'refused' | 'tls' | 'timeout' | 'cors' | 'foreign-answer' | 'network';
 
 interface Explanation {
   readonly reason: UnreachableCause;
-  /** Goes on after "cannot be reached"; empty where there is nothing to say. */
+  /** Continues "cannot be reached"; empty if there is nothing to add. */
   readonly sentence: string;
 }
 
@@ -21,10 +26,10 @@ const sentences = {
   tls: ': its certificate is not trusted',
 } as const;
 
-/** How long a browser is given to tell whether the server is there at all. */
+/** Timeout of a browser's probe whether the server is reachable at all. */
 const probeMilliseconds = 5000;
 
-/** Why a `fetch` has failed, by what it threw. */
+/** Explains why `fetch` failed, from the thrown error. */
 export async function explainFailure(fetch: Fetch, url: string, thrown: unknown): Promise<Explanation> {
   const code = codeOf(thrown);
   const reason = code === undefined ? undefined : reasonOfCode(code);
@@ -36,7 +41,7 @@ export async function explainFailure(fetch: Fetch, url: string, thrown: unknown)
   return { reason: 'network', sentence: code === undefined ? '' : ` (${code})` };
 }
 
-/** The system's or TLS library's code, which Node hands on as the cause of what `fetch` throws. */
+/** Code of the operating system or TLS library; Node puts it into the `cause` of the error that `fetch` throws. */
 function codeOf(thrown: unknown): string | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const { code } = error as Error & { code?: unknown };
@@ -52,8 +57,8 @@ function reasonOfCode(code: string): keyof typeof sentences | undefined {
 }
 
 /**
- * Whether the server answers where the page need not read the answer. A browser does not say that CORS was the reason;
- * nothing of the account goes along.
+ * Whether the server answers an opaque request, whose answer the page cannot read. Browsers do not report CORS as the
+ * reason of a failure. The probe carries nothing of the account.
  */
 async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
   const here = globalThis.location?.origin;
@@ -65,7 +70,7 @@ async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
     await fetch(origin, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal: abort.signal });
     return true;
   } catch {
-    // As little there for this as for the request itself.
+    // Unreachable for this request as well.
     return false;
   } finally {
     clearTimeout(timer);

@@ -15,7 +15,7 @@ import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bounce
 import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
-  /** The relay's key that the app is built with. Base64, as the next two. */
+  /** The relay's public key built into the app. Base64, as are the next two. */
   readonly builtInPublicKey: string;
   readonly signingPublicKey: string;
   readonly recoveryPublicKey: string | undefined;
@@ -35,15 +35,16 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
 };
 
 /**
- * Follows the relay's signed key lists: seals to the primary key of the newest that was verified, until that list
- * expires; then to the key in the app; never to a key that a verified list has revoked or dropped.
+ * Follows the relay's signed key lists (docs/protocol.md#following-key-lists). Chooses the primary key of the newest
+ * verified list until that expires, then the built-in key. Never chooses a key that a verified list has revoked or
+ * dropped.
  */
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
-  // One at a time, or a list that arrives late would overwrite what a newer one has revoked.
+  // Serialized: a list that arrives late would otherwise overwrite what a newer one has revoked.
   const inTurn = createTurn();
 
-  // By the device's own clock alone: a server that lied about the time could otherwise end a list, or keep it alive.
+  // By the device's own clock only: a malicious server could otherwise expire a list early, or keep it alive.
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
 
   async function follow(answer: JsonObject): Promise<string | undefined> {
@@ -58,7 +59,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // The first that was named stays: a thief of the signing key would put another in its place.
+        // The first recovery key stays: a thief of the signing key would replace it by another.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)
@@ -85,9 +86,9 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
 type TrustedKeys = Pick<KeyListTrust, 'signingPublicKey' | 'recoveryPublicKey'>;
 
 /**
- * An update of the app may pin another signing key, which then counts, unless the phone goes by that one or is past it
- * already. What the former one vouched for counts no more: the update may be there because it was stolen. A pinned
- * recovery key counts before one that a list has named.
+ * Selects the keys to trust. A newly pinned signing key (from an app update) replaces the current one, unless the
+ * phone uses it already or has moved past it. It also voids what the previous key vouched for: the update may follow a
+ * theft of that key. A pinned recovery key takes precedence over one from a list.
  */
 function trustedKeys(
   state: KeyListState | undefined,

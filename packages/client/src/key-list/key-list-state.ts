@@ -1,10 +1,10 @@
 import type { KeyListDocument } from '@waxwing/protocol/phone';
 
-/** What a phone remembers of the key lists that it has verified. Plain data: `JSON.stringify` keeps it whole. */
+/** What a phone remembers of verified key lists. Plain data, safe for `JSON.stringify`. */
 export interface KeyListState {
   /** The signing key that the app pinned when the list was verified. */
   readonly pinnedSigningPublicKey: string;
-  /** The signing key of the list: a later one than the pinned where the relay has rotated it. */
+  /** The signing key of the list; newer than the pinned one if the relay has rotated it. */
   readonly signingPublicKey: string;
   readonly sequence: number;
   /** Unix seconds. */
@@ -12,23 +12,23 @@ export interface KeyListState {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly primaryPublicKey: string;
-  /** The primary key and every other that the relay accepts. */
+  /** The primary key and all others that the relay accepts. */
   readonly listedPublicKeys: readonly string[];
-  /** Keys that any list has revoked, or has left out after an earlier one had them; former signing keys too. */
+  /** Keys that any list has revoked or dropped, and former signing keys. */
   readonly refusedPublicKeys: readonly string[];
-  /** The key that the app is built with, when the list does not have it. */
+  /** The app's built-in key, if the list does not contain it. */
   readonly unlistedBuiltInKey?: string;
-  /** The first recovery key that a list named, where the app pins none. No later list replaces it, nor revokes it. */
+  /** First recovery key named by a list, if the app pins none. Later lists neither replace nor revoke it. */
   readonly learnedRecoveryPublicKey?: string;
 }
 
-/** Keeps the state over restarts of the app. It holds no secret, but nobody else should be able to write it. */
+/** Persists the state across restarts. It contains no secrets, but must be protected from changes by others. */
 export interface KeyListStore {
   get(): Promise<KeyListState | undefined>;
   put(state: KeyListState): Promise<void>;
 }
 
-/** A store in memory: for tests, and for programs that ask for the list each time they start. */
+/** In-memory store: for tests, and for programs that fetch the list at each start. */
 export function createMemoryKeyListStore(): KeyListStore {
   let kept: KeyListState | undefined;
   return {
@@ -39,7 +39,7 @@ export function createMemoryKeyListStore(): KeyListStore {
   };
 }
 
-/** What was verified, and what the app brings along. */
+/** A verified list, and the keys built into the app. */
 export interface VerifiedKeyList {
   readonly list: KeyListDocument;
   readonly signingPublicKey: string;
@@ -48,7 +48,7 @@ export interface VerifiedKeyList {
   readonly learnedRecoveryPublicKey: string | undefined;
 }
 
-/** The state after a list was verified. Nothing that was ever refused comes back. */
+/** Computes the state after a verified list. Refused keys stay refused. */
 export function followKeyList(state: KeyListState | undefined, verified: VerifiedKeyList): KeyListState {
   const { list, signingPublicKey, pinnedSigningPublicKey, builtInPublicKey, learnedRecoveryPublicKey } =
     verified;
@@ -71,7 +71,7 @@ export function followKeyList(state: KeyListState | undefined, verified: Verifie
     sequence: list.sequence,
     issuedAt: list.issued_at,
     expiresAt: list.expires_at,
-    // The shape of a key list demands exactly one primary.
+    // A valid key list has exactly one primary key.
     primaryPublicKey: primary?.public_key ?? '',
     listedPublicKeys: [...listed],
     refusedPublicKeys: [...refused],

@@ -12,7 +12,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
 
-/** Why a push is not to be shown, each with a sentence for the app's log. */
+/** Why a push is ignored: each reason with a sentence for the app's log. */
 export const ignoredReasons = Object.freeze({
   'not-encrypted-push':
     'The push has no usable push_account_id and encrypted_data: it is not for this library.',
@@ -28,18 +28,20 @@ export const ignoredReasons = Object.freeze({
 
 const nameCharacters = 4;
 
+/** Why a push was ignored; {@link ignoredReasons} explains each. */
 export type IgnoredReason = keyof typeof ignoredReasons;
 
-/** What came of a push: a notification to act on, or the reason why there is none. */
+/** Result of opening a push: a notification, or the reason why there is none. */
 export type OpenedNotification =
   | {
       readonly kind: 'notification';
       readonly notification: Notification;
-      /** Whose it is; without the keys and the token of the account's row. */
+      /** The account it is for, without keys and token. */
       readonly account: PushAccountIdentity;
     }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
 
+/** Dependencies of {@link openNotification}. */
 export interface OpenNotificationContext {
   readonly sodium: Sodium;
   readonly accounts: PushAccountStore;
@@ -47,9 +49,9 @@ export interface OpenNotificationContext {
 }
 
 /**
- * Opens what FCM or APNs delivered: finds the account, opens the box with its key, checks that `realm_url` and
- * `user_id` are that account's, and drops repeats of messages and tests. Whatever was received, this does not throw; an
- * error of one of the stores goes through.
+ * Opens a push from FCM or APNs: finds the account, opens the sealed box, checks that `realm_url` and `user_id` are
+ * the account's, and drops replays of messages and tests. Never throws because of the push's contents; errors of the
+ * stores pass through.
  */
 export async function openNotification(
   { sodium, accounts, seen }: OpenNotificationContext,
@@ -65,7 +67,7 @@ export async function openNotification(
   if (notification === undefined) return ignored('unknown-type');
   if (!isForAccount(notification, account)) return ignored('wrong-account');
   const { pushAccountId, realmUrl, userId } = account;
-  // A removal hides what it names, and hides nothing more when it is opened again: it needs no memory.
+  // Removals are idempotent, so replays need no check.
   if (notification.type !== 'remove') {
     const { time } = notification;
     const name = nameOf(notification, push.sealed);
@@ -79,8 +81,9 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 }
 
 /**
- * A message has one id however often it is sealed; a test is told apart by its ciphertext. A server that was restored from
- * a backup uses ids again, but not at the same `time`. 24 bits are enough to tell notifications of one second apart.
+ * Name for replay detection. A message has one id however often it is sealed; a test is identified by its ciphertext.
+ * A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish notifications of
+ * one second.
  */
 function nameOf(notification: MessageNotification | TestNotification, sealed: Uint8Array): string {
   const isMessage = notification.type === 'message';

@@ -6,19 +6,19 @@ import {
 } from '@waxwing/protocol/phone';
 
 /**
- * What the phone's system hands to the app: the `data` of an FCM message (all values are text), the user info of an APNs
- * notification, or either as JSON text. A platform that parses APNs JSON into doubles rounds `push_account_id`: hand
- * over the raw text there, or the id as text or `bigint`.
+ * A push as the phone's system delivers it: the `data` of an FCM message (all values are strings), the user info of an
+ * APNs notification, or either as JSON text. Platforms that parse APNs JSON into doubles round `push_account_id`.
+ * There, pass the raw text, or the id as string or `bigint`.
  */
 export type ReceivedPush = string | Readonly<Record<string, unknown>>;
 
-/** The two fields that matter of a push, or why they cannot be used. */
+/** The two relevant fields of a push, or why they are unusable. */
 export type ParsedPush =
   | { readonly kind: 'encrypted'; readonly pushAccountId: PushAccountId; readonly sealed: Uint8Array }
   | { readonly kind: 'rounded-account-id' }
   | { readonly kind: 'not-encrypted-push' };
 
-/** Reads a push from outside; whatever it is, this does not throw. */
+/** Parses an untrusted push; never throws. */
 export function parseReceivedPush(received: unknown): ParsedPush {
   const { push_account_id: id, encrypted_data: data } = fieldsOf(received);
   if (typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)) {

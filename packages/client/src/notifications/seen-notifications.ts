@@ -1,37 +1,42 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
 import { noneSeen, type SeenOfAccount, withNotification } from './seen-of-account.js';
 
-/** What tells an opened notification apart from all others. */
+/** Key that identifies an opened notification. */
 export interface SeenNotification {
-  /** The account that it is for: two organizations on one phone may use the same `time` and `name`. */
+  /** The recipient account: two organizations on one phone may use the same `time` and `name`. */
   readonly pushAccountId: PushAccountId;
-  /** Unix seconds by the server's clock; the same however often the server sends one message. */
+  /** Unix seconds by the server's clock; identical whenever the server sends the same message again. */
   readonly time: number;
-  /** Four characters of base64: a digest, which tells notifications of one account and `time` apart. */
+  /** Four characters of base64: a digest that distinguishes notifications of one account with the same `time`. */
   readonly name: string;
 }
 
 /**
- * Remembers which notifications the phone has opened, so that a vendor or a relay cannot replay one.
+ * Replay protection: remembers which notifications the phone has opened, so that a vendor or relay cannot show one
+ * twice (docs/protocol.md#replay).
  *
- * An implementation keeps for each account a bounded set of notifications and a watermark: the latest `time` that it
- * evicted from the set. Without the watermark, a notification could be replayed once enough newer ones have evicted it.
+ * For each account, an implementation keeps a bounded set of notifications and a watermark: the latest `time` that it
+ * evicted from the set. Without the watermark, a notification could be replayed once enough newer ones have evicted
+ * it.
  */
 export interface SeenNotifications {
   /**
-   * Adds a notification; `false` for a repeat, which is not shown. A repeat is in its account's set, or its `time` is not
-   * later than the account's watermark. A full set evicts the notification with the smallest `time`, which may be the
-   * one just added, and its `time` becomes the watermark. Check and change are one step: of two calls at once with the
-   * same notification, one answers `false`.
+   * Adds a notification. Returns `false` for a repeat, which must not be shown: it is in its account's set, or its
+   * `time` is not later than the account's watermark. A full set evicts the notification with the smallest `time`,
+   * possibly the one just added; its `time` becomes the watermark.
+   *
+   * Must be atomic: of two concurrent calls with the same notification, exactly one returns `true`.
    */
   addIfNew(notification: SeenNotification): Promise<boolean>;
-  /** Forgets an account whose key pair is gone. Forgetting an unknown account is no error. */
+  /** Deletes the records of an account whose key pair is gone. Idempotent. */
   forget(pushAccountId: PushAccountId): Promise<void>;
 }
 
 const defaultCapacity = 2000;
 
-/** The newest `capacity` notifications of each account, in memory: for tests. An app keeps them on the phone. */
+/**
+ * In-memory set of the newest `capacity` (default 2000) notifications per account: for tests. Apps must persist it.
+ */
 export function createMemorySeenNotifications(capacity: number = defaultCapacity): SeenNotifications {
   const accounts = new Map<PushAccountId, SeenOfAccount>();
   return {

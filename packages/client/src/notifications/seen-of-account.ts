@@ -4,17 +4,17 @@ interface Entry {
   readonly name: string;
 }
 
-/** What a phone remembers of one account's notifications. */
+/** Replay protection state of one account. */
 export interface SeenOfAccount {
-  /** The latest `time` that was evicted from `entries`. */
+  /** The latest `time` evicted from `entries`. */
   readonly watermark: number | undefined;
-  /** In order of `time`. */
+  /** Sorted by `time`. */
   readonly entries: readonly Entry[];
 }
 
 export const noneSeen: SeenOfAccount = { watermark: undefined, entries: [] };
 
-/** `seen` with one more notification; `undefined` for a repeat. */
+/** Adds a notification to `seen`; returns `undefined` for a repeat. */
 export function withNotification(
   { watermark, entries }: SeenOfAccount,
   { time, name }: Entry,
@@ -31,13 +31,13 @@ export function withNotification(
 
 const formatVersion = 'v1';
 
-/** The format's version, the watermark or `-`, and the entries, with spaces between; an entry takes 12 characters. */
+/** Format: version, watermark or `-`, entries; separated by spaces. An entry takes 12 characters. */
 export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
   return [formatVersion, watermark?.toString(36) ?? '-', ...words].join(' ');
 }
 
-/** Leaves out what is damaged or of another version: that must not stop notifications. */
+/** Skips damaged entries and unknown versions: they must not stop notifications. */
 export function decodeSeen(text: string): SeenOfAccount {
   const [version, first = '', ...words] = text.split(' ');
   if (version !== formatVersion) return noneSeen;

@@ -9,19 +9,22 @@ export interface DeviceWatchOptions {
   readonly queue: EventQueue;
   readonly pushAccountId: PushAccountId;
   readonly clock: PhoneClock;
-  /** When waiting ends, in Unix milliseconds by `clock`. */
+  /** When to stop waiting, in Unix milliseconds by `clock`. */
   readonly deadline: number;
 }
 
-/** Waits for what becomes of registrations. */
+/** Waits for the outcome of registrations. */
 export interface DeviceWatch {
-  /** The next state that is not `pending`; `pending` when none came in time. */
+  /** Returns the next state other than `pending`; `pending` if none arrives before the deadline. */
   nextState(): Promise<PushDeviceState>;
 }
 
 const pending: PushDeviceState = { status: 'pending' };
 
-/** Follows the events of one PushDevice in a queue that was opened before the registration was sent. */
+/**
+ * Watches the events of one PushDevice. The queue must be opened before the registration is sent, so that no event is
+ * missed.
+ */
 export function createDeviceWatch({
   api,
   queue,
@@ -49,7 +52,7 @@ export function createDeviceWatch({
         try {
           await readEvents(remaining);
         } catch (error) {
-          // The registration itself is with the server: not to learn its end in time is no failure.
+          // The server has the registration: not learning its outcome in time is no failure.
           if (error instanceof UnreachableError || error instanceof ApiError) return pending;
           throw error;
         }

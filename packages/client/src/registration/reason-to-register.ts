@@ -4,10 +4,10 @@ import type { PushToken } from '../build-registration.js';
 import type { PushDeviceState } from '../chat-api/event-queue.js';
 import type { BouncerKeyChoice } from '../key-list/bouncer-key-choice.js';
 
-/** Age at which a registration is sent again, so that relays can forget phones that are gone. */
+/** Age at which a registration is renewed, so that relays can drop devices that are gone. */
 const renewalAgeSeconds = 30 * 86_400;
 
-/** Why the phone has to send a registration. */
+/** Why the phone must send a registration. */
 export type ReasonToRegister =
   | 'never-registered'
   | 'lost'
@@ -19,18 +19,18 @@ export type ReasonToRegister =
   | 'old';
 
 export interface RegistrationFacts {
-  /** What this phone has sent last. */
+  /** The last registration that this phone sent. */
   readonly sent: SentRegistration | undefined;
-  /** What the server says of it. */
+  /** Its state on the server; `undefined` if the server does not know it. */
   readonly known: PushDeviceState | undefined;
   readonly pushToken: PushToken;
-  /** `undefined` when there is no key that could be used. */
+  /** `undefined` if there is no usable key. */
   readonly key: BouncerKeyChoice | undefined;
-  /** Unix seconds by the server's clock. */
+  /** Unix seconds by the time that the phone follows. */
   readonly now: number;
 }
 
-/** Why the registration has to be sent (again); `undefined` when all is as it should be, or trying would not help. */
+/** Why the registration must be sent (again). Returns `undefined` if it is up to date, or a retry would not help. */
 export function reasonToRegister({
   sent,
   known,
@@ -44,19 +44,19 @@ export function reasonToRegister({
   if (known.status === 'failed') return isWorthAnotherTry(sent, known, key) ? failedReason(known) : undefined;
   if (key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
-  // By then even a relay that was down all day would answer REQUEST_EXPIRED, so nobody is trying any more.
+  // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
   if (known.status === 'pending' && ageSeconds > livenessTimeoutSeconds) return 'stuck';
   return ageSeconds >= renewalAgeSeconds ? 'old' : undefined;
 }
 
-/** Whether the relay has refused the key that this registration was sealed to. */
+/** Whether the relay refused the key that the registration was sealed to. */
 export function isKeyRefused(known: PushDeviceState | undefined): boolean {
   return known?.status === 'failed' && known.errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
 }
 
 /**
- * A refused key is tried again once for each key list that was fetched since, whose primary may be the same key;
- * without a new list only when there is another key, as after an update of the app.
+ * A refused key is retried once per newly fetched key list, whose primary key may be the same. Without a new list it
+ * is retried only if the key has changed, as after an app update.
  */
 function isWorthAnotherTry(
   sent: SentRegistration,

@@ -7,7 +7,7 @@ import type { ChatApi } from '../chat-api/chat-api.js';
 import type { BouncerKeyChooser } from '../key-list/bouncer-key-choice.js';
 import type { PhoneClock } from '../server-clock.js';
 
-/** What a registrar works with: the phone's things, and one account's connection to its server. */
+/** Dependencies of a registrar: the phone's services, and one account's connection to its server. */
 export interface RegistrarContext {
   readonly sodium: Sodium;
   readonly random: Random;

@@ -2,7 +2,7 @@ import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { UnreachableCause } from '../chat-api/unreachable-cause.js';
 import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 
-/** What each code means for the person who holds the phone. */
+/** A sentence for the user for each status code, in English. */
 export const statusSentences = Object.freeze({
   active: 'Notifications are on for this phone.',
   pending: 'This phone is being registered for notifications. This can take a while; there is nothing to do.',
@@ -24,34 +24,36 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again at its next start.',
 } as const);
 
-/** In place of the sentence of `unreachable`, where waiting alone will not help. */
+/** Replace the sentence of `unreachable` where waiting does not help. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
   cors: 'The server answers, but does not allow this page to read its answers: whoever runs this app can have both at one address.',
   'foreign-answer':
     'Something other than the chat server answers at its address: check the address and whether this network asks for a sign-in first, or try again later.',
 };
 
+/** Code of a registration status; {@link statusSentences} explains each to the user. */
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
-/** Where an account stands. */
+/** Registration status of an account, for the app's user interface. */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
-  /** For people, in English; translate by `code` and, where it is `unreachable`, by `cause`. */
+  /** For the user, in English. To translate, use `code`, and for `unreachable` also `cause`. */
   readonly sentence: string;
-  /** Which key registrations are sealed to, once that was settled. */
+  /** Where the key in use comes from; absent before it is chosen. */
   readonly keySource?: BouncerKeySource;
-  /** What is not as it should be, though notifications may work: for a log or a page of details. */
+  /** A problem that may not prevent notifications: for a log or a details page. */
   readonly warning?: string;
-  /** The code of the server or relay behind this status. */
+  /** The server's or relay's code behind this status. */
   readonly errorCode?: string;
+  /** Minimum time until the next try, in seconds, from the server's `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /** Why the server is `unreachable`. */
   readonly cause?: UnreachableCause;
-  /** The account's row in the table, once there is one. */
+  /** The account's id in the table; absent before the account is created. */
   readonly pushAccountId?: PushAccountId;
 }
 
-/** The status for a code, with its sentence; details that are `undefined` are left out. */
+/** Builds a status with its sentence; omits details that are `undefined`. */
 export function registrationStatus(
   code: RegistrationStatusCode,
   details: { readonly [Detail in keyof RegistrationStatus]?: RegistrationStatus[Detail] | undefined } = {},

@@ -5,15 +5,15 @@ import { halfForgotten, type TellForgottenContext, tellForgotten } from './tell-
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
-/** Signs accounts out on this phone and at their servers. */
+/** Signs accounts out on this phone and on their servers. */
 export interface SignOuts {
-  /** Drops the rows of one account, in its turn. */
+  /** Deletes the rows of one account. Call it inside the account's serialized task. */
   forget(rows: readonly PushAccount[], signIn: SignIn): Promise<void>;
-  /** Drops those of the rows whose sign-out stopped half-way; in the account's turn. */
+  /** Deletes the rows whose sign-out was interrupted. Call it inside the account's serialized task. */
   finish(rows: readonly PushAccount[]): Promise<void>;
-  /** Tells the servers what they have yet to be told. */
+  /** Notifies the servers of pending sign-outs. */
   tell(): Promise<void>;
-  /** The same beside all else, one run at a time; what fails stays in the store for the next time. */
+  /** Like `tell`, in the background and single-flight. Failures stay in the store for the next run. */
   tellBeside(): void;
 }
 
@@ -23,7 +23,7 @@ export function createSignOuts(context: TellForgottenContext): SignOuts {
   return {
     async forget(rows, signIn) {
       for (const { pushAccountId, sequence, registration } of rows) {
-        // Before the row goes, so that an app that ends in between still tells the server.
+        // Stored before the row is deleted: if the app exits in between, the server is still notified.
         const mayBeKnown = sequence !== undefined || registration !== undefined;
         if (mayBeKnown) await forgotten.put({ ...signIn, pushAccountId, forgottenAt: clock() });
         await accounts.remove(pushAccountId);

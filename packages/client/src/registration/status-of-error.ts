@@ -6,7 +6,7 @@ import {
   registrationStatus,
 } from './registration-status.js';
 
-/** The status for an error of the chat API. @throws the error itself when it is none of the chat API's. */
+/** Maps an error of the chat API to a status. @throws any other error. */
 export function statusOfError(error: unknown): RegistrationStatus {
   if (error instanceof UnreachableError) {
     return registrationStatus('unreachable', {
@@ -22,7 +22,7 @@ export function statusOfError(error: unknown): RegistrationStatus {
   return registrationStatus(code, { errorCode, warning, retryAfterSeconds });
 }
 
-/** The status for the code with which a registration failed for good. */
+/** Maps the code of a failed registration to a status code. */
 export function statusCodeOf(errorCode: string | undefined): RegistrationStatusCode {
   if (errorCode === 'PUSH_SERVICE_NOT_CONFIGURED') return 'not-configured';
   if (!isErrorCode(errorCode)) return 'failed';

@@ -16,12 +16,13 @@ import { type RegistrationStatus, registrationStatus } from './registration-stat
 import { statusCodeOf, statusOfError } from './status-of-error.js';
 import { wrongAccountStatus } from './wrong-account-status.js';
 
-// One for the state that was found, one for a key that was refused or a clock that was wrong, one for a new account.
+// One for the state found, one after a refused key or a wrong clock, one for a new account.
 const mostRegistrationsOfOneSync = 3;
 
 /**
- * Brings an account from any state to the right one, and tells how it stands; see `Registrar.sync`.
- * @param settleTimeoutMilliseconds how long to wait for the relay's verdict.
+ * Brings an account's registration up to date and returns its status; see `Registrar.sync`.
+ *
+ * @param settleTimeoutMilliseconds how long to wait for the relay's decision.
  */
 export async function syncRegistration(
   context: RegistrarContext,
@@ -46,7 +47,7 @@ export async function syncRegistration(
 interface SyncRun {
   readonly pushToken: PushToken;
   readonly queue: EventQueue;
-  /** In Unix milliseconds by the device's clock. */
+  /** Unix milliseconds by the device's clock. */
   readonly deadline: number;
 }
 
@@ -89,9 +90,10 @@ async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccou
 }
 
 /**
- * Whether the relay takes nothing more for this account: somebody has presented a later number for it, or the phone has
- * numbered its own by a clock that was ahead. No server's clock brings this about: the last try was dated by the later
- * of the two clocks, and a number that a server has led to is never beyond what it can lead to.
+ * Whether the relay refuses all further registrations of this account: someone presented a later sequence for it, or
+ * the phone sealed one while its clock was ahead. A server's clock cannot cause this. The last attempt was dated by
+ * the later of the two clocks, and a sequence derived from a server's time stays within what that server can lead the
+ * phone to.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
   if (registrations === mostRegistrationsOfOneSync - 1 && isExpired(known)) return true;
@@ -99,7 +101,7 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
   return time.isServerTime && Math.floor(nextSequence / 1000) > Math.floor(time.latest / 1000);
 }
 
-/** A new account for the same user: whatever was presented for the old one says nothing about it. */
+/** Creates a new push account for the same user. Sequences presented for the old one do not affect it. */
 async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   await context.accounts.remove(account.pushAccountId);
   return createPushAccount(context.accounts, context.identity, context);
@@ -109,7 +111,7 @@ function keyListOrigin(api: ChatApi) {
   return { fetchKeyList: () => api.getBouncerKeys() };
 }
 
-/** How an account stands in the middle of a sync. */
+/** State of an account during a sync. */
 interface Standing {
   readonly context: RegistrarContext;
   readonly account: PushAccount;
@@ -125,7 +127,7 @@ interface Step extends Standing {
 
 function nextReason({ run, account, known, key, time, registrations }: Step): ReasonToRegister | undefined {
   if (registrations >= mostRegistrationsOfOneSync) return undefined;
-  // Of what this very sync has sent, only these two fail for a reason that is gone at the next try.
+  // Of this sync's own registrations, only these two failures can succeed on a retry.
   const failedJustNow = registrations > 0 && known?.status === 'failed';
   if (failedJustNow && !isKeyRefused(known) && !(isExpired(known) && time.isServerTime)) return undefined;
   return reasonToRegister({
@@ -139,7 +141,7 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
 
 type LastTry = Pick<Step, 'account' | 'known' | 'time' | 'registrations'>;
 
-/** In Unix seconds. */
+/** Unix seconds. */
 function dateOf({ account, time, registrations }: Omit<LastTry, 'known'>): number {
   const sent = account.registration;
   const before = sent === undefined ? undefined : sent.timestamp * 1000;
@@ -164,7 +166,7 @@ async function register(
   const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
   const registration = buildRegistration(pushToken, { timestamp, ...binding });
   const account: PushAccount = { ...before, sequence };
-  // Before anybody has it, since a number that was used twice would not tell the later registration from the earlier.
+  // Stored before it is sent: a reused sequence would make two registrations indistinguishable in order.
   await accounts.put(account);
   await api.registerPushDevice({
     tokenKind: pushToken.tokenKind,
@@ -209,7 +211,7 @@ async function deleteQueue(api: ChatApi, queueId: string): Promise<void> {
   try {
     await api.deleteEventQueue(queueId);
   } catch (error) {
-    // The registration stands, and the server forgets idle queues by itself.
+    // The registration is sent, and the server deletes idle queues by itself.
     if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error;
   }
 }

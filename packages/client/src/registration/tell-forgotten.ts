@@ -5,35 +5,37 @@ import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import { type ChatApiOptions, createChatApi } from '../chat-api/chat-api.js';
 import type { PhoneClock } from '../server-clock.js';
 
-/** After so long the app's sign-in is worth nothing any more, and the vendors have long called the token dead. */
+/** By then the app's credentials are obsolete, and the vendors have long reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
-/** Short, since a sign-out waits for it. */
+/** Short, because a sign-out waits for it. */
 const timeoutMilliseconds = 10_000;
 
 export interface TellForgottenContext {
   readonly forgotten: ForgottenAccountStore;
   readonly accounts: PushAccountStore;
-  /** Runs a task when no other is at work on this account. */
+  /** Runs a task when no other task of this account is running. */
   readonly inTurnOf: (account: AccountIdentity, task: () => Promise<void>) => Promise<void>;
   readonly clock: PhoneClock;
   readonly fetch?: ChatApiOptions['fetch'];
 }
 
 /**
- * Tells each server to forget the accounts that were signed out from this phone. One that cannot be told now stays in the
- * store for the next time, for 30 days; one whose server refuses, because it knows no such operation or has
- * dropped the sign-in and the phones with it, is done. @throws what the stores throw.
+ * Asks each server to delete the accounts that were signed out of this phone. Failures stay in the store and are
+ * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
+ * credentials and their devices.
+ *
+ * @throws errors of the stores.
  */
 export async function tellForgotten(context: TellForgottenContext): Promise<void> {
   const { forgotten, accounts, inTurnOf } = context;
   const toTell = await forgotten.list();
-  // First, or a row that is still there would go on as an account of which its server no longer knows.
+  // First: a remaining row would otherwise stay an account that its server no longer knows.
   const rows = halfForgotten(await accounts.list(), toTell);
   await Promise.all(rows.map((row) => inTurnOf(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toTell.map((account) => tellOne(context, account)));
 }
 
-/** The rows of accounts whose sign-out stopped half-way, because the app ended in between. */
+/** Rows whose sign-out was interrupted because the app exited. */
 export function halfForgotten(
   rows: readonly PushAccount[],
   forgotten: readonly ForgottenAccount[],

@@ -3,8 +3,8 @@ import type { EventQueue } from '../chat-api/event-queue.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 
 /**
- * The status of an account that its server knows as another one: its notifications would name that one, so that this
- * phone would open none of them. `undefined` where the two agree.
+ * Status of an account that its server knows by another user id or URL. Notifications would carry the other identity,
+ * and this phone would open none of them. Returns `undefined` if they match.
  */
 export function wrongAccountStatus(
   identity: AccountIdentity,

@@ -17,10 +17,11 @@ import { decodeSeen, encodeSeen, withNotification } from '../notifications/seen-
 import { createTurn, type Turn } from '../one-after-another.js';
 
 /**
- * Texts by name, as `localStorage` and React Native's AsyncStorage keep them. The accounts hold private keys: on a
- * phone, take a storage that encrypts with a key of the system (Keychain, Keystore).
+ * Text storage by name, compatible with `localStorage` and React Native's AsyncStorage. The accounts contain private
+ * keys: on a phone, use a storage that encrypts with a system key (Keychain, Keystore).
  */
 export interface TextStorage {
+  /** Resolves with the text, or `null` if there is none. */
   getItem(name: string): string | null | Promise<string | null>;
   setItem(name: string, text: string): void | Promise<void>;
   removeItem(name: string): void | Promise<void>;
@@ -37,13 +38,13 @@ export interface TextStores {
 const accountsName = 'waxwing.accounts';
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-// 2 kB of text: more than 2048 bytes are too much for some storages that encrypt, such as expo-secure-store.
+// 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
 
 /**
- * The stores of a push client in one storage: three texts, and one of at most 2 kB for each account with the newest 150
- * notifications that were opened. Changes run one after the other within this program; where
- * another process opens notifications (an extension on iOS), let that one process do nothing else.
+ * Creates a push client's stores in one text storage: three texts, and one of at most 2 kB per account with the newest
+ * 150 opened notifications. Changes are serialized within this process, not between processes: if an iOS extension
+ * opens notifications, let only the extension open them.
  */
 export function createTextStores(storage: TextStorage): TextStores {
   const inTurn = createTurn();
@@ -99,7 +100,7 @@ function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): Fo
   };
 }
 
-/** `undefined` for a damaged one, which nobody can be told of: the server finds out by itself. */
+/** Returns `undefined` for a damaged entry, of which no server can be notified: it will find out by itself. */
 function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;
   const { realmUrl, email, apiKey, forgottenAt } = row;

@@ -3,12 +3,12 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 
-/** The relay is asked no more often than this, however many phones ask. */
+/** TTL of the cached key list: the server asks the relay at most this often, however many phones ask. */
 export const keyListMaximumAgeSeconds = 5;
 
 /**
- * The relay's key list as it was last had. When the relay cannot be asked, the last good one goes on being given: phones
- * judge by themselves whether it is still valid.
+ * Caches the relay's key list. When the relay fails, serves the last good list: phones check by themselves whether it
+ * is still valid.
  */
 export class KeyListCache {
   readonly #link: Pick<RelayLink, 'fetchKeyList'>;
@@ -22,10 +22,10 @@ export class KeyListCache {
     this.#clock = clock;
   }
 
-  /** The list, or why there is none. All who ask while the relay is being asked share its answer. */
+  /** Returns the list, or why there is none. Single-flight: concurrent calls share one request to the relay. */
   async get(): Promise<RelayOutcome<KeyListAnswer>> {
     const age = this.#newest === undefined ? undefined : this.#clock() - this.#newest.at;
-    // A clock that was set back must not freeze the list.
+    // A negative age means that the clock was set back. It must not freeze the cache.
     const isFresh = age !== undefined && age >= 0 && age < keyListMaximumAgeSeconds * 1000;
     if (this.#newest !== undefined && isFresh) return this.#newest.outcome;
     this.#asking ??= this.#ask().finally(() => {

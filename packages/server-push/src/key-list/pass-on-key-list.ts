@@ -6,10 +6,12 @@ import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { keyListMaximumAgeSeconds } from './key-list-cache.js';
 
 /**
- * `GET /api/v1/mobile_push/bouncer_keys`: the relay's signed key list unchanged, for phones that reach only their
- * server; for anybody, cacheable, with ETag. The server need not be trusted with it: phones check the signature.
- * Refuses with PUSH_SERVICE_NOT_CONFIGURED; NOT_FOUND when the relay publishes no list; and, when none was ever had,
- * FAILED_TO_CONNECT_BOUNCER, INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
+ * `GET /api/v1/mobile_push/bouncer_keys`: returns the relay's signed key list unchanged, for phones that reach only
+ * their server. Needs no authentication; cacheable, with an ETag. Phones check the signature, so the server need not
+ * be trusted.
+ *
+ * Refuses with PUSH_SERVICE_NOT_CONFIGURED, or NOT_FOUND if the relay publishes no list. If no list is cached and the
+ * relay fails, refuses with FAILED_TO_CONNECT_BOUNCER, INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
  */
 export const passOnKeyList = operation({
   method: 'GET',

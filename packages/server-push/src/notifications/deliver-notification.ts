@@ -14,14 +14,15 @@ export const deliverNotificationJob = 'notifications/deliver-notification';
 const capMilliseconds = 10 * 60_000;
 const concurrency = 32;
 
+/** A notification for all devices of one user. */
 export interface QueuedNotification {
   readonly userId: UserId;
   readonly content: NotificationContent;
-  /** When it is of no use any more, in Unix milliseconds. */
+  /** Deadline in Unix milliseconds; the notification is dropped after it. */
   readonly giveUpAt: number;
 }
 
-/** Adds a notification to what is to be sent, within the transaction of what it tells of. */
+/** Enqueues a notification in the transaction of the change it reports. */
 export async function enqueueNotification(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
   transaction: PushTransaction,
@@ -33,17 +34,18 @@ export async function enqueueNotification(
 
 export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` while the organisation has no relay. */
+  /** `undefined` if the organization has no relay. */
   readonly sender: NotificationSender | undefined;
-  /** Asked before each try to deliver a message. */
+  /** Called before each attempt to deliver a message. Default: always wanted. */
   readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 /**
- * Seals for the devices that the user has at that moment, so that one registered meanwhile is not missed, and tries
- * until the relay takes it. A repeat after a crash is dropped by the phone.
+ * Handles the delivery job. Each attempt seals for the user's devices of that moment, so that newly registered ones
+ * are included, and retries with backoff until the relay accepts. Delivery is at least once: the phone drops a repeat
+ * after a crash.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -53,7 +55,8 @@ export function deliverNotificationHandler(
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
     if (sender === undefined) return { kind: 'done' };
-    // The relay may have been away for long: what was to be removed meanwhile must not come after its removal.
+    // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
+    // its removal.
     if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };
     const devices = await activePushDevices(database.db, userId);
     if (devices.length === 0) return { kind: 'done' };

@@ -4,14 +4,14 @@ import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
 
-/** Most code points of a message's text, and most ids of a `remove` (docs/protocol.md#notification). */
+/** Limits of docs/protocol.md#notification: code points of a message's text, and ids of a `remove`. */
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 
 type Fields = Record<string, string | number | readonly number[]>;
 
 const space = 0x20;
-// What says least is shortened first, after the content itself.
+// Shortened in this order: the content first, then the least informative field.
 const textFields = [
   'content',
   'topic',
@@ -22,8 +22,10 @@ const textFields = [
 ] as const;
 
 /**
- * A notification as bytes to seal: JSON, shortened at code points until it fits, then padded with spaces to the next
- * size bucket. Whatever the texts hold, the vendors' 4096 bytes are not exceeded.
+ * Encodes a notification as bytes to seal: JSON, padded with spaces to the next size bucket. Texts are cut at code
+ * points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
+ *
+ * @throws RangeError if the JSON exceeds the largest bucket even when shortened.
  */
 export function encodeNotification(realm: PushRealm, userId: UserId, content: NotificationContent): Buffer {
   const fields = fieldsOf(content);
@@ -77,7 +79,7 @@ function messageFields(content: MessageContent): Fields {
   return fields;
 }
 
-/** The fields with `excess` bytes of JSON fewer: texts first, then the picture, then ids. */
+/** Shortens the JSON by at least `excess` bytes: texts first, then the picture, then ids. */
 function shortened(fields: Fields, excess: number, content: NotificationContent): Fields {
   let remaining = excess;
   const shorter: Fields = { ...fields };
@@ -91,7 +93,7 @@ function shortened(fields: Fields, excess: number, content: NotificationContent)
     replace(name, text, shortenToJsonBytes(text, Math.max(0, jsonStringBytes(text) - remaining)));
   }
   const { sender_avatar_url: avatar } = fields;
-  // Half an address shows nothing.
+  // A truncated URL shows no picture.
   if (remaining > 0 && typeof avatar === 'string') replace('sender_avatar_url', avatar, '');
   if (remaining > 0 && content.type === 'remove')
     shorter.message_ids = keepNewest(fields.message_ids, remaining);
@@ -104,7 +106,7 @@ function shortened(fields: Fields, excess: number, content: NotificationContent)
   return shorter;
 }
 
-/** Without the lowest ids, which are the oldest, until `excess` bytes are saved. */
+/** Drops the lowest (oldest) ids until `excess` bytes are saved. */
 function keepNewest(value: Fields[string] | undefined, excess: number): number[] {
   const ids = [...(value as readonly number[])];
   let saved = 0;
@@ -112,7 +114,7 @@ function keepNewest(value: Fields[string] | undefined, excess: number): number[]
   return ids;
 }
 
-/** Without the highest ids that are neither sender nor recipient, until `excess` bytes are saved. */
+/** Drops the highest ids other than sender and recipient until `excess` bytes are saved. */
 function keepParties(
   value: Fields[string] | undefined,
   excess: number,

@@ -1,11 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
-/** What a test notification says: that notifications arrive. `time` in Unix seconds. */
+/** A test notification. `time` is in Unix seconds. */
 export interface TestContent {
   readonly type: 'test';
   readonly time: number;
 }
 
-/** Where a message was sent. */
+/** The conversation that a message was sent to. */
 export type MessageRecipient =
   | {
       readonly kind: 'channel';
@@ -13,10 +13,10 @@ export type MessageRecipient =
       readonly channelName: string;
       readonly topic: string;
     }
-  /** Everyone in the conversation, sender and recipient included. */
+  /** All participants, including sender and recipient. */
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[] };
 
-/** A message that the user is to see. `time` in Unix seconds. */
+/** A message to show to the user. `time` is in Unix seconds. */
 export interface MessageContent {
   readonly type: 'message';
   readonly messageId: number;
@@ -25,18 +25,18 @@ export interface MessageContent {
   readonly content: string;
   readonly senderId: number;
   readonly senderFullName: string;
-  /** Absolute. */
+  /** Absolute URL. */
   readonly senderAvatarUrl: string;
   readonly recipient: MessageRecipient;
-  /** Present when the mention of a group is why the user is notified. */
+  /** Present if the user is notified because this group was mentioned. */
   readonly mentionedUserGroup?: { readonly id: number; readonly name: string };
 }
 
-/** Messages whose notifications are to go: they were read, deleted or became inaccessible. */
+/** Retracts the notifications of messages that were read, deleted or became inaccessible. */
 export interface RemoveContent {
   readonly type: 'remove';
   readonly messageIds: readonly number[];
 }
 
-/** What a notification says, apart from whom it is for (docs/protocol.md#notification). */
+/** Content of a notification, without its recipient (docs/protocol.md#notification). */
 export type NotificationContent = TestContent | MessageContent | RemoveContent;

@@ -2,15 +2,18 @@ import type { UserId } from '@waxwing/protocol';
 import type { RelayAccount } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
-/** To how many of a user's devices a notification goes that is sent now, at least one; or why it goes to none. */
+/** How many of a user's devices (at least one) a notification reaches if sent now, or why it reaches none. */
 export type NotificationReach =
   | { readonly kind: 'devices'; readonly devices: number }
-  /** The organisation has no relay. */
+  /** The organization has no relay. */
   | { readonly kind: 'no-relay' }
-  /** `pending` registrations wait for the relay; where there are none, no app has registered, or none successfully. */
+  /**
+   * `pending` counts registrations that wait for the relay. With 0, no app has registered, or all registrations
+   * failed.
+   */
   | { readonly kind: 'no-device'; readonly pending: number };
 
-/** What {@link NotificationReach} says of a user; it needs no relay to answer, nor a server that runs. */
+/** Counts the devices that a notification to a user would reach. Reads the database only; asks no relay. */
 export async function notificationReach(
   { db }: PushTransaction,
   relay: Pick<RelayAccount, 'kind'>,

@@ -24,21 +24,21 @@ export interface NotificationSenderOptions {
   readonly log: Log;
 }
 
-/** `dropped` of the `devices` that it was sent to are dead: the relay does not know them any more. */
+/** On `sent`, `dropped` of the `devices` are dead: the relay no longer knows them. */
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly devices: number; readonly dropped: number }
   | RelayRefusal
   | RelayRetry;
 
-// Sealed and encoded, the largest notification takes about 4 KB; the relay reads at most 1 MiB.
+// The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
 const maximumDevicesPerRequest = 200;
 const removalDelayMilliseconds = 10 * 60_000;
-/** What a phone is told whose registration died: to register again. */
+/** Error code of the event for a dead registration; it makes the phone register again. */
 const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
 /**
- * The devices of each request: no id twice, since the relay's `delete_device_ids` names the dead by their ids alone. After a
- * restore two devices of one user may have the same id, and only one of them is dead.
+ * Splits devices into requests in which no relay id occurs twice: `delete_device_ids` names dead devices by id only.
+ * After a restore, two devices of one user can share an id although only one is dead.
  */
 function inRequests(devices: readonly ActivePushDevice[]): readonly ActivePushDevice[][] {
   const requests: Map<RelayDeviceId, ActivePushDevice>[] = [];
@@ -51,7 +51,7 @@ function inRequests(devices: readonly ActivePushDevice[]): readonly ActivePushDe
   return requests.map((request) => [...request.values()]);
 }
 
-/** Seals a notification for each device and has the relay deliver it. */
+/** Seals a notification for each device and sends it to the relay. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions;
 
@@ -59,7 +59,9 @@ export class NotificationSender {
     this.#options = options;
   }
 
-  /** Sends to devices of one user; ends at the first request that the relay does not take. */
+  /**
+   * Sends to devices of one user. Stops at the first request that the relay does not accept, and returns its outcome.
+   */
   async send(
     userId: UserId,
     devices: readonly ActivePushDevice[],
@@ -85,7 +87,7 @@ export class NotificationSender {
     const { clock, database, log, publish } = this.#options;
     const now = clock();
     await database.write(async (transaction) => {
-      // Later, as a phone that is told registers again at once, and would be given the same device.
+      // Delayed: a phone registers again at once after the event, and the relay may give it the same device id.
       await enqueueRemoval(database, transaction, {
         freed: dead,
         now,

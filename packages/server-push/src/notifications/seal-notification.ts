@@ -12,7 +12,7 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// The vendors' side of each type, as stock servers choose it (docs/protocol.md#remotespushe2eenotify).
+// APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify).
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
@@ -22,7 +22,12 @@ const background: ApnsShape = {
   aps: { 'mutable-content': 1 },
 };
 
-/** Seals an encoded notification so that only this device opens it, ready to be handed to the relay. */
+/**
+ * Seals an encoded notification (`encodeNotification`) for one device. Returns an entry of the relay's notify request
+ * (docs/protocol.md#remotespushe2eenotify).
+ *
+ * @throws TypeError if the stored `push_public_key` is not a public key.
+ */
 export function sealNotification(
   sodium: Sodium,
   device: Pick<ActivePushDevice, 'pushAccountId' | 'pushPublicKey' | 'relayDeviceId' | 'tokenKind'>,

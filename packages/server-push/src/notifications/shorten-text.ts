@@ -1,7 +1,7 @@
 const ellipsis = '…';
 const ellipsisBytes = 3;
 
-/** At most `maximum` Unicode code points; where some were cut off, an ellipsis more says so. */
+/** Cuts a text to `maximum` Unicode code points, plus an ellipsis if anything was cut. */
 export function shortenToCodePoints(text: string, maximum: number): string {
   // A code point has at least one UTF-16 unit, so a text this short needs no counting.
   if (text.length <= maximum) return text;
@@ -16,8 +16,8 @@ export function shortenToCodePoints(text: string, maximum: number): string {
 }
 
 /**
- * Cut at a code point so that its JSON string, without the quotes, has at most `maximum` bytes of UTF-8, the ellipsis
- * that says so included; empty where not even that fits.
+ * Cuts a text at a code point so that its JSON string, without quotes, has at most `maximum` bytes of UTF-8, including
+ * the ellipsis. Returns an empty string if not even the ellipsis fits.
  */
 export function shortenToJsonBytes(text: string, maximum: number): string {
   let bytes = 0;
@@ -34,7 +34,7 @@ export function shortenToJsonBytes(text: string, maximum: number): string {
   return text;
 }
 
-/** Bytes of a text within a JSON string (RFC 8259 section 7), as `JSON.stringify` writes it. */
+/** Size in bytes of a text inside a JSON string (RFC 8259 section 7), as `JSON.stringify` escapes it. */
 export function jsonStringBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text), 'utf8') - 2;
 }

@@ -8,8 +8,9 @@ const userWindowMilliseconds = 60 * 60_000;
 const maximumPerUserWindow = 20;
 
 /**
- * Takes note of a test notification to these devices of a user, or answers in how many seconds it is allowed: one in
- * ten seconds for each device, twenty an hour for each user. Kept in the database, so a restart lifts no limit.
+ * Records a test notification to these devices of a user. Returns `undefined` if it is allowed, or the seconds to
+ * wait. Rate limits: one per 10 seconds per device, 20 per hour per user. They are stored in the database and survive
+ * a restart.
  */
 export async function takeTestNotification(
   transaction: PushTransaction,
@@ -22,9 +23,10 @@ export async function takeTestNotification(
   const { alone } = await db
     .selectNoFrom(nobodyElseHolds(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
-  // Another one of this user is being taken note of at this moment.
+  // Another transaction is recording a test notification of this user.
   if (!alone) return 1;
-  // What lies further in the future than a limit reaches was written before the clock was set back: it locks nobody out.
+  // Ignores timestamps beyond the limits' windows: they predate a clock that was set back, and must not lock users
+  // out.
   const { lastTestAt } = await db
     .selectFrom('push_devices')
     .select((is) => is.fn.max('last_test_at').as('lastTestAt'))
@@ -56,7 +58,7 @@ export async function takeTestNotification(
   return undefined;
 }
 
-/** Deletes up to `limit` notes that limit nobody any more; how many they were. */
+/** Deletes up to `limit` records older than the rate limit's window. Returns how many it deleted. */
 export async function deleteOldTestNotifications(
   transaction: PushTransaction,
   now: number,

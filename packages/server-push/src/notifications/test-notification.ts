@@ -16,9 +16,10 @@ import { takeTestNotification } from './test-notification-limits.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'sender' | 'testing'>;
 
 /**
- * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an encrypted
- * notification of type `test` to the user's active devices, or to the one of `push_account_id`. Refuses with
- * PUSH_SERVICE_NOT_CONFIGURED, NO_ACTIVE_PUSH_DEVICE, RATE_LIMIT_HIT, FAILED_TO_CONNECT_BOUNCER,
+ * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an
+ * encrypted notification of type `test` to the user's active devices, or only to that of `push_account_id`.
+ *
+ * Refuses with PUSH_SERVICE_NOT_CONFIGURED, NO_ACTIVE_PUSH_DEVICE, RATE_LIMIT_HIT, FAILED_TO_CONNECT_BOUNCER,
  * INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
  */
 export const testNotification = operation({

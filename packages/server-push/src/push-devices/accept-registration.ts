@@ -6,27 +6,27 @@ import type { CheckedRegistration } from './check-registration.js';
 import type { RegistrationKey } from './pending-registrations.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 
-/** A registration that a user's phone asks for. */
+/** A registration that a user's phone requests. */
 export interface AskedRegistration {
   readonly userId: UserId;
   readonly registration: CheckedRegistration;
 }
 
-/** A registration that is to be taken to the relay. */
+/** A registration to be forwarded to the relay. */
 export interface AcceptedRegistration {
   readonly key: RegistrationKey;
-  /** How many registrations of the same user waited for the relay before it. */
+  /** Registrations of the same user that were already pending. */
   readonly waitingBefore: number;
 }
 
 export type Acceptance =
   | ({ readonly kind: 'accepted'; readonly freed: readonly FreedRelayDevice[] } & AcceptedRegistration)
-  /** The same registration is there already and has not failed. */
+  /** Idempotent: an identical registration exists and has not failed. */
   | { readonly kind: 'unchanged' }
-  /** The user has as many devices as allowed, and none of them has failed. */
+  /** The user has the maximum number of devices, and none of them has failed. */
   | { readonly kind: 'full' };
 
-/** Whether the same registration is there already and has not failed. */
+/** Whether an identical registration exists that has not failed. */
 export async function isRegistered(
   transaction: PushTransaction,
   { userId, registration: { hash, pushAccountId } }: AskedRegistration,
@@ -47,12 +47,12 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, object>(
     .where('error_code', 'is', null),
 );
 
-/** What an accepted registration found, and made room with. */
+/** What an accepted registration found, and the relay devices freed to make room for it. */
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
- * Takes registrations as the newest of their devices; those that are in force stay so. Of each user there is one at most;
- * the answers are in the same order.
+ * Stores registrations as the newest of their devices; active ones stay active until the relay decides. Takes at most
+ * one per user. Returns the outcomes in the same order.
  */
 export async function acceptRegistrations(
   transaction: PushTransaction,
@@ -106,7 +106,7 @@ interface StoredRegistration extends RegistrationKey {
 
 const newest: { postgres?: BulkInsert<StoredRegistration>; sqlite?: BulkInsert<StoredRegistration> } = {};
 
-/** Built once for each kind of database. */
+/** Built once per kind of database. */
 function newestOf(db: Transaction<ServerPushTables>): BulkInsert<StoredRegistration> {
   const kind = isPostgres(db) ? 'postgres' : 'sqlite';
   newest[kind] ??= new BulkInsert(db, newestColumns, (rows) =>
@@ -143,11 +143,11 @@ interface DeviceCount {
   readonly user_id: UserId;
   readonly devices: number;
   readonly waiting: number;
-  /** null where the device that asks is none of them. */
+  /** `null` if the requesting device is not registered yet. */
   readonly known: number | null;
 }
 
-/** Of each user how many devices there are, how many of them wait for the relay, and whether this one is among them. */
+/** Counts each user's devices and pending registrations, and checks whether this device is among them. */
 function countDevices(
   db: Transaction<ServerPushTables>,
   asked: readonly AskedRegistration[],
@@ -173,7 +173,10 @@ const deviceCounts = fixedQuery<ServerPushTables, { readonly accounts: string },
   }),
 );
 
-/** Makes room for another device of a user; `undefined` when none has failed. */
+/**
+ * Deletes the user's oldest failed device to make room for another. Returns the freed relay devices, or `undefined` if
+ * no device has failed.
+ */
 async function removeOldestFailed(
   db: Transaction<ServerPushTables>,
   userId: UserId,
@@ -183,7 +186,7 @@ async function removeOldestFailed(
     .select('id')
     .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
-    // One whose former registration still works is given up last.
+    // A device whose previous registration still works is deleted last.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
     .orderBy('changed_at')
     .orderBy('id')

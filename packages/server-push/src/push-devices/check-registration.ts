@@ -14,7 +14,7 @@ import type { Sodium } from '@waxwing/sodium';
 import { sealedBoxOverheadBytes } from '@waxwing/sodium/byte-sizes';
 import type { z } from 'zod';
 
-/** A registration whose contents were checked. */
+/** A validated registration. */
 export interface CheckedRegistration {
   /** Decimal text. */
   readonly pushAccountId: PushAccountIdText;
@@ -22,14 +22,14 @@ export interface CheckedRegistration {
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;
-  /** SHA-256 over all of it: equal for identical registrations alone. */
+  /** SHA-256 over all fields; equal only for identical registrations. */
   readonly hash: string;
 }
 
 const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 public key';
 const sealedRule = 'it must be the padded standard base64 of a sealed box';
 
-/** What the parameters hold, once their types are right. @throws ProtocolError BAD_REQUEST naming the parameter. */
+/** Validates the parameters' contents, after their types. @throws ProtocolError BAD_REQUEST naming the parameter. */
 export function checkRegistration(
   parameters: z.infer<typeof registerPushDeviceParameters>,
   sodium: Sodium,

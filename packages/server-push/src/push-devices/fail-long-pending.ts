@@ -16,13 +16,13 @@ export interface FailLongPendingOptions {
 }
 
 const everyMilliseconds = 60 * 60_000;
-/** By then the job that forwards a registration has ended it, unless there is none any more. */
+/** By then the forwarding job has settled the registration, unless the job is gone. */
 const longestPendingMilliseconds = forwardingDeadlineMilliseconds + everyMilliseconds;
 const errorCode = 'REQUEST_EXPIRED';
 
 /**
- * Has registrations fail whose job is gone, because an operator dropped it or a backup did not have it: the phone is
- * told, and registers again, instead of waiting without end. Call it before the jobs are started.
+ * Schedules an hourly task that fails registrations whose job is gone: dropped by an operator, or missing from a
+ * backup. The phone gets an event and registers again instead of waiting forever. Call it before the jobs start.
  */
 export function scheduleFailureOfLongPending({
   database,

@@ -16,26 +16,26 @@ import { type PushDeviceRow, pushDeviceEvent } from './push-device-state.js';
 import type { ChangedPushDevice, FreedRelayDevice } from './push-device-store.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
 
-/** Kind of the job that takes an accepted registration to the relay. */
+/** Kind of the job that forwards an accepted registration to the relay. */
 export const forwardRegistrationJob = 'push-devices/forward-registration';
-/** Kind of the job that does the same for a user of whom many registrations wait already. */
+/** Kind of the same job for a user who already has many pending registrations. */
 export const forwardFurtherRegistrationJob = 'push-devices/forward-further-registration';
 
-// How long the relay is asked before a registration counts as failed: as long as it takes one by its age.
+// After this long a registration fails. The relay refuses older ones anyway.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
-// Few enough that they hold up nobody else, neither here nor on the connections to the relay.
+// Low, so that these jobs delay no other users, neither here nor on the connections to the relay.
 const furtherConcurrency = 4;
-/** More phones than a person has; what waits of a user beyond them waits apart from what others wait for. */
+/** More phones than a person has. Further registrations of a user go into a queue of their own. */
 const mostWaitingAmongOthers = 10;
-/** By how much a user's turn comes later for each registration of theirs that waits already. */
+/** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
 const turnMilliseconds = 60_000;
 
 export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` while the organisation has no relay. */
+  /** `undefined` if the organization has no relay. */
   readonly registrations: GroupedRegistrations | undefined;
   readonly publish: PublishEvents;
   readonly clock: Clock;
@@ -43,10 +43,11 @@ export interface ForwardRegistrationOptions {
 }
 
 /**
- * Adds the job, within the transaction that accepts the registration. However many registrations a user has sent, ten
- * of them at most are in the queue of everybody, so that nobody waits for the rest of them. In both queues users take
- * turns: each counts as if it had come a minute later than the one of the same user before it, so that however many
- * users send many, another user's first one waits for one of each of them.
+ * Enqueues the forwarding job in the transaction that accepts the registration. Fair between users in two ways:
+ *
+ * - At most ten registrations per user enter the common queue; the rest go into a queue with lower concurrency.
+ * - In both queues each registration is dated one minute after the user's previous one. A user's first registration
+ *   therefore waits for at most one of each other user, however many they send.
  */
 export async function enqueueForwarding(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
@@ -58,14 +59,14 @@ export async function enqueueForwarding(
     waitingBefore < mostWaitingAmongOthers ? forwardRegistrationJob : forwardFurtherRegistrationJob;
   const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  // In the past, so that all of them are due at once and an idle server waits for none.
+  // Dated in the past, so that all jobs are due at once and an idle server delays none.
   const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * turnMilliseconds;
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 
 type PendingRegistrations = Batcher<RegistrationKey, PushDeviceRow | undefined>;
 
-/** Says who takes accepted registrations to the relay. */
+/** Registers the handlers of both forwarding jobs. */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   const { db, jobs } = options.database;
   const pending: PendingRegistrations = new Batcher((keys) => pendingRegistrations(db, keys));
@@ -78,8 +79,9 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
 }
 
 /**
- * Asks the relay until it accepts, refuses for good, or a day has passed; then the device is active or failed, and an
- * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
+ * Retries until the relay accepts or refuses for good, or a day has passed. The device then becomes active or failed,
+ * and the same transaction publishes an event. Does nothing if the registration was replaced or removed in the
+ * meantime.
  */
 async function forwardRegistration(
   options: ForwardRegistrationOptions & { readonly pending: PendingRegistrations },
@@ -118,7 +120,7 @@ async function activate(
   const now = clock();
   const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
   await announce(publish, transaction, device);
-  // Where nothing waited for the answer any more, nobody will use what the relay has just made.
+  // If the registration is no longer pending, the device that the relay has just created is unused.
   await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
 }
 

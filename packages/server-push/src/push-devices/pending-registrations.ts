@@ -7,13 +7,13 @@ import { type ChangedPushDevice, type FreedRelayDevice, freedBy } from './push-d
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Names one registration of one PushDevice. */
+/** Identifies one registration of one PushDevice. */
 export interface RegistrationKey {
   readonly id: PushDeviceId;
   readonly generation: number;
 }
 
-/** A registration that is in force now, and the device of the relay that the former one had. */
+/** A registration that has become active, and the relay device of the previous one. */
 export interface ActivatedPushDevice extends ChangedPushDevice {
   readonly freed: readonly FreedRelayDevice[];
 }
@@ -25,7 +25,7 @@ const nothingPending = {
   pending_encrypted_registration: null,
 } as const;
 
-/** The registrations that wait for the relay, in this order; `undefined` for one that was replaced, settled or removed. */
+/** Reads pending registrations, in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
 export async function pendingRegistrations(
   db: Reader,
   keys: readonly RegistrationKey[],
@@ -46,7 +46,7 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Push
     .where('pending_token_kind', 'is not', null),
 );
 
-/** Puts the pending registration in force; `undefined` when it is not pending any more. */
+/** Activates a pending registration. Returns `undefined` if it is no longer pending. */
 export async function activateRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,
@@ -59,7 +59,7 @@ export async function activateRegistration(
   return changed && { ...changed, freed };
 }
 
-/** On PostgreSQL it holds the row, which others could else change before the next statement. */
+/** Locks the row on PostgreSQL: a concurrent transaction could change it before the next statement. */
 const formerDevice = fixedQuery<
   ServerPushTables,
   RegistrationKey,
@@ -90,7 +90,7 @@ const putInForce = fixedQuery<ServerPushTables, InForce, ChangedPushDevice>((db,
     .where('generation', '=', parameter('generation')),
 );
 
-/** Marks the pending registration as failed; `undefined` when it is not pending any more. */
+/** Marks a pending registration as failed. Returns `undefined` if it is no longer pending. */
 export async function failRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,
@@ -103,7 +103,10 @@ export async function failRegistration(
     .executeTakeFirst();
 }
 
-/** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
+/**
+ * Marks up to `limit` pending registrations as failed that were accepted before `before` (Unix milliseconds). Returns
+ * their users and accounts.
+ */
 export async function failLongPending(
   transaction: PushTransaction,
   { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
@@ -120,7 +123,7 @@ export async function failLongPending(
       .updateTable('push_devices')
       .set({ error_code: errorCode, changed_at: now, ...nothingPending })
       .where('id', 'in', waiting)
-      // Said again because a registration may take the row's place between the two.
+      // Repeats the subquery's condition: a new registration can replace the row between the two.
       .where('pending_token_kind', 'is not', null)
       .where('changed_at', '<', before)
       .returning(['user_id as userId', 'push_account_id as pushAccountId'])

@@ -4,7 +4,7 @@ import type { ServerPushTables } from '../tables.js';
 
 export type PushDeviceRow = Selectable<ServerPushTables['push_devices']>;
 
-/** What became of the newest registration of a PushDevice (docs/protocol.md#push_device-events). */
+/** Status of the newest registration of a PushDevice (docs/protocol.md#push_device-events). */
 export function pushDeviceStatus(
   row: Pick<PushDeviceRow, 'error_code' | 'pending_token_kind'>,
 ): PushDeviceStatus {
@@ -12,7 +12,7 @@ export function pushDeviceStatus(
   return row.pending_token_kind === null ? 'active' : 'pending';
 }
 
-/** The event that tells a user's clients of a change; `push_account_id` as decimal text. */
+/** The event for a user's clients when a registration becomes active or fails; `push_account_id` is decimal text. */
 export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {
   const event = { type: 'push_device', push_account_id: pushAccountId };
   return errorCode === undefined

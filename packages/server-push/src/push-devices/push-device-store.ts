@@ -11,7 +11,7 @@ import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
 
-/** A PushDevice that notifications can be sent to. */
+/** A PushDevice with an active registration: notifications can be sent to it. */
 export interface ActivePushDevice {
   readonly id: PushDeviceId;
   readonly pushAccountId: PushAccountIdText;
@@ -22,19 +22,19 @@ export interface ActivePushDevice {
   readonly lastTestAt: number | null;
 }
 
-/** Whose device changed. */
+/** User and push account of a changed device. */
 export interface ChangedPushDevice {
   readonly userId: UserId;
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** A device of the relay that a PushDevice had and has no more. */
+/** A relay device that a PushDevice no longer uses. */
 export interface FreedRelayDevice {
   readonly relayDeviceId: RelayDeviceId;
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** What these rows had at the relay. */
+/** The relay devices of these rows. */
 export function freedBy(
   rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
 ): FreedRelayDevice[] {
@@ -43,7 +43,7 @@ export function freedBy(
   );
 }
 
-/** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
+/** Maps each decimal `push_account_id` of a user to `{status, error_code}`, oldest first. */
 export async function pushDevicesOf(
   db: Reader,
   userId: UserId,
@@ -59,7 +59,7 @@ export async function pushDevicesOf(
   );
 }
 
-/** The devices of a user that have a registration in force, oldest first; only `pushAccountId` where it is given. */
+/** A user's devices with an active registration, oldest first; only that of `pushAccountId` if given. */
 export async function activePushDevices(
   db: Reader,
   userId: UserId,
@@ -87,8 +87,8 @@ export async function activePushDevices(
 }
 
 /**
- * Forgets a registration in force that the relay no longer knows. The row goes with it unless a newer registration is
- * pending. `undefined` when nothing was removed, because the device was registered again meanwhile or is pending.
+ * Drops an active registration that the relay no longer knows, and its row unless a newer registration is pending.
+ * Returns `undefined` if no row was deleted: a registration is pending, or the device was registered again.
  */
 export async function dropDeadRegistration(
   transaction: PushTransaction,
@@ -118,7 +118,7 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Deletes all devices of a user, or only `pushAccountId` where it is given; what they had at the relay. */
+/** Deletes all devices of a user, or only that of `pushAccountId`. Returns the relay devices that they used. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
@@ -135,15 +135,15 @@ export async function deletePushDevicesOf(
   return freedBy(removed);
 }
 
-/** Freed devices of the relay, by what a removal may do with them. Those that are in use again are in neither. */
+/** Freed relay devices, sorted by whether they may be removed. Devices that are in use again are in neither list. */
 export interface SortedFreedDevices {
-  /** No registration in force or pending uses them. */
+  /** Used by no active or pending registration. */
   readonly free: readonly FreedRelayDevice[];
-  /** A pending registration of the same push account may be given the same device. */
+  /** A pending registration of the same push account may get the same relay device. */
   readonly undecided: readonly FreedRelayDevice[];
 }
 
-/** A device is in use only for the same account: after a restore one id may stand for devices of two accounts. */
+/** Compares relay id and push account: after a restore one id can stand for devices of two accounts. */
 export async function sortFreedDevices(
   db: Reader,
   freed: readonly FreedRelayDevice[],
@@ -172,7 +172,10 @@ function nameOf({ relayDeviceId, pushAccountId }: FreedRelayDevice): string {
   return `${relayDeviceId} ${pushAccountId}`;
 }
 
-/** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */
+/**
+ * Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds). Returns how many
+ * it deleted.
+ */
 export async function deleteLongFailed(
   transaction: PushTransaction,
   before: number,
@@ -189,7 +192,7 @@ export async function deleteLongFailed(
   const deleted = await db
     .deleteFrom('push_devices')
     .where('id', 'in', failed)
-    // Said again because a registration may take the row's place between the two.
+    // Repeats the subquery's condition: a new registration can replace the row between the two.
     .where('error_code', 'is not', null)
     .where('changed_at', '<', before)
     .returning('id')

@@ -15,11 +15,15 @@ import type { Registered } from './registration-intake.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'registering' | 'relay' | 'sodium'>;
 
 /**
- * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a sealed registration and answers
- * at once. A job forwards it to the relay, and an event has the result. Refuses, in this order: UNAUTHORIZED or
- * INVALID_API_KEY; a bot (BAD_REQUEST); REQUEST_VARIABLE_MISSING or BAD_REQUEST for a parameter's presence or type;
- * PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for what the parameters hold; RATE_LIMIT_HIT for one more than the user is
- * allowed in an hour, of which a repeat of what is registered already is none; BAD_REQUEST for one device too many.
+ * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a sealed registration and
+ * answers at once. A job forwards it to the relay; a `push_device` event reports the outcome. Refuses, in this order:
+ *
+ * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
+ * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
+ * - PUSH_SERVICE_NOT_CONFIGURED
+ * - BAD_REQUEST for a parameter's contents
+ * - RATE_LIMIT_HIT above the user's hourly limit; a repeat of a stored registration does not count
+ * - BAD_REQUEST above the maximum number of devices
  */
 export const registerPushDevice = operation({
   method: 'POST',

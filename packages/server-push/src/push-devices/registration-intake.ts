@@ -26,10 +26,10 @@ export type Registered = Acceptance | Exclude<TakenRegistration, { kind: 'taken'
 
 type Outcome = Registered | { readonly kind: 'failed'; readonly error: unknown };
 
-/** How often a registration is tried while other processes register devices of the same user. */
+/** Attempts per registration while other processes register devices of the same user. */
 const mostTries = 4;
 
-/** Accepts the registrations of one turn of the event loop together; of one user one at a time. */
+/** Accepts registrations in batches, one per event-loop tick. Serializes those of one user. */
 export class RegistrationIntake {
   readonly #options: RegistrationIntakeOptions;
   readonly #inTurn = new OneAtATime();
@@ -39,7 +39,7 @@ export class RegistrationIntake {
     this.#options = options;
   }
 
-  /** What became of it, once that is committed. @throws what the actor's `hold` does. */
+  /** Returns the committed outcome. @throws ProtocolError as the actor's `hold` does; errors of the database. */
   register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
     const { userId, hold } = actor;
     return this.#inTurn.run(userId, () => this.#register({ userId, hold, registration }));
@@ -54,7 +54,7 @@ export class RegistrationIntake {
     return outcome;
   }
 
-  /** Those that cannot be written together are written one by one, so that one that fails fails alone. */
+  /** Writes a batch in one transaction. If that fails, writes each alone, so that one bad registration fails alone. */
   async #registerAll(asked: readonly Asked[]): Promise<Outcome[]> {
     try {
       return await this.#options.database.writeGathered((transaction) => this.#write(transaction, asked));
@@ -66,7 +66,9 @@ export class RegistrationIntake {
     }
   }
 
-  /** Nothing is thrown for a limit: the writes of others share the transaction, and would be done again. */
+  /**
+   * Returns rate limits instead of throwing: a throw would roll back and repeat the other writes of the transaction.
+   */
   async #write(transaction: PushTransaction, asked: readonly Asked[]): Promise<Outcome[]> {
     const { clock, database, registrationsPerHour = defaultRegistrationsPerHour } = this.#options;
     const now = clock();
@@ -92,12 +94,12 @@ export class RegistrationIntake {
   }
 }
 
-/** So that two transactions for the same users never wait for each other. */
+/** A fixed lock order: two transactions for the same users would otherwise deadlock. */
 function inOneOrder(asked: readonly Asked[]): Asked[] {
   return [...asked].sort((a, b) => a.userId - b.userId);
 }
 
-/** What it refused with; whatever else it throws is thrown. */
+/** Returns the ProtocolError that `work` throws; rethrows other errors. */
 async function refusalOf(work: () => Promise<void>): Promise<ProtocolError | undefined> {
   try {
     await work();

@@ -4,24 +4,24 @@ import { sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type AskedRegistration, isRegistered } from './accept-registration.js';
 
-/** Registrations that each user may have forwarded in an hour, where nothing else is said. */
+/** Default rate limit: registrations forwarded per user and hour. */
 export const defaultRegistrationsPerHour = 60;
 
 const hourMilliseconds = 60 * 60_000;
 
 export type TakenRegistration =
   | { readonly kind: 'taken' }
-  /** The same registration is there already and has not failed: it takes nothing. */
+  /** An identical registration exists and has not failed; it does not count. */
   | { readonly kind: 'unchanged' }
-  /** The allowance is used up; the next registration may come after so many seconds. */
+  /** The rate limit is reached; the next registration is allowed after `waitSeconds`. */
   | { readonly kind: 'limited'; readonly waitSeconds: number }
-  /** Another transaction takes one of the same user at this moment: ask again in another transaction. */
+  /** Another transaction is taking one for the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
 
 /**
- * Takes registrations from the allowances of their users, of each one at most: `perHour` of them at once, one more each
- * `perHour`th part of an hour. It holds for all processes on the database together, and until the transaction ends nobody
- * else takes one of these users. The answers are in the same order.
+ * Applies the rate limit to registrations, at most one per user: a burst of `perHour`, refilled by one each
+ * `perHour`th of an hour. All processes on the database share the limit, and the users stay locked until the
+ * transaction ends. Returns the outcomes in the same order.
  */
 export async function takeRegistrations(
   transaction: PushTransaction,
@@ -36,7 +36,7 @@ export async function takeRegistrations(
     eachMilliseconds,
     nextFullAt: now + eachMilliseconds,
     latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // What lies further ahead was written before the clock was set back: it locks nobody out.
+    // A later value predates a clock that was set back. It must not lock users out.
     credibleUntil: now + 2 * mostMilliseconds,
   };
   const registrations = asked.map(({ userId, registration: { pushAccountId, hash } }) => ({
@@ -54,11 +54,11 @@ export async function takeRegistrations(
   return answers;
 }
 
-/** Unix milliseconds. */
+/** Instants and durations in milliseconds. */
 interface Bounds {
   readonly now: number;
   readonly eachMilliseconds: number;
-  /** When the allowance is whole again of whom nothing was taken before. */
+  /** When the full allowance is back for a user who has used none of it. */
   readonly nextFullAt: number;
   readonly latestFullAt: number;
   readonly credibleUntil: number;
@@ -102,7 +102,7 @@ async function whyNotTaken(
   return { kind: 'limited', waitSeconds: Math.ceil(waitMilliseconds / 1000) };
 }
 
-/** Deletes up to `limit` rows of users who have all of their allowance again; how many they were. */
+/** Deletes up to `limit` rows of users whose allowance is full again. Returns how many it deleted. */
 export async function deleteFullRates(
   transaction: PushTransaction,
   now: number,
@@ -113,7 +113,7 @@ export async function deleteFullRates(
   const deleted = await db
     .deleteFrom('registration_rates')
     .where('user_id', 'in', full)
-    // Said again because a registration may be taken between the two.
+    // Repeats the subquery's condition: a registration can be counted between the two.
     .where('full_at', '<=', now)
     .returning('user_id')
     .execute();

@@ -7,25 +7,25 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deletePushDevicesOf, type FreedRelayDevice, sortFreedDevices } from './push-device-store.js';
 
-/** Kind of the job that tells the relay which devices it should forget. */
+/** Kind of the job that asks the relay to delete devices. */
 export const removeRelayDevicesJob = 'push-devices/remove-relay-devices';
 
-// A relay that nobody can ask for so long forgets by itself what the vendors call dead.
+// A relay that is unreachable for this long drops devices by itself once the vendors report them dead.
 const tellingDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
 const concurrency = 4;
 
-/** What has to be told to the relay. */
+/** Relay devices to remove. */
 export interface RelayDeviceRemoval {
   readonly freed: readonly FreedRelayDevice[];
   /** Unix milliseconds. */
   readonly now: number;
-  /** Not before that instant; at once where nothing is said. */
+  /** Earliest start, in Unix milliseconds; default: now. */
   readonly runAt?: number;
 }
 
-/** Adds the job, within the transaction that removes the PushDevices. */
+/** Enqueues the removal in the transaction that deletes the PushDevices, split into jobs of bounded size. */
 export async function enqueueRemoval(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,
@@ -42,8 +42,8 @@ export async function enqueueRemoval(
 }
 
 /**
- * Removes all PushDevices of a user; registrations that still wait for the relay end without effect, and the relay is
- * told, as soon as it can be asked, to forget what it held for them.
+ * Deletes all PushDevices of a user, for instance when their API key changes. Pending registrations end without
+ * effect. A durable job asks the relay to delete its devices, with retries for a week.
  */
 export async function removePushDevicesOf(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
@@ -57,16 +57,16 @@ export async function removePushDevicesOf(
 
 export interface RemoveRelayDevicesOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` while the organisation has no relay. */
+  /** `undefined` if the organization has no relay. */
   readonly link: RelayLink | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 /**
- * Asks the relay until it has forgotten the devices, says that it knows no such request (as stock relays do), or a
- * week has passed. A device that a PushDevice uses, again or still, is left alone; one that a registration which waits
- * for the relay may turn out to be is looked at again when that is settled.
+ * Handles the removal job. Retries until the relay has removed the devices, answers that it does not know the
+ * operation (as stock relays do), or a week has passed. Skips devices that a PushDevice uses. Waits while a pending
+ * registration may get the same device.
  */
 export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): JobHandler<ServerPushTables> {
   const { database, link, clock, random } = options;

@@ -12,10 +12,11 @@ import { enqueueRemoval } from './remove-relay-devices.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database'>;
 
 /**
- * `DELETE /api/v1/mobile_push/register`, an extension: forgets one of the user's PushDevices. In the same transaction
- * the relay is told by a durable job; a registration that still waits for the relay ends without effect. One that is not
- * there is forgotten already, so that a phone may ask again after an answer that was lost. Refuses with UNAUTHORIZED,
- * INVALID_API_KEY, REQUEST_VARIABLE_MISSING or BAD_REQUEST.
+ * `DELETE /api/v1/mobile_push/register`, an extension: deletes one of the user's PushDevices. The same transaction
+ * enqueues a durable job that asks the relay to delete its device. A pending registration ends without effect.
+ * Idempotent: deleting a device that does not exist succeeds, so that a phone may retry after a lost answer.
+ *
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING or BAD_REQUEST.
  */
 export const unregisterPushDevice = operation({
   method: 'DELETE',

@@ -11,16 +11,18 @@ import type { PushRealm, RelayAccount } from '../server-push-options.js';
 import type { RelayOutcome } from './relay-answer.js';
 import { type ProbeAnswer, RelayLink } from './relay-link.js';
 
-/** What of the link to the relay was looked at. */
+/** Checked aspects of the link to the relay. */
 type RelayCheckName = 'address' | 'key' | 'realm' | 'clock' | 'key-list';
 
+/** Result of one check. */
 export interface RelayCheck {
   readonly name: RelayCheckName;
   readonly ok: boolean;
-  /** What was found; where it is wrong, also what to do. */
+  /** The finding; if `ok` is false, also what to do. */
   readonly sentence: string;
 }
 
+/** Options of {@link checkRelay}. */
 export interface CheckRelayOptions {
   readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
   readonly realm: Pick<PushRealm, 'uuid'>;
@@ -28,12 +30,13 @@ export interface CheckRelayOptions {
 }
 
 const timeoutMilliseconds = 10_000;
-/** Registrations are dated by this server's clock and taken for a day; more than this is a fault all the same. */
+/** The relay accepts registrations for a day by their timestamp, but a larger clock error is a fault anyway. */
 const mostClockErrorMilliseconds = 5 * 60_000;
 
 /**
- * Asks the relay, as this server, to deliver nothing, and for its key list; what of it works. It ends at the first
- * thing without which the next ones cannot be told.
+ * Checks the link to the relay with this server's credentials: address, key, realm, clock and key list. Delivers
+ * nothing. Stops at the first failure that makes later checks impossible; never rejects because of the relay. Takes at
+ * most 10 seconds per request.
  */
 export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Promise<RelayCheck[]> {
   const { Agent } = await import('undici');

@@ -15,25 +15,28 @@ interface Forwarded {
 
 type Outcomes = readonly RelayOutcome<RelayDeviceId>[];
 
-/** Registrations that were asked for together, and what came of each. */
+/** Registrations sent in one request, and the outcome of each. */
 interface Part {
   readonly group: readonly Forwarded[];
   readonly outcomes: Outcomes;
 }
 
-/** How often a relay is asked for parts of a group while it fails at every one: for all, halves and quarters. */
+/** Maximum requests per group while the relay fails at all of them: the whole, halves and quarters (7). */
 const maximumRequestsInVain = 8;
-/** How often it is asked for parts where it takes some: enough to find two among the most that go at once. */
+/**
+ * Maximum requests per group if the relay accepts some parts: enough to isolate two bad registrations in the largest
+ * group.
+ */
 const maximumRequests = 32;
 
-/** How long a relay that does not know the request for many is not asked again whether it does. */
+/** After a relay turns out not to know the batch request, it is not asked again for this long. */
 const oneByOneMilliseconds = 60 * 60_000;
-// Names, quotes, a key and an account id around each sealed registration.
+// Overhead per registration: names, quotes, a key and an account id.
 const charactersAround = 256;
 
 /**
- * Registrations on their way to the relay: those of one turn of the event loop go in one request where the relay takes
- * many at once, and each in its own where it does not. What comes of each is told to whoever brought it.
+ * Forwards registrations to the relay in batches, one per event-loop tick. Uses one request each if the relay does not
+ * know the batch request.
  */
 export class GroupedRegistrations {
   readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
@@ -48,14 +51,14 @@ export class GroupedRegistrations {
     this.#clock = clock;
   }
 
-  /** The id of its RelayDevice, or why there is none. */
+  /** Returns the id of the RelayDevice, or why there is none. */
   register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
     if (this.#goesOneByOne()) return this.#link.register(registration, signal);
     return this.#together.add({ registration, signal });
   }
 
   #goesOneByOne(): boolean {
-    // A clock that was set back keeps nobody from asking again.
+    // A negative age means that the clock was set back. It must not delay the next attempt.
     const since = this.#foundUnknownAt === undefined ? -1 : this.#clock() - this.#foundUnknownAt;
     return since >= 0 && since < oneByOneMilliseconds;
   }
@@ -66,8 +69,8 @@ export class GroupedRegistrations {
   }
 
   /**
-   * Asks for all of the group at once, and, where the relay fails at that, for halves of it and halves of those, which finds
-   * the ones that give it trouble. Where the relay fails at everything, the trouble is its own, and all of them wait.
+   * Sends a group in one request. If the relay fails at it, bisects the group to isolate the registrations that cause
+   * the failure. If the relay fails at everything, the fault is the relay's, and all of them are retried later.
    */
   async #ask(group: readonly Forwarded[]): Promise<Outcomes> {
     let parts = [await this.#askPart(group)];
@@ -99,18 +102,21 @@ export class GroupedRegistrations {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // Also where the whole was refused, so that one that spoils it is refused alone.
+    // Also after the whole batch was refused, so that one bad registration is refused alone.
     return Promise.all(group.map(({ registration, signal }) => this.#link.register(registration, signal)));
   }
 }
 
-/** Aborted when any of theirs is, of which there is one unless they were asked for in different ways. */
+/** Aborted when any signal of the group is. Usually all share one signal. */
 function signalOfAll(group: readonly Forwarded[]): AbortSignal {
   const [one, ...others] = new Set(group.map(({ signal }) => signal));
   return one !== undefined && others.length === 0 ? one : AbortSignal.any(group.map(({ signal }) => signal));
 }
 
-/** Whether the relay failed at all of them, as it does at one that it cannot take, and did not say when to come again. */
+/**
+ * Whether the relay failed at all of them with a 500 and no `Retry-After`, as it does for a registration that it
+ * cannot handle.
+ */
 function isInTrouble({ outcomes }: Part): boolean {
   return outcomes.every(
     (outcome) =>
@@ -122,7 +128,7 @@ function isToBeHalved(part: Part): boolean {
   return part.group.length > 1 && isInTrouble(part);
 }
 
-/** As few groups as the relay takes, in order. */
+/** Splits into as few groups as the relay's limits allow, in order. */
 function groupsOf(forwarded: readonly Forwarded[]): Forwarded[][] {
   const groups: Forwarded[][] = [];
   let characters = Number.POSITIVE_INFINITY;

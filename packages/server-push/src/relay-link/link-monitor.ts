@@ -6,17 +6,19 @@ import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** How the relay was found when it was last asked; instants in Unix milliseconds. */
+/** Last known state of the relay link; instants in Unix milliseconds. */
 export interface RelayLinkStatus {
   readonly state: 'untested' | 'working' | 'failing';
   readonly lastSuccessAt: number | undefined;
-  /** Present while failing: since when, and the newest trouble. */
+  /** Since when it fails; `undefined` if it does not. */
   readonly failingSince: number | undefined;
-  /** The newest trouble, also when it is over. */
+  /** The newest error, even if it is over. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;
 }
 
-/** What the serving processes last found, for the admin. */
+/**
+ * Reads the state that the server processes last stored, for the admin. `untested` if none has asked the relay yet.
+ */
 export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
   const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
   const state = row === undefined ? 'untested' : row.failing_since === null ? 'working' : 'failing';
@@ -33,16 +35,16 @@ export interface LinkMonitorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Called when the relay answers again that did not for a while: what waits for it need not wait any longer. */
+  /** Called when the relay answers again after an outage, to run waiting jobs at once. */
   onRecovery(): Promise<void>;
 }
 
-// Success and a trouble that lasts are written no more often than this: a commit for each exchange would be waste.
+// Minimum interval between writes of an unchanged state: a commit per exchange would be wasteful.
 const rewriteAfterMilliseconds = 60_000;
-// A relay that refuses now and then, because it is busy, is not one that was away.
+// Shorter failures do not count as an outage: a busy relay refuses now and then.
 const outageMilliseconds = 30_000;
 
-/** Keeps the state of the link where an admin can see it, and logs when it changes. */
+/** Stores the state of the relay link for the admin, and logs its changes. */
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
   readonly #exchanges;
@@ -60,7 +62,7 @@ export class LinkMonitor {
     );
   }
 
-  /** Takes note of what an exchange came to. Never rejects: the exchange itself matters more than its record. */
+  /** Records the outcome of an exchange. Never rejects: the exchange matters more than its record. */
   async report(outcome: RelayOutcome<unknown>): Promise<void> {
     this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
     const now = this.#options.clock();
@@ -75,7 +77,7 @@ export class LinkMonitor {
     try {
       const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
-      // The exchange that found the relay back need not wait for all that waits.
+      // Not awaited: the exchange that found the relay working must not wait for the recovery.
       if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
@@ -95,7 +97,7 @@ export class LinkMonitor {
   }
 
   async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
-    // Another process may have seen it fail, or this one before it was started again.
+    // The failure may have been seen by another process, or by this one before a restart.
     const failingSince =
       seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;

@@ -10,12 +10,12 @@ import {
 import { readRetryAfter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-/** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
+/** Why to retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
 type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
 
 export interface RelayRefusal {
   readonly kind: 'refused-for-good';
-  /** The relay's error code; `BAD_REQUEST` where it gave none. */
+  /** The relay's error code; `BAD_REQUEST` if it gave none. */
   readonly code: string;
   readonly message: string;
 }
@@ -23,28 +23,28 @@ export interface RelayRefusal {
 export interface RelayRetry {
   readonly kind: 'retry';
   readonly cause: RetryCause;
-  /** One sentence for the admin, the same for the same trouble. */
+  /** One sentence for the admin; identical for identical faults. */
   readonly reason: string;
-  /** Not before so many seconds, where the relay said so. */
+  /** From the relay's `Retry-After`; `undefined` if absent. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of the answer, or of what it says of one of several; `undefined` where there was none. */
+  /** Status of the answer, or of one result in a batch; `undefined` if there was no answer. */
   readonly httpStatus: number | undefined;
 }
 
-/** What came of asking the relay. */
+/** Outcome of a request to the relay. */
 export type RelayOutcome<Answer> =
   | { readonly kind: 'accepted'; readonly answer: Answer }
   | RelayRefusal
   | RelayRetry;
 
-/** An HTTP answer as it arrived; `body` is `undefined` when it was longer than we read. */
+/** A received HTTP answer; `body` is `undefined` if it was longer than the read limit. */
 export interface ReceivedAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: string | undefined;
 }
 
-// Peers answer these with a 4xx of any number; only the admin of this server or of the relay can mend what they mean.
+// Relays answer these with various 4xx statuses. Only the admin of this server or of the relay can fix them.
 const adminCodes: ReadonlySet<string> = new Set([
   'MISSING_REMOTE_REALM',
   'REMOTE_REALM_SERVER_MISMATCH_ERROR',
@@ -54,8 +54,8 @@ const adminCodes: ReadonlySet<string> = new Set([
 const maximumMessageCharacters = 300;
 
 /**
- * Reads the relay's answer (docs/protocol.md#reading-the-relays-answers): 200 is success, a 4xx that the relay
- * explained is final except 401, 403 and 429; all else is tried again.
+ * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. A 4xx with an error
+ * body is final, except 401, 403, 429 and the codes above. Everything else is retried.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -90,7 +90,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
 }
 
-/** What came of one of several registrations: a refusal means what it means as the answer to one alone. */
+/** Interprets one result of a batch as if it were the answer to a single registration. */
 export function interpretResult(result: RelayRegisterResult): RelayOutcome<RelayDeviceId> {
   if (result.result === 'success') return { kind: 'accepted', answer: result.device_id };
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;

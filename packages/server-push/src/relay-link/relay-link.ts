@@ -43,27 +43,30 @@ export interface RelayLinkOptions {
   readonly monitor: Pick<LinkMonitor, 'report'>;
 }
 
-/** An answer as it arrived, and its `Date`. */
+/** A received HTTP answer and its `Date` header. */
 export interface ProbeAnswer extends ReceivedAnswer {
   readonly date: string | undefined;
 }
 
 interface Exchange {
   readonly path: string;
-  /** What is posted, with our credentials; a GET for anybody where there is nothing. */
+  /** POST body, sent with this server's credentials. Absent: a GET without credentials. */
   readonly content?: { readonly type: string; readonly body: string };
   readonly signal?: AbortSignal | undefined;
-  /** Answers that are final whatever they say, and tell nothing about the link: the relay may not know the operation. */
+  /**
+   * Statuses that mean that the relay does not know the operation. They are final and say nothing about the health of
+   * the link.
+   */
   readonly finalStatuses?: readonly number[];
 }
 
-/** The code of what a relay does not know. */
+/** Error code of an operation that the relay does not know. */
 export const unknownRequest = 'NOT_FOUND';
 
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
 
-/** Asks the relay, with this server's credentials. What comes of it is returned, never thrown. */
+/** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
 export class RelayLink {
   readonly #options: RelayLinkOptions;
   readonly #authorization: () => string;
@@ -77,7 +80,7 @@ export class RelayLink {
     };
   }
 
-  /** Hands a sealed registration to the relay; the answer is the id of its RelayDevice. */
+  /** Forwards a sealed registration. The answer is the id of its RelayDevice. */
   async register(
     registration: ForwardedRegistration,
     signal?: AbortSignal,
@@ -95,7 +98,7 @@ export class RelayLink {
   }
 
   /**
-   * Hands several sealed registrations to the relay in one request; the answer is what came of each, in order. A relay that
+   * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
    * does not know the request (stock ones do not) refuses it for good with {@link unknownRequest}.
    */
   async registerMany(
@@ -110,7 +113,7 @@ export class RelayLink {
     return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
 
-  /** Has the relay deliver notifications; at most as many as its body limit allows. */
+  /** Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit. */
   async notify(
     requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
@@ -121,8 +124,8 @@ export class RelayLink {
   }
 
   /**
-   * Has the relay forget devices. A relay that does not know the request (stock ones do not) refuses it for good, which
-   * says nothing about the link.
+   * Asks the relay to delete devices. A relay that does not know the request (stock ones do not) refuses it for good,
+   * which says nothing about the health of the link.
    */
   async remove(devices: readonly RemovedDevice[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
     const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, devices));
@@ -131,7 +134,10 @@ export class RelayLink {
     return this.#askAsServer(exchange, relayRemoveAnswer);
   }
 
-  /** What the relay answers to a request of this server that delivers nothing; nothing of it is judged or reported. */
+  /**
+   * Sends a notify request without notifications and returns the raw answer, uninterpreted and not reported to the
+   * monitor.
+   */
   async probe(): Promise<ProbeAnswer | RelayRetry> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, []));
     try {
@@ -141,7 +147,7 @@ export class RelayLink {
     }
   }
 
-  /** The relay's signed key list, which it gives to anybody. */
+  /** Fetches the relay's signed key list; sends no credentials. */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#ask({ path: keyListPath }, keyListAnswer);
   }
@@ -152,7 +158,7 @@ export class RelayLink {
   ): Promise<RelayOutcome<z.infer<Schema>>> {
     const outcome = await this.#ask(exchange, schema);
     const isTelling = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
-    // Our own closing says nothing about the relay.
+    // An abort by this server says nothing about the relay.
     if (isTelling && exchange.signal?.aborted !== true)
       await this.#options.monitor.report(asTrouble(outcome));
     return outcome;
@@ -223,7 +229,10 @@ export class RelayLink {
   }
 }
 
-/** A relay has what servers ask of it, so that who does not know it is none, though what it says reads like one. */
+/**
+ * Reports an unknown operation as a fault: every relay knows the operations that servers need, so the address must be
+ * wrong.
+ */
 function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
   if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
   const reason = 'the relay answered that it does not know the request; is its address right?';
@@ -233,8 +242,8 @@ function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> 
 const answersForMany = new Map<number, typeof relayRegisterManyAnswer>();
 
 /**
- * The answer with as many results as were asked for; made once for each number up to {@link maximumRegistrationsAtOnce},
- * since to make one takes long.
+ * Answer schema that requires `count` results. Cached per count, up to {@link maximumRegistrationsAtOnce}, because
+ * building a schema is slow.
  */
 function answerForMany(count: number): typeof relayRegisterManyAnswer {
   const known = answersForMany.get(count);

@@ -8,16 +8,16 @@ export interface RetryLaterOptions {
   readonly capMilliseconds: number;
 }
 
-/** Why the relay did not do what a job asked of it. */
+/** Why a request to the relay failed. */
 export interface RelayTrouble {
   readonly reason: string;
-  /** What the relay asked for. */
+  /** From the relay's `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
 const firstRetryMilliseconds = 1000;
 
-/** The next try of a job that asks the relay: later each time, and not before the relay wants it. */
+/** Schedules the next attempt of a job: exponential backoff with jitter, and not before the relay's `Retry-After`. */
 export function retryLater(
   { attempt }: Job,
   { reason, retryAfterSeconds = 0 }: RelayTrouble,

@@ -1,9 +1,9 @@
-/** What is under way for each signal, which has one listener for all of it: Node warns of more than ten. */
+/** Work in flight per signal. Each signal gets one listener for all of it: Node warns above ten listeners. */
 const underWay = new WeakMap<AbortSignal, Set<AbortController>>();
 
 /**
- * Does work that is to end when `signal` is aborted, or with a TimeoutError when it takes longer. Nothing of it stays
- * afterwards: of a signal that is made of others Node keeps a trace for as long as they live.
+ * Runs `work` with a signal that aborts when `signal` does, or with a TimeoutError after `milliseconds`. Leaves no
+ * trace afterwards: Node keeps a signal from `AbortSignal.any` referenced as long as its sources live.
  */
 export async function whileAllowed<Result>(
   signal: AbortSignal | undefined,

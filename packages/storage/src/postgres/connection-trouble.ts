@@ -12,8 +12,8 @@ interface Address {
 const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
 
 /**
- * Why PostgreSQL could not be reached, as one sentence in our own words: the database, where it was looked for, and what
- * to do. The password is not in it.
+ * Explains in one sentence why PostgreSQL is unreachable: which database, where, and what to do. Never contains the
+ * password.
  */
 export function describeConnectionTrouble(url: string, error: unknown): string {
   const { path, syscall } = error as NodeJS.ErrnoException;
@@ -29,18 +29,18 @@ export function describeConnectionTrouble(url: string, error: unknown): string {
   return `The PostgreSQL database "${database}" ${where}, cannot be reached: ${whatAndRemedy(address, error)}.`;
 }
 
-/** As the driver reads the URL, with the defaults that it takes from its environment. */
+/** Parsed by the driver, with its defaults from the environment. */
 function addressOf(url: string): Address | undefined {
   try {
     const { host, port, database = '', user = '' } = new pg.Client(connectionSettings(url));
     return { host, port, database, user };
   } catch {
-    // The driver's words hold the URL, and that the password.
+    // The driver's message contains the URL, and with it the password.
     return undefined;
   }
 }
 
-/** Why the tables could not be made or changed, when PostgreSQL does not let this user; `undefined` for the rest. */
+/** Explains why a user lacks the right to create or change tables, and what to do; `undefined` for other errors. */
 export function describeMissingRight(url: string, error: unknown): string | undefined {
   const address = addressOf(url);
   if ((error as NodeJS.ErrnoException).code !== '42501' || address === undefined) return undefined;
@@ -100,7 +100,7 @@ function byCode({ host, database, user }: Address, { code = '' }: NodeJS.ErrnoEx
   }
 }
 
-/** What the driver says without a code. */
+/** Errors that the driver reports without a code. */
 function byMessage({ user }: Address, message: string): string | undefined {
   if (/timeout/i.test(message)) {
     return 'it does not answer in time; check the network, the firewall, and host and port in the URL';

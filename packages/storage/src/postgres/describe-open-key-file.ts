@@ -1,8 +1,8 @@
 import { findPrivateFile } from '@waxwing/service/config';
 
 /**
- * Why the private key that `sslkey` of a database URL names must not be used: a sentence that says what to do; `undefined`
- * for a private file, and for a URL without one. The driver reads the file itself, and says so if it cannot.
+ * Explains why the private key file of the URL's `sslkey` must not be used, and what to do. Returns `undefined` for a
+ * private file and without `sslkey`. The driver reads the file, and reports if it cannot.
  */
 export function describeOpenKeyFile(url: string): string | undefined {
   const query = url.slice(url.indexOf('?') + 1);
@@ -12,7 +12,7 @@ export function describeOpenKeyFile(url: string): string | undefined {
     const { problem } = findPrivateFile(path);
     return problem === undefined ? undefined : `The file ${path} (sslkey of the database URL) ${problem}.`;
   } catch {
-    // Not there, or out of reach: the driver's own error says which.
+    // Missing or inaccessible: the driver's own error reports which.
     return undefined;
   }
 }

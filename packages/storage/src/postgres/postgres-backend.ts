@@ -8,12 +8,12 @@ import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { withPlainTlsMode } from './tls-mode.js';
 
-// While one waits for the disk the other collects; more make the groups smaller and gain nothing.
+// While one transaction waits for the disk, the next collects writes. More would only make batches smaller.
 const transactionsInFlight = 2;
-/** Any number will do, as long as nothing else in the database takes the same one. */
+/** Arbitrary, but must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
 
-/** @throws DatabaseUnusableError when the server cannot be reached. */
+/** @throws DatabaseUnusableError if the server is unreachable. */
 export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
   const { connections, onError } = options;
   const url = withPlainTlsMode(options.url);
@@ -47,7 +47,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
-/** Large tables take their time to be changed, and other processes wait for it. */
+/** No timeouts: changing large tables takes long, and other processes wait for the migration lock. */
 async function withPatience<Tables>(
   url: string,
   work: Parameters<Backend<Tables>['migrating']>[0],
@@ -65,7 +65,7 @@ async function withPatience<Tables>(
 }
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // The role may have a limit of its own.
+  // The role may have a statement timeout of its own.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }

@@ -1,11 +1,11 @@
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 
-// SQLSTATE codes and classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say "not now".
+// SQLSTATE codes and classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) of transient errors.
 const unavailableClasses = ['08', '53', '57', '58'];
 const unavailableStates = ['25006', '55P03'];
 const conflictStates = ['40001', '40P01'];
 const lostStatementStates = ['26000'];
-// Its state, 0A000, is that of everything that PostgreSQL does not support.
+// Its SQLSTATE, 0A000, covers every unsupported feature, so the routine is compared instead.
 const changedAnswerRoutine = 'RevalidateCachedQuery';
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;
@@ -16,27 +16,27 @@ interface ConnectError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Whether the transaction lost against another one, or its connection is of no more use, and it can be run again. */
+/** Whether a transaction can be retried: it lost to a concurrent one, or its connection lost a prepared statement. */
 export function isPostgresConflict(error: unknown): boolean {
   return conflictStates.includes(codeOf(error)) || isKeptStatementLost(error);
 }
 
 /**
- * Whether a connection has lost a statement that it kept, as to `deallocate all`, or the statement's answer has changed with
- * the tables: not again on another connection, which will keep it again.
+ * Whether a connection lost a prepared statement (for instance to `deallocate all`), or the statement's result type
+ * changed with the tables. A retry on another connection prepares it again.
  */
 export function isKeptStatementLost(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
   return lostStatementStates.includes(codeOf(error)) || routine === changedAnswerRoutine;
 }
 
-/** The error as the rest of the program knows it. */
+/** Translates a transient error into a DatabaseUnavailableError; returns others unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   return new DatabaseUnavailableError(`The database does not answer: ${messageOf(error)}.`, { cause: error });
 }
 
-/** What went wrong, for people; connecting to a name with several addresses fails with one error for each. */
+/** Readable message. Connecting to a name with several addresses fails with one error per address. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.map(messageOf).join('; ');
@@ -49,7 +49,7 @@ function messageOf(error: unknown): string {
 
 function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);
-  // The server names five-character states; the operating system names such as ECONNREFUSED, EPIPE or ENOTFOUND.
+  // SQLSTATEs have five characters; system errors have names such as ECONNREFUSED, EPIPE or ENOTFOUND.
   if (/^E[A-Z_]{4,}$/.test(code)) return true;
   if (unavailableStates.includes(code) || unavailableClasses.includes(code.slice(0, 2))) return true;
   return code === '' && brokenMessages.test((error as Error).message);

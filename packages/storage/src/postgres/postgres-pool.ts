@@ -6,23 +6,23 @@ import { preparedName } from './prepared-statements.js';
 
 export interface PostgresPoolOptions {
   readonly url: string;
-  /** The most connections this process opens, at least 2; one more listens for notifications. */
+  /** Maximum connections of this process, at least 2; one more listens for notifications. */
   readonly connections: number;
-  /** Whether answers are waited for however long they take. */
+  /** Whether to wait for answers without timeouts. */
   readonly isPatient?: boolean;
 }
 
 const connectTimeoutMilliseconds = 5_000;
 const statementTimeoutMilliseconds = 30_000;
-// For a network that swallows everything, where the server's own timeout never arrives.
+// For a network that drops all packets, so that the server's own timeout never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const idleTransactionTimeoutMilliseconds = 60_000;
-/** Within a transaction: each of its answers is waited for from then on, however long it takes. */
+/** Disables the statement timeout for the rest of the transaction. */
 export const waitPatiently = 'set local statement_timeout = 0';
-/** The longest that a timer can wait: 24 days. Zero would be the connection's own timeout. */
+/** The longest timer possible: 24 days. Zero would mean the connection's own timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
-/** How every connection of this process is set up. */
+/** Settings of every connection of this process. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -46,16 +46,16 @@ export function createPool({ url, connections, isPatient = false }: PostgresPool
     idleTimeoutMillis: 30_000,
     ...(isPatient ? {} : timeouts),
   });
-  // A connection that breaks is told to whoever uses it next, as the error of its query; without these listeners the
-  // event would end the process.
+  // The next query on a broken connection reports its error. Without these listeners the `error` event would end the
+  // process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
 /**
- * The pool as Kysely sees it: errors are those of this package, and a connection that broke is thrown away instead of
- * being handed to the next one who asks.
+ * Adapts the pool for Kysely: translates errors into those of this package, and discards broken connections instead of
+ * reusing them.
  */
 export function translatingPool(pool: pg.Pool): PostgresPool {
   return { connect: async () => translatingClient(await connect(pool)), end: () => pool.end() };
@@ -98,11 +98,11 @@ function resultOf<Row>({
   rowCount,
   rows,
 }: Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>): PostgresQueryResult<Row> {
-  // Kysely's type lists the commands whose count it reads; PostgreSQL answers others, too.
+  // Kysely's type lists only commands whose row count it reads; PostgreSQL returns others, too.
   return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
 }
 
-/** pg's types do not know that a query may have a timeout of its own. */
+/** Missing in pg's types: a timeout per query. */
 function patientQuery(query: pg.QueryConfig): pg.QueryConfig & { readonly query_timeout: number } {
   return { ...query, query_timeout: patientAnswerTimeoutMilliseconds };
 }
@@ -119,7 +119,9 @@ function isStatementTimeout(error: unknown): boolean {
   return (error as { code?: unknown }).code === '57014';
 }
 
-/** 64-bit integers and sums are numbers, as on SQLite; one that a number cannot hold is refused instead of rounded. */
+/**
+ * Parses 64-bit integers and sums as numbers, as on SQLite. Throws for integers beyond 2^53 instead of rounding them.
+ */
 function portableTypeParser(oid: number, format: 'text' | 'binary'): (value: string) => unknown {
   if (format === 'text' && (oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC)) {
     return parseExactNumber;

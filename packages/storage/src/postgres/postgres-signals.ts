@@ -6,7 +6,7 @@ import type { AnyTransaction } from '../transaction.js';
 import { translatePostgresError } from './postgres-errors.js';
 import { connectionSettings } from './postgres-pool.js';
 
-// One channel of PostgreSQL for all of ours: a process listens once, and ours need no names that PostgreSQL accepts.
+// All channels share one PostgreSQL channel: a process listens once, and names need not be valid identifiers.
 const postgresChannel = 'waxwing_signals';
 const reconnect = { firstMilliseconds: 100, capMilliseconds: 5_000 };
 const heartbeatMilliseconds = 10_000;
@@ -15,9 +15,9 @@ const sendAgainMilliseconds = 1_000;
 const maximumPerStatement = 1000;
 
 /**
- * {@link Signals} over LISTEN and NOTIFY, on a connection of its own that is opened when somebody listens and opened
- * again when it breaks. Signals are sent right after the commit, not in it: commits that notify wait for each other,
- * disk and all, so that one in the commit would undo what committing in groups gains.
+ * {@link Signals} over LISTEN and NOTIFY, on a connection of its own. It opens with the first listener and reconnects
+ * with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that notify,
+ * including their disk flush, which would undo the gain of group commits.
  */
 export class PostgresSignals implements Signals {
   readonly #url: string;
@@ -49,7 +49,7 @@ export class PostgresSignals implements Signals {
     });
   }
 
-  /** @throws DatabaseUnavailableError when the first connection cannot be made. */
+  /** @throws DatabaseUnavailableError if the first connection fails. */
   async listen(channel: string, listener: SignalListener): Promise<() => void> {
     const stop = this.#listeners.add(channel, listener);
     try {
@@ -87,7 +87,7 @@ export class PostgresSignals implements Signals {
       ...connectionSettings(this.#url),
       query_timeout: answerTimeoutMilliseconds,
     });
-    // An error is always followed by the end, which is where it is dealt with.
+    // An error is always followed by `end`, where it is handled.
     client.on('error', () => undefined);
     client.on('notification', ({ payload }) => this.#received(payload ?? ''));
     try {
@@ -157,7 +157,7 @@ export class PostgresSignals implements Signals {
     this.#reconnectTimer.unref();
   }
 
-  // A connection that was cut without a word looks alive until something is asked of it.
+  // Heartbeat: a silently cut connection looks alive until a query fails.
   #scheduleHeartbeat(client: pg.Client): void {
     this.#heartbeatTimer = setTimeout(() => {
       client.query('select 1').then(

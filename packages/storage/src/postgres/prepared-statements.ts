@@ -1,15 +1,15 @@
 const names = new Map<string, string>();
 
 /**
- * Has each connection keep a statement once it has run there, so that PostgreSQL reads and plans it once. Only for
- * insertions whose text is built once: a plan for a search that is kept while its table grows may become the wrong one.
+ * Makes each connection keep this statement prepared after its first run, so that PostgreSQL parses and plans it once.
+ * Only for insertions with fixed text: the cached plan of a search becomes stale as its table grows.
  */
 export function keepPrepared(text: string): string {
   if (!names.has(text)) names.set(text, `waxwing_${names.size}`);
   return text;
 }
 
-/** Under which name connections keep a statement; `undefined` for those that are not kept. */
+/** Name under which connections keep a statement prepared; `undefined` for other statements. */
 export function preparedName(text: string): string | undefined {
   return names.get(text);
 }

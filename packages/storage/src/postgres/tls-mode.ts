@@ -1,14 +1,15 @@
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 const modePattern = /(?<=[?&]sslmode=)[^&#]*/;
-/** The driver checks the certificate in these too, with a warning that a later version of it will not. */
+/** The driver verifies certificates in these modes, but warns that a later version will not. */
 const strictModes: readonly string[] = ['prefer', 'require', 'verify-ca'];
 const knownModes: readonly string[] = ['disable', 'no-verify', 'verify-full', ...strictModes];
 
 /**
- * A database URL with its `sslmode` as the driver takes it without doubt: whatever asks for TLS checks the certificate,
- * but `no-verify`.
- * @throws DatabaseUnusableError for a mode that there is not, which the driver would take for one that it has.
+ * Makes a database URL's `sslmode` unambiguous for the driver: every mode with TLS verifies the certificate, except
+ * `no-verify`.
+ *
+ * @throws DatabaseUnusableError for an unknown mode, which the driver would misread as a known one.
  */
 export function withPlainTlsMode(url: string): string {
   const mode = modePattern.exec(url)?.[0];

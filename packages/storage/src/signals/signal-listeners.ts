@@ -1,17 +1,17 @@
 import type { SignalListener } from './signals.js';
 
-/** Who listens to which channel in this process. */
+/** The listeners of this process, by channel. */
 export class SignalListeners {
   readonly #byChannel = new Map<string, Set<SignalListener>>();
   readonly #onError: (error: unknown) => void;
 
-  /** `onError` is told of a listener that threw. */
+  /** `onError` is called with errors that listeners throw. */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
   add(channel: string, listener: SignalListener): () => void {
-    // Wrapped, so that a function that listens twice is called twice and stops once at a time.
+    // Wrapped, so that a function registered twice is called twice and each registration ends separately.
     const entry: SignalListener = (payload) => listener(payload);
     const listeners = this.#byChannel.get(channel) ?? new Set();
     this.#byChannel.set(channel, listeners.add(entry));

@@ -1,31 +1,32 @@
 import type { AnyTransaction } from '../transaction.js';
 
 /**
- * Called with the payload of a signal, or with `undefined` when signals may have been missed (the connection to the
- * database was lost for a while): look for yourself then.
+ * Called with a signal's payload, or with `undefined` if signals may have been missed (the database connection was
+ * lost): read the current state then.
  */
 export type SignalListener = (payload: string | undefined) => void;
 
 /**
- * Wakes whoever waits for a change, in every process on the same database. A signal is a hint: it is sent once, to those
- * who listen at that moment, and a crash right after the commit loses it. On SQLite it reaches only this process, which
- * is the only one that serves.
+ * Wakes waiting code in every process on the same database after a change. A signal is a hint, delivered at most once
+ * to current listeners: a crash right after the commit loses it. On SQLite it reaches only this process, the only one
+ * that serves.
  */
 export interface Signals {
   /**
-   * Sends `payload` (at most 7,000 bytes of UTF-8, without NUL) to all who listen to `channel` (letters, digits, `_`,
-   * `-`, `.` and `/`), once the transaction is committed. The same signal sent twice at once may arrive once.
-   * @throws RangeError when it cannot be carried.
+   * Sends `payload` (at most 7,000 bytes of UTF-8, without NUL) to all listeners of `channel` (1 to 200 letters,
+   * digits, `_`, `-`, `.` and `/`) after the commit. Identical signals sent at the same time may be delivered once.
+   *
+   * @throws RangeError for an invalid channel or payload.
    */
   notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void>;
-  /** Resolves once `listener` hears all further signals; the answer ends that. */
+  /** Resolves once `listener` receives all further signals. Call the returned function to stop. */
   listen(channel: string, listener: SignalListener): Promise<() => void>;
 }
 
-// PostgreSQL carries at most 7,999 bytes in a notification; the channel's name travels with the payload.
+// PostgreSQL's limit for a notification is 7,999 bytes, including our channel name.
 const maximumSignalBytes = 7000;
 
-/** Refuses on every backend what one of them could not carry. */
+/** Refuses on every backend what one of them could not deliver. */
 export function assertSignalFits(channel: string, payload: string): void {
   if (!/^[\w./-]{1,200}$/.test(channel)) {
     throw new RangeError(`The channel "${channel}" cannot be signalled: use letters, digits, _, -, . and /.`);

@@ -1,26 +1,26 @@
 /**
- * What the thread of checkpoints is told: to copy the log back while others write, to copy what is left while nobody
- * does, to make the log empty, or to end.
+ * Commands to the checkpoint thread. `copy`: copy the log back while others write. `finish`: copy the rest while
+ * writes are blocked. `empty`: truncate the log. `end`: exit.
  */
 export type CheckpointOrder = 'copy' | 'finish' | 'empty' | 'end';
 
-/** Whether all of the log that was there was copied back, and it is empty where that was told; none is given to `end`. */
+/** `isWhole`: the log was copied back completely (and truncated, for `empty`). `end` gets no answer. */
 export interface CheckpointAnswer {
   readonly isWhole: boolean;
 }
 
-/** What the thread works with. */
+/** Worker data of the checkpoint thread. */
 export interface CheckpointThreadData {
-  /** The file that `@photostructure/sqlite` is loaded from. */
+  /** File to load `@photostructure/sqlite` from. */
   readonly library: string;
   /** The database file. */
   readonly path: string;
 }
 
 /**
- * The program of the thread: as text, because a file of its own would have to be found among sources, builds and bundles
- * alike. PASSIVE waits for nobody and holds nobody up; it is repeated while it takes long, so that what comes meanwhile is
- * little in the end. TRUNCATE waits a second for who reads from the log.
+ * Source of the checkpoint thread. It is text, because a separate file would have to be located in sources, builds and
+ * bundles. PASSIVE neither waits nor blocks; it is repeated while it takes long, so that little remains in the end.
+ * TRUNCATE waits up to a second for readers of the log.
  */
 export const checkpointThread = `
   const { parentPort, workerData } = require('node:worker_threads');

@@ -10,40 +10,40 @@ import {
 } from './checkpoint-thread.js';
 
 /**
- * From this size on the write-ahead log is copied back into the database: random pages, such as those of an index, are
- * copied once for many commits that touched them. A log that starts again is cut to it, so that one beyond it has more.
+ * Log size that starts a checkpoint. Random pages, such as those of indexes, are then copied once for many commits. A
+ * restarted log is truncated to this size, so a longer one has new content.
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
-/**
- * The log stays below 256 MB: from this size on no write begins, and a last commit of up to 120 MB finds room in the
- * rest.
- */
+/** Log size from which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
 const fullBytes = 128 * 1024 * 1024;
-// While the log is full, it is tried so often whether its reader has gone; writes between that are refused at once.
+// While the log is full, retries at this interval to empty it. In between, writes are refused at once.
 const triesAgainAfterMilliseconds = 1000;
 
 export interface LogCheckpointsOptions {
-  /** The database file itself, which no link leads to. */
+  /** Real path of the database file, with symbolic links resolved. */
   readonly path: string;
-  /** Resolves when it is this one's turn to write; the answer passes the turn on. */
+  /** Resolves once the write lock is taken. Call the returned function to release it. */
   takeTurn(): Promise<() => void>;
-  /** Told what went wrong in the background. */
+  /** Called with errors of background work. */
   onError(error: unknown): void;
-  /** Called when the thread does not work: the writer copies back for itself from now on. */
+  /** Called when the thread fails: from then on, the writer checkpoints by itself. */
   copyInline(): void;
-  /** Has the writer make the log empty, where the thread does not work; whether it is. */
+  /** Truncates the log on the writer's connection, after the thread failed. Returns whether it is empty. */
   emptyInline(): boolean;
-  /** Starts the thread; it may throw, such as where the system has no thread left. `startCheckpointThread` in programs. */
+  /**
+   * Starts the thread; may throw, for instance if the system has no threads left. `startCheckpointThread` in
+   * production.
+   */
   startThread(path: string): Worker;
 }
 
-/** Bytes of the write-ahead log of the database file at `path`. */
+/** Size in bytes of the write-ahead log of the database file at `path`; 0 if there is none. */
 export function logBytesOf(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Starts the thread of checkpoints of the database file at `path`. */
+/** Starts the checkpoint thread of the database file at `path`. */
 export function startCheckpointThread(path: string): Worker {
   const library = createRequire(import.meta.url).resolve('@photostructure/sqlite');
   const workerData: CheckpointThreadData = { library, path };
@@ -51,10 +51,10 @@ export function startCheckpointThread(path: string): Worker {
 }
 
 /**
- * Copies the write-ahead log back into the database in a thread of its own, with a connection of its own, so that the
- * event loop goes on. Both threads share one loaded SQLite, which knows of all its files: a lock is never lost by closing
- * one of them. While a reader holds a snapshot, the log grows beyond it, and is copied back when more has come; once it is
- * full, writes are refused until the reader has gone.
+ * Checkpoints the write-ahead log in a thread with a connection of its own, so that the event loop is not blocked.
+ * Both threads share one loaded SQLite library, which tracks all its open files: closing one never drops the POSIX
+ * locks of another. A reader with a snapshot prevents a full checkpoint, so the log grows; once it is full, writes are
+ * refused until the reader ends.
  */
 export class LogCheckpoints {
   readonly #options: LogCheckpointsOptions;
@@ -72,8 +72,9 @@ export class LogCheckpoints {
   }
 
   /**
-   * To be called in the turn to write, before a write begins: resolves when the log has room for it.
-   * @throws DatabaseUnavailableError when a reader keeps the log full.
+   * Call it with the write lock, before a write begins. Resolves when the log has room.
+   *
+   * @throws DatabaseUnavailableError if a reader keeps the log full.
    */
   async makeRoom(): Promise<void> {
     if (this.#bytes < fullBytes) return;
@@ -90,7 +91,7 @@ export class LogCheckpoints {
     );
   }
 
-  /** To be called after each commit; returns at once. It never throws: what is committed would pass for failed. */
+  /** Call it after each commit; returns at once. Never throws: the committed write would be reported as failed. */
   committed(): void {
     try {
       this.#bytes = logBytesOf(this.#options.path);
@@ -106,7 +107,7 @@ export class LogCheckpoints {
     const worker = this.#worker;
     if (worker === undefined) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    // Otherwise a process that has nothing else to do would end before it.
+    // Without a ref, an otherwise idle process would exit before the thread ends.
     worker.ref();
     worker.postMessage('end' satisfies CheckpointOrder);
     await ended;
@@ -114,7 +115,7 @@ export class LogCheckpoints {
 
   async #empty(): Promise<boolean> {
     if (!this.#isOver && (await this.#ask('empty'))) return true;
-    // Also where the thread ended, or could not start, just now.
+    // Also if the thread ended, or failed to start, just now.
     return this.#isOver && this.#options.emptyInline();
   }
 
@@ -127,7 +128,7 @@ export class LogCheckpoints {
 
   async #copy(): Promise<void> {
     try {
-      // A reader that holds a snapshot holds all of it back: no use in trying again before there is much more.
+      // A reader with a snapshot blocks the whole rest: retry only after the log has grown much more.
       if (await this.#ask('copy')) await this.#finish();
       this.#nextBytes = logBytesOf(this.#options.path) + checkpointBytes / 2;
     } catch (error) {
@@ -138,8 +139,8 @@ export class LogCheckpoints {
   }
 
   /**
-   * Copies back what came while the thread did, so that the log starts again; writes wait for it, the event loop does
-   * not.
+   * Copies back the writes that arrived during the checkpoint, so that the log restarts. Holds the write lock; does
+   * not block the event loop.
    */
   async #finish(): Promise<void> {
     const pass = await this.#options.takeTurn();
@@ -150,7 +151,7 @@ export class LogCheckpoints {
     }
   }
 
-  /** Resolves with whether the thread has done all of it: not, when it cannot start or ends meanwhile. */
+  /** Resolves with whether the thread completed the command; false if it cannot start or ends in between. */
   async #ask(order: CheckpointOrder): Promise<boolean> {
     try {
       this.#worker ??= this.#startWorker();
@@ -158,7 +159,7 @@ export class LogCheckpoints {
       this.#giveUp(error);
       return false;
     }
-    // Writes wait for the answer: a process that has nothing else to do ends only after them.
+    // Writes wait for the answer: an otherwise idle process must not exit before them.
     this.#worker.ref();
     this.#worker.postMessage(order);
     return new Promise((resolve) => this.#waiting.push(resolve));

@@ -9,38 +9,40 @@ import { isBusy } from './sqlite-errors.js';
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
 export type SqliteStatement = ReturnType<SqliteDatabase['prepare']>;
 
-/** The connections of one file: all writes go through one, and readers never wait for it. */
+/** Connections to one database file. One connection writes; readers never wait for it. */
 export interface SqliteFile {
-  /** The file itself, which no link leads to. */
+  /** Real path of the file, with symbolic links resolved. */
   readonly path: string;
   readonly writer: SqliteDatabase;
   openReader(): SqliteDatabase;
 }
 
-// Waiting for another process's lock stops the event loop, so it is short here; transactions wait without stopping it.
+// Short: SQLite's busy wait blocks the event loop. Transactions retry without blocking it.
 const busyTimeoutMilliseconds = 50;
-// Turning on the write-ahead log and the first recovery take a lock that only the start may wait for.
+// Switching to the write-ahead log and the first recovery need a lock that only startup may wait for.
 const openingTimeoutMilliseconds = 10_000;
-// A commit of many messages touches thousands of pages of indexes, which are read again and again where they find no room.
+// A commit of many messages touches thousands of index pages, which would be read repeatedly with a smaller cache.
 const writerCacheKibibytes = 32_768;
 
 /**
- * Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash; it is empty or holds
- * tables of one of `units`.
+ * Opens (or creates, mode 0600) a database file with settings that make commits durable. The file must be empty or
+ * contain the tables of one of `units`.
+ *
+ * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export function openSqlite(path: string, units: readonly string[]): SqliteFile {
   refuseUnusable(path);
   try {
-    // SQLite gives the -wal and -shm files the mode of the file that they belong to.
+    // SQLite gives the -wal and -shm files the mode of the database file.
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
-    // Before anything is changed in it.
+    // Before anything is changed in the file.
     refuseForeign(writer, path, units);
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
-    // What the event loop would wait for is done in a thread. A log that starts again is cut to this size.
+    // Checkpoints run in a thread, because they would block the event loop. A restarted log is truncated to this size.
     writer.exec('pragma wal_autocheckpoint = 0');
     writer.exec(`pragma journal_size_limit = ${checkpointBytes}`);
     writer.exec(`pragma cache_size = -${writerCacheKibibytes}`);
@@ -59,7 +61,7 @@ function refuseUnusable(path: string): void {
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
-/** What is ours has the migrations of one of our units, which are committed with the first tables. */
+/** A database of this program has the migrations table of one of our units, committed with the first tables. */
 function refuseForeign(database: SqliteDatabase, path: string, units: readonly string[]): void {
   const tables = database
     .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite%' order by name")
@@ -73,8 +75,9 @@ function refuseForeign(database: SqliteDatabase, path: string, units: readonly s
 }
 
 /**
- * What would undo a statement that fails is kept in memory from now on. In a temporary file, which a statement that touches
- * more than 16 pages makes, it waits for the disk. A migration may sort a whole table, which is better done in files.
+ * Keeps rollback data of statements in memory from now on. A temporary file, which SQLite needs for statements that
+ * touch more than 16 pages, would wait for the disk. Not for migrations: sorting a whole table is better done in
+ * files.
  */
 export function keepUndoInMemory({ writer }: SqliteFile): void {
   writer.exec('pragma temp_store = memory');
@@ -87,9 +90,10 @@ function openReader(path: string): SqliteDatabase {
 }
 
 /**
- * Takes the right to serve from a database file, for as long as this process lives: an operating-system lock, so that
- * a process that died holds nothing. The answer gives it up.
- * @throws DatabaseUnusableError when another process serves from the file.
+ * Takes the lock to serve from a database file, for as long as this process lives. It is an operating system lock: it
+ * ends with its process. Call the returned function to release it.
+ *
+ * @throws DatabaseUnusableError if another process serves from the file.
  */
 export function lockForServing(path: string): () => void {
   refuseUnusable(path);
@@ -108,11 +112,11 @@ export function lockForServing(path: string): () => void {
   return () => lock.close();
 }
 
-/** The database file is made when there is none, as only a file has a real path. */
+/** Creates the database file if missing, because only an existing file has a real path. */
 function lockPathOf(path: string): string {
   try {
     makePrivateFile(path);
-    // A link is another name of the same database.
+    // A symbolic link is another name of the same database.
     return `${realpathSync.native(path)}.serving`;
   } catch (cause) {
     throw cannotLock(path, `${path}.serving`, cause);

@@ -6,10 +6,10 @@ import { StatementCache } from './statement-cache.js';
 // SQLite's own default, 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
-/** Who looks after the write-ahead log of the file that is written to. */
+/** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
-/** In a thread that helps: the thread that it helps gives it turns, and looks after the log. */
+/** For a `helping` thread: the main thread holds the write lock for it and maintains the log. */
 const keptElsewhere: LogKeeper = {
   makeRoom: async () => undefined,
   committed: () => undefined,
@@ -18,11 +18,11 @@ const keptElsewhere: LogKeeper = {
 
 export interface SharedConnectionsOptions {
   readonly role: DatabaseRole;
-  /** Told of what goes wrong with the write-ahead log. */
+  /** Called with errors of the write-ahead log's maintenance. */
   onError(error: unknown): void;
 }
 
-/** The two connections of one thread, and the queue of those who want to write. */
+/** The two connections of one thread, and the queue for the write lock. */
 export class SharedConnections {
   readonly file: SqliteFile;
   readonly writer: StatementCache;
@@ -40,12 +40,12 @@ export class SharedConnections {
     this.#log = role === 'helping' ? keptElsewhere : this.#keepLog(onError);
   }
 
-  /** To be called after each commit. */
+  /** Call it after each commit. */
   committed(): void {
     this.#log.committed();
   }
 
-  /** Resolves when it is this one's turn to write, and the log has room; the answer passes the turn on. */
+  /** Resolves once the write lock is taken and the log has room. Call the returned function to release the lock. */
   async takeTurnToWrite(): Promise<() => void> {
     const pass = await this.takeTurn();
     try {
@@ -57,7 +57,7 @@ export class SharedConnections {
     return pass;
   }
 
-  /** Resolves when it is this one's turn; the answer passes the turn on. */
+  /** Resolves once the write lock is taken, FIFO. Call the returned function to release it. */
   async takeTurn(): Promise<() => void> {
     const previous = this.#tail;
     let pass = (): void => {};
@@ -76,14 +76,14 @@ export class SharedConnections {
   }
 
   /**
-   * Makes the file whole by itself, so that whoever copies it after a stop has all of it. SQLite does that with the last
-   * connection, but takes one for open while statements of it wait for the garbage collector.
+   * Checkpoints explicitly, so that the database file alone is complete after a stop. SQLite does that when the last
+   * connection closes, but counts one as open until its statements are garbage-collected.
    */
   #copyLogBack(): void {
     try {
       this.file.writer.prepare('pragma wal_checkpoint(truncate)').get();
     } catch (error) {
-      // All of it is in the log, which the next start reads.
+      // The data is still in the log, which the next start reads.
       this.#options.onError(error);
     }
   }

@@ -8,7 +8,7 @@ import { keepUndoInMemory, lockForServing, openSqlite } from './open-sqlite.js';
 import { SharedConnections } from './shared-connections.js';
 import { createSqliteDialect, readingAtOnce, writingAtOnce } from './sqlite-dialect.js';
 
-/** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
+/** @throws DatabaseUnusableError if the file cannot be opened, or another process serves from it. */
 export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
   const path = options.url.slice('sqlite:'.length);
   if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
@@ -27,7 +27,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       isConflict: () => false,
       runAtOnce: writingAtOnce(connections),
       async migrating(work) {
-        // Every transaction that writes has the whole file to itself.
+        // No lock needed: every write transaction locks the whole file.
         await work({ db, lock: async () => {} });
         keepUndoInMemory(file);
       },
@@ -36,7 +36,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         try {
           return await work();
         } finally {
-          // Also what failed may have written before that.
+          // Also after a failure, which may have happened after a write.
           connections.committed();
           pass();
         }

@@ -20,8 +20,8 @@ const lockWaitMilliseconds = 10_000;
 const lockRetryMilliseconds = 10;
 
 /**
- * Kysely on one SQLite file. Queries run at once, on the event loop. Transactions and single writes queue behind each
- * other on one connection; reads outside a transaction have a connection of their own and see what is committed.
+ * Kysely dialect for one SQLite file. Queries run synchronously, on the event loop. Write transactions and single
+ * writes queue for one connection. Reads outside a transaction use another connection and see committed data.
  */
 export function createSqliteDialect(connections: SharedConnections): Dialect {
   return {
@@ -32,12 +32,12 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
   };
 }
 
-/** Outside a transaction only what reads need not wait. */
+/** Outside a transaction: reads only, since writes have to wait. */
 export function readingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => (isRead(query) ? run(connections.reader, query) : undefined);
 }
 
-/** Within the transaction that writes. */
+/** Within the write transaction. */
 export function writingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => run(connections.writer, query);
 }
@@ -100,19 +100,19 @@ class SqliteSession implements DatabaseConnection {
     }
   }
 
-  // biome-ignore lint/correctness/useYield: the engine answers with all rows at once; Kysely's interface asks for a generator.
+  // biome-ignore lint/correctness/useYield: the engine returns all rows at once; Kysely requires a generator.
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('streaming is not supported on SQLite: read in pages instead');
   }
 
-  // IMMEDIATE: a deferred transaction that turns to writing while another process writes fails without waiting.
+  // IMMEDIATE: a deferred transaction that upgrades to writing fails at once if another process writes.
   async beginWriting(): Promise<void> {
     this.#pass = await this.#shared.takeTurnToWrite();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
     this.#transaction = this.#shared.writer;
   }
 
-  /** A snapshot, which lasts however much others commit meanwhile. */
+  /** A snapshot, unaffected by later commits. */
   beginReading(): void {
     const reader = this.#shared.file.openReader();
     execute(reader, 'begin');
@@ -120,7 +120,7 @@ class SqliteSession implements DatabaseConnection {
   }
 
   finish(command: 'commit' | 'rollback'): void {
-    // A full disk makes SQLite roll back by itself; rolling back again would hide that error behind another.
+    // A full disk makes SQLite roll back by itself; a second rollback would fail and hide the first error.
     if (command === 'rollback' && !this.#transaction?.database.isTransaction) return;
     if (this.#transaction !== undefined) execute(this.#transaction.database, command);
     if (command === 'commit' && this.#transaction === this.#shared.writer) this.#shared.committed();
@@ -154,7 +154,7 @@ function execute(database: SqliteDatabase, command: string): void {
   }
 }
 
-/** Repeats what another process's lock refused, without stopping the event loop meanwhile. */
+/** Retries while another process holds the lock, without blocking the event loop. */
 async function whenUnlocked<Result>(action: () => Result): Promise<Result> {
   const deadline = performance.now() + lockWaitMilliseconds;
   for (;;) {

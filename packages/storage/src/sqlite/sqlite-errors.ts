@@ -1,18 +1,18 @@
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 
-// Primary result codes of sqlite3.h; the extended ones carry them in their lowest byte (https://sqlite.org/rescode.html).
+// Primary result codes of sqlite3.h; extended codes carry them in their lowest byte (https://sqlite.org/rescode.html).
 const busy = 5;
 const locked = 6;
 const ioError = 10;
 const full = 13;
 
-/** Whether another process holds the lock that was asked for. */
+/** Whether another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error);
   return code === busy || code === locked;
 }
 
-/** The error as the rest of the program knows it. */
+/** Translates a full disk, I/O error or lock into a DatabaseUnavailableError; returns others unchanged. */
 export function translateSqliteError(error: unknown): unknown {
   const code = resultCode(error);
   const { message } = error as Error;

@@ -6,17 +6,17 @@ const maximumCachedStatements = 500;
 
 interface PreparedStatement {
   readonly statement: SqliteStatement;
-  /** How its rows are made; `undefined` for one that only writes. */
+  /** Converts its rows; `undefined` for a statement without results. */
   reader: RowReader | undefined;
 }
 
-/** Makes objects of a statement's rows. */
+/** Converts the rows of a statement into objects. */
 interface RowReader {
   readonly columns: number;
   read(row: readonly unknown[]): unknown;
 }
 
-/** One connection, with the statements that it has prepared: preparing costs more than most of them. */
+/** A connection with an LRU cache of prepared statements: preparing costs more than running most of them. */
 export class StatementCache {
   readonly database: SqliteDatabase;
   readonly #statements = new LRUCache<string, PreparedStatement>({ max: maximumCachedStatements });
@@ -30,9 +30,9 @@ export class StatementCache {
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.reader !== undefined) {
-      // It was told to answer arrays, of which its types know nothing.
+      // `setReturnArrays` makes it return arrays, which its types do not reflect.
       const rows: readonly (readonly unknown[])[] = statement.all(...values);
-      // A `select *` has more columns once a migration, of this process or another, has added some.
+      // A `select *` has more columns after a migration, by this process or another, has added some.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {
         prepared.reader = rowReader(statement);
       }
@@ -61,8 +61,8 @@ export class StatementCache {
 }
 
 /**
- * Rows come as arrays, because the engine takes twice as long to make objects as this does; and a function that names the
- * columns takes a fifth of the time of a loop over them. Nothing gets into its text but quoted names.
+ * Rows arrive as arrays: the engine takes twice as long to build objects. A generated function that names the columns
+ * takes a fifth of the time of a loop over them. Its text contains nothing but quoted names.
  */
 function rowReader(statement: SqliteStatement): RowReader {
   const names = statement.columns().map(({ name }) => name);
