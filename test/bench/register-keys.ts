@@ -7,15 +7,18 @@ import { systemClock } from '@waxwing/service/lifecycle';
 import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
-import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
-import type { KeyRingConfiguration } from '#relay/keyring/storage/key-ring-configuration.js';
-import { importKeys } from '#relay/keyring/ring/key-ring-transitions.js';
 import type { LiveKeyRing } from '#relay/keyring/live/live-key-ring.js';
-import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
 import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
+import { importKeys } from '#relay/keyring/ring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
 import { defaultRotationPolicy } from '#relay/keyring/ring/rotation-policy.js';
+import type { KeyRingConfiguration } from '#relay/keyring/storage/key-ring-configuration.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { decodeSealedRegistration, openRegistration } from '#relay/registrations/opening/open-registration.js';
+import {
+  decodeSealedRegistration,
+  openRegistration,
+} from '#relay/registrations/opening/open-registration.js';
 import { type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const manyKeys = 1000;

@@ -11,9 +11,12 @@ import type { RelayContext } from '#relay/context.js';
 import { primaryKey } from '#relay/keyring/ring/key-ring.js';
 import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
 import { bindRelayOperations } from '#relay/operations.js';
-import { toRow } from '#relay/registrations/write/durable-registrations.js';
-import { RegistrationBatches, type RegistrationStore } from '#relay/registrations/opening/registration-batches.js';
+import {
+  RegistrationBatches,
+  type RegistrationStore,
+} from '#relay/registrations/opening/registration-batches.js';
 import type { TokenVault } from '#relay/registrations/store/token-vault.js';
+import { toRow } from '#relay/registrations/write/durable-registrations.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { ringOnDisk, sodium } from '../apps/relay/keyring/ring-material.js';
 import { relayDeviceId } from '../support/ids.js';

@@ -72,7 +72,7 @@ export async function listInvitations(
 }
 
 /** The invitation with this token if it is valid at `now`: neither expired nor revoked, and its inviter is active. */
-export async function findInvitation(
+async function findInvitation(
   db: Db,
   tokenHash: string,
   now: number,

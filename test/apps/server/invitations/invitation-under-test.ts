@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Account, ServerUnderTest } from '../server-under-test.js';
 
-export const joinerPassword = 'correct horse';
+const joinerPassword = 'correct horse';
 
 let joiners = 0;
 
