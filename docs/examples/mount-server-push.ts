@@ -7,7 +7,7 @@ import {
 } from '@waxwing/server-push';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 
-/** What only the chat server knows: who asks, how events reach its users, its organisation and its relay. */
+/** What only the chat server knows: how to authenticate requests and publish events, its organization and its relay. */
 interface Own
   extends Pick<ServerPushOptions, 'authenticate' | 'publish' | 'realm' | 'relay' | 'log' | 'metrics'> {
   readonly databaseUrl: string;
