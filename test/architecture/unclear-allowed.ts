@@ -3,9 +3,8 @@
  * that removes some lowers the number with it, until no entry is left.
  */
 export const unclearAllowed: Readonly<Record<string, number>> = {
-  docs: 239,
-  'packages/server-push': 3,
-  'pages at the root': 42,
+  docs: 191,
+  'pages at the root': 2,
   'test/apps/relay': 85,
   'test/apps/server': 325,
   'test/apps/vendors': 1,
