@@ -72,11 +72,7 @@ export async function listInvitations(
 }
 
 /** The invitation with this token if it is valid at `now`: neither expired nor revoked, and its inviter is active. */
-async function findInvitation(
-  db: Db,
-  tokenHash: string,
-  now: number,
-): Promise<Invitation | undefined> {
+async function findInvitation(db: Db, tokenHash: string, now: number): Promise<Invitation | undefined> {
   const row = await goodInvitations(db, now).where('token_hash', '=', tokenHash).executeTakeFirst();
   return row && toInvitation(row);
 }
