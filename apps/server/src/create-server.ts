@@ -113,6 +113,13 @@ async function assemble(
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
+  await startJobs(context, metrics);
+  return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
+}
+
+/** Registers all job handlers and schedules, then starts the job queue. */
+async function startJobs(context: ServerContext, metrics: Metrics): Promise<void> {
+  const { clock, database, log, publish, uploads } = context;
   handleMessageJobs(context);
   handleReadingJobs(context);
   handleReadingOfLeavers(context);
@@ -120,7 +127,6 @@ async function assemble(
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
   await database.jobs.start();
-  return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
 /** Listens for changes by other processes on the same database. */

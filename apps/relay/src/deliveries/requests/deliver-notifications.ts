@@ -11,7 +11,8 @@ import type { DeliveryTimings } from '../delivery-timings.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
 import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../queue/receipt-store.js';
-import { type FirstOutcome, mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
+import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
+import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorWaits } from './vendor-waits.js';
 
@@ -35,36 +36,6 @@ export interface DeliverNotificationsOptions {
   readonly timings: DeliveryTimings;
 }
 
-/** One push request in progress. A class, so that all objects have the same shape from the start. */
-class Item implements FirstOutcome {
-  readonly notification: EncryptedNotification;
-  readonly hasOwnId: boolean;
-  /** Whether another request or an earlier item delivers it; nothing is recorded then. */
-  isRepeat = false;
-  /** The earlier item of this request that it duplicates. */
-  sameAs: Item | undefined = undefined;
-  /** The request that already delivers it. */
-  follows: Claim | undefined = undefined;
-  /** Resolves when `ended` is set; `undefined` if it was set synchronously. Never rejects. */
-  trying: Promise<void> | undefined = undefined;
-  /** Outcome of its try; `undefined` while in flight. */
-  ended: Outcome | undefined = undefined;
-  /** Outcome in the answer. It is durable by then. */
-  outcome: Outcome = unknownDevice;
-
-  constructor(notification: EncryptedNotification, hasOwnId: boolean) {
-    this.notification = notification;
-    this.hasOwnId = hasOwnId;
-  }
-}
-
-/** A notification with an id that another request in this process delivers. */
-interface Claim {
-  readonly item: Item;
-  /** Settles when the request's outcomes are durable; rejects if storing them failed. */
-  readonly stored: Promise<unknown>;
-}
-
 /** Facts that sending needs. */
 interface Known {
   readonly devices: FoundRelayDevices;
@@ -75,7 +46,6 @@ interface Known {
 
 const internalRetryMilliseconds = 5000;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
-const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
 /**
@@ -88,7 +58,7 @@ export class DeliverNotifications {
    * Requests in flight by notification, until their outcomes are durable. A duplicate waits for them instead of sending
    * again.
    */
-  readonly #claims = new Map<string, Claim>();
+  readonly #claims = new Map<string, DeliveryClaim>();
   readonly #waits: VendorWaits;
   readonly #lookUps: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
 
@@ -116,7 +86,7 @@ export class DeliverNotifications {
       const notification = readPushRequest(request, requester, now);
       // No device has an unsafe integer as its id, so no receipt has one either.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
-      return new Item(notification, hasOwnId);
+      return new DeliveryItem(notification, hasOwnId);
     });
     this.#options.load.enter(requester.serverId, items.length);
     const withId = items.filter(({ hasOwnId }) => hasOwnId);
@@ -132,8 +102,8 @@ export class DeliverNotifications {
   }
 
   /** Returns the items that this request must deliver, by key. Marks all others as duplicates. */
-  #findRepeats(withId: readonly Item[]): Map<string, Item> {
-    const own = new Map<string, Item>();
+  #findRepeats(withId: readonly DeliveryItem[]): Map<string, DeliveryItem> {
+    const own = new Map<string, DeliveryItem>();
     for (const item of withId) {
       const key = keyOf(item.notification);
       item.sameAs = own.get(key);
@@ -145,7 +115,7 @@ export class DeliverNotifications {
   }
 
   /** Makes duplicates wait until this request's outcomes are durable. */
-  #claim(own: ReadonlyMap<string, Item>, stored: Promise<unknown>): void {
+  #claim(own: ReadonlyMap<string, DeliveryItem>, stored: Promise<unknown>): void {
     for (const [key, item] of own) this.#claims.set(key, { item, stored });
     const release = (): void => {
       for (const key of own.keys()) this.#claims.delete(key);
@@ -156,11 +126,11 @@ export class DeliverNotifications {
   /** Resolves when every item has an outcome and all outcomes are durable. */
   async #deliver(
     { serverId }: NotifyRequester,
-    items: readonly Item[],
+    items: readonly DeliveryItem[],
     now: number,
   ): Promise<DeliveryResult[]> {
     const { load, records } = this.#options;
-    let late: readonly Item[] = [];
+    let late: readonly DeliveryItem[] = [];
     let isRecorded = false;
     try {
       const ids = items.map(({ notification }) => notification.relayDeviceId);
@@ -191,7 +161,7 @@ export class DeliverNotifications {
   }
 
   /** Starts the tries and settles items that need no vendor. Returns the tries in flight. */
-  #begin(items: readonly Item[], { devices, remembered, now }: Known): Tries {
+  #begin(items: readonly DeliveryItem[], { devices, remembered, now }: Known): Tries {
     const { attempts, timings } = this.#options;
     const tries = new Tries();
     const options: AttemptOptions = {
@@ -226,7 +196,7 @@ export class DeliverNotifications {
     return tries;
   }
 
-  #try(item: Item, attempt: Promise<Outcome>, tries: Tries): Promise<void> {
+  #try(item: DeliveryItem, attempt: Promise<Outcome>, tries: Tries): Promise<void> {
     const end = (outcome: Outcome): void => {
       item.ended = outcome;
       tries.end();
@@ -240,7 +210,7 @@ export class DeliverNotifications {
     });
   }
 
-  async #follow(item: Item, { item: first, stored }: Claim): Promise<void> {
+  async #follow(item: DeliveryItem, { item: first, stored }: DeliveryClaim): Promise<void> {
     try {
       await stored;
       item.ended = first.outcome;
@@ -261,7 +231,7 @@ export class DeliverNotifications {
   }
 
   /** Rejects an item that expires before its retry. */
-  #settle({ notification, isRepeat, ended }: Item, receivedAt: number): Outcome {
+  #settle({ notification, isRepeat, ended }: DeliveryItem, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
     const outcome: Outcome = ended ?? {
@@ -277,7 +247,7 @@ export class DeliverNotifications {
   }
 
   /** Waits for the vendor's late answer, frees the slot and records the outcome. */
-  async #endLate(item: Item, wasQueued: boolean): Promise<void> {
+  async #endLate(item: DeliveryItem, wasQueued: boolean): Promise<void> {
     const { load, records, log } = this.#options;
     await item.trying;
     load.leave(item.notification.serverId, 1);
@@ -292,7 +262,7 @@ export class DeliverNotifications {
     }
   }
 
-  async #recall(serverId: string, withId: readonly Item[]): Promise<Map<string, Receipt>> {
+  async #recall(serverId: string, withId: readonly DeliveryItem[]): Promise<Map<string, Receipt>> {
     const ids = [...new Set(withId.map(({ notification }) => notification.notificationId))];
     const found = await this.#options.receipts.find(serverId, ids);
     return new Map(found.map((receipt) => [keyOf(receipt), receipt]));

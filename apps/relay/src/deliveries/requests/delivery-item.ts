@@ -1,0 +1,35 @@
+import type { EncryptedNotification } from '../delivery.js';
+import type { Outcome } from '../policy/judge-answer.js';
+import type { FirstOutcome } from '../queue/record-outcomes.js';
+
+export const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
+
+/** One push request in progress. A class, so that all objects have the same shape from the start. */
+export class DeliveryItem implements FirstOutcome {
+  readonly notification: EncryptedNotification;
+  readonly hasOwnId: boolean;
+  /** Whether another request or an earlier item delivers it; nothing is recorded then. */
+  isRepeat = false;
+  /** The earlier item of this request that it duplicates. */
+  sameAs: DeliveryItem | undefined = undefined;
+  /** The request that already delivers it. */
+  follows: DeliveryClaim | undefined = undefined;
+  /** Resolves when `ended` is set; `undefined` if it was set synchronously. Never rejects. */
+  trying: Promise<void> | undefined = undefined;
+  /** Outcome of its try; `undefined` while in flight. */
+  ended: Outcome | undefined = undefined;
+  /** Outcome in the answer. It is durable by then. */
+  outcome: Outcome = unknownDevice;
+
+  constructor(notification: EncryptedNotification, hasOwnId: boolean) {
+    this.notification = notification;
+    this.hasOwnId = hasOwnId;
+  }
+}
+
+/** A notification with an id that another request in this process delivers. */
+export interface DeliveryClaim {
+  readonly item: DeliveryItem;
+  /** Settles when the request's outcomes are durable; rejects if storing them failed. */
+  readonly stored: Promise<unknown>;
+}
