@@ -160,4 +160,32 @@ describe('What a phone remembers as text', () => {
     const again = createTextStores(storage).seen;
     expect(await again.addIfNew(message(1_800_000_000))).toBe(false);
   });
+
+  it.each([
+    ['a watermark later than all entries', 'v1 zzzzzzz tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
+    ['an entry earlier than the watermark', 'v1 tro8zk 1:AAAA tro8zl:BBBB', [false, false, true]],
+  ])('may have %s: it stops no new notification and no replay protection', async (_, text, expected) => {
+    const storage = new TextsInMemory();
+    storage.texts.set(`waxwing.seen.${one}`, text);
+    const { seen } = createTextStores(storage);
+    const [first, second] = ['tro8zk', 'tro8zl'].map((digits) => Number.parseInt(digits, 36)) as [
+      number,
+      number,
+    ];
+    // Fill it, so that the damaged entry is evicted.
+    await addAll(
+      seen,
+      Array.from({ length: textCapacity - 1 }, (_, index) => message(second + 100 + index)),
+    );
+    const delivered = [message(first - 1), message(first), message(second + 1000)];
+    expect(await addAll(seen, delivered)).toEqual(expected);
+  });
+
+  it('is atomic for all stores of one storage', async () => {
+    const storage = new TextsInMemory();
+    const [left, right] = [createTextStores(storage).seen, createTextStores(storage).seen];
+    const both = await Promise.all([left.addIfNew(message(1)), right.addIfNew(message(1))]);
+    expect(both.toSorted()).toEqual([false, true]);
+    expect(await createTextStores(storage).seen.addIfNew(message(1))).toBe(false);
+  });
 });

@@ -130,6 +130,13 @@ describe('The stores as text', () => {
     expect(await after.keyList.get()).toEqual(state);
   });
 
+  it('lose no change when several of them use one storage', async () => {
+    const storage = createTextStorage(true);
+    const [one, other] = [createTextStores(storage), createTextStores(storage)];
+    await Promise.all([one.accounts.put(account(1n)), other.accounts.put(account(2n))]);
+    expect(await one.accounts.list()).toEqual([account(1n), account(2n)]);
+  });
+
   it('go on after the storage has failed once', async () => {
     const storage = createTextStorage(true);
     const { accounts } = createTextStores(storage);

@@ -37,7 +37,7 @@ export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   return [formatVersion, watermark?.toString(36) ?? '-', ...words].join(' ');
 }
 
-/** Skips damaged entries and unknown versions: they must not stop notifications. */
+/** Skips damaged parts and unknown versions: they must not stop notifications or end the replay protection. */
 export function decodeSeen(text: string): SeenOfAccount {
   const [version, first = '', ...words] = text.split(' ');
   if (version !== formatVersion) return noneSeen;
@@ -46,7 +46,18 @@ export function decodeSeen(text: string): SeenOfAccount {
     const time = parseTime(digits);
     return time === undefined || name === undefined ? [] : [{ time, name }];
   });
-  return { watermark: parseTime(first), entries };
+  return consistent({ watermark: parseTime(first), entries });
+}
+
+/**
+ * Skips times that contradict the others, since no entry is earlier than the watermark. An earlier entry would lower
+ * the watermark when it is evicted. A watermark later than all entries could stop notifications for centuries.
+ */
+function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
+  if (watermark === undefined || entries.length === 0) return { watermark, entries };
+  const others = entries.filter(({ time }) => time >= watermark);
+  if (others.length > 0) return { watermark, entries: others };
+  return { watermark: Math.min(...entries.map(({ time }) => time)), entries };
 }
 
 function parseTime(digits: string): number | undefined {

@@ -40,14 +40,17 @@ const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
 // 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
+/** Shared by all stores of a storage: an app may create stores for each push, and two at once would lose changes. */
+const turns = new WeakMap<TextStorage, Turn>();
 
 /**
  * Creates a push client's stores in one text storage: three texts, and one of at most 2 kB per account with the newest
- * 150 opened notifications. Changes are serialized within this process, not between processes: if an iOS extension
- * opens notifications, let only the extension open them.
+ * 150 opened notifications. Changes to one `storage` object are serialized within this process, not between processes:
+ * if an iOS extension opens notifications, let only the extension open them.
  */
 export function createTextStores(storage: TextStorage): TextStores {
-  const inTurn = createTurn();
+  const inTurn = turns.get(storage) ?? createTurn();
+  turns.set(storage, inTurn);
   return {
     accounts: createTextPushAccountStore(storage, inTurn),
     seen: createTextSeenNotifications(storage, inTurn),
