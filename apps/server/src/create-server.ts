@@ -90,13 +90,12 @@ async function assemble(
   const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
-  const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
     serverPush,
     linkifiers,
-    longPollTimeoutSeconds,
+    longPollTimeoutSeconds: timings.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds,
     offersWebPublicChannels,
     invitationValidityMinutes,
     addressFailures: new AddressFailures(),
@@ -106,8 +105,8 @@ async function assemble(
     startedAt: clock(),
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
-  const operations = bindServerOperations(context);
   const http = { limits: configuration.http, settingsPrefix: 'SERVER_' };
+  const operations = bindServerOperations(context);
   const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
   // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {

@@ -69,9 +69,14 @@ private func readSharedKeychain(pushAccountId: String) -> String? {
   return String(data: data, encoding: .utf8)
 }
 
+/// iOS may run several instances in one process at once: without a lock, two copies of a message would both be new.
+private let seenLock = NSLock()
+
 /// Remembers the message in the app group, so that a replay of it is not shown, and forgets accounts that have no keys any
 /// more.
 private func isNew(_ message: SeenMessages.Message, of pushAccountId: String) -> Bool {
+  seenLock.lock()
+  defer { seenLock.unlock() }
   let group = Bundle.main.object(forInfoDictionaryKey: "WaxwingAppGroup") as? String
   guard let defaults = UserDefaults(suiteName: group) else { return true }
   let known = defaults.dictionary(forKey: "waxwing.seen") as? [String: String] ?? [:]
