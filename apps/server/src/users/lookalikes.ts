@@ -56,16 +56,16 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 
 /**
  * Characters that look like a Latin letter at a glance, by that letter in lower case: letters that UTS 39 maps to it
- * with a stroke or hook, its small capitals, its white and flag forms, and Cyrillic and Greek letters of a similar
- * shape.
+ * with a stroke or hook, its small capitals, its white and flag forms, turned letters, and letters of a similar shape.
+ * The long s, which looks like an f, is compared as the s that NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
   a: 'ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',
-  b: 'ƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
+  b: 'ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
   c: '¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨',
   d: 'ðđƌȡɖɗдᴅᵭᶁᶑ₫ꟈ𝼥🅓🅳🇩',
-  e: 'ɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
-  f: 'ƒғᵮᶂꜰ🅕🅵🇫',
+  e: 'əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
+  f: 'ſʃƒғᵮᶂꜰ🅕🅵🇫',
   g: 'ǥɠɢꞡ🅖🅶🇬',
   h: 'ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭',
   i: 'ɨᵻᵼᶖ⍸𝼚🅘🅸🇮',
@@ -73,13 +73,13 @@ export const similarLetters: Readonly<Record<string, string>> = {
   k: 'ƙқҟᴋᶄ₭ⱪꝁꝃꝅꞣ🅚🅺🇰',
   l: 'łƚȴɨɫɬɭʟ\u{673}ᶅⱡꝉꞎꬷꬸꬹ𝼑𝼓𝼦🅛🅻🇱',
   m: 'ɱӎᴍᵯᶆ₥ꬺ𑜀𑣣🅜🅼🇲',
-  n: 'ƞȵɲɳɴηилпᵰᶇꞑꞥꬻ𐆎𝼧🅝🅽🇳',
+  n: 'ŋƞȵɲɳɴηилпᵰᶇꞑꞥꬻ𐆎𝼧🅝🅽🇳',
   o: 'øɵθфъѳө\u{6ff}တ⊖⊝⍬ⱺⴱⵁꝋꝍꬾꭴꮎꮻ𝈚𝼛🅞🅾🇴🜔',
   p: 'ƥᴘᵱᵽᶈꝑꝓꝕ🅟🅿🆊🇵',
   q: 'ɋʠꝗꝙꞯ🅠🆀🇶',
   r: 'ɍɼɽɾяғᵲᵳᶉꞧꭉ𝼖𝼨🅡🆁🇷',
   s: 'ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸',
-  t: 'ŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
+  t: 'ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
   u: 'ʉμцᵾᶙꞹꮜ🅤🆄🇺',
   v: 'ʋᶌⱱⱴꝟ𐆗🅥🆅🇻🜈',
   w: 'ωшщѽ₩ⱳⲱꝡ𑓅🅦🆆🇼',

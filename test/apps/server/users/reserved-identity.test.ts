@@ -19,6 +19,22 @@ describe('a name of one of the server’s own bots', () => {
     }
   });
 
+  // Letters of ordinary names too, so that addresses may have them.
+  it.each([
+    'Notiſication Bot',
+    'Notiʃication Bot',
+    'Ŋotificatioŋ Bot',
+    'Wəlcomə Bot',
+    'Wɘlcomǝ Bot',
+    'Welcome ßot',
+    'Welcome ᛒot',
+    'Welcome Ⴆoʇ',
+    'Welcome Boꞇ',
+  ])('is reserved with letters of a similar shape: %s', (name) => {
+    expect(isReservedName(name)).toBe(true);
+    expect(() => checkedFullName(name)).toThrow();
+  });
+
   it('is reserved in any two of these spellings together', () => {
     const free = [];
     for (const [one, first] of Object.entries(otherLetters))
