@@ -1,3 +1,4 @@
+import { removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -19,7 +20,8 @@ export interface UserWithNewPassword {
 }
 
 /**
- * Sets a user's password. Ends all sessions from signing in and revokes the user's invitations.
+ * Sets a user's password. Ends all sessions from signing in, removes the user's push devices, since a thief of the old
+ * password may have registered one, and revokes the user's invitations.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(
@@ -41,6 +43,7 @@ export async function setPassword(
     await lockDetails(transaction, { kind: 'id', id: user.id }, user);
     await storePassword(transaction.db, user.id, hash);
     await forgetSignInFailures(transaction, user.email);
+    await removePushDevicesOf(database, transaction, user.id, clock());
     return endAccess(context, transaction, user.id);
   });
   return { user, revokedInvitations };

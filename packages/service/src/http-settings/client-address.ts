@@ -49,6 +49,8 @@ export const privateAddresses = new AddressRanges(privateRanges);
 /** The address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, one customer's network. */
 export function addressGroup(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
+  // Translated IPv4 addresses (NAT64, RFC 6052) share one /64: each is a client of its own.
+  if (/^64:ff9b::[^:]*:[^:]*$/.test(canonical)) return canonical;
   return isIPv6(canonical) ? `${sixteenBitGroups(canonical).slice(0, 4).join(':')}::/64` : canonical;
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { QueueListener } from '#server/event-queues/queue-listeners.js';
-import { userId } from '../../../support/ids.js';
+import { accountIdText, userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { commandsUnderTest } from '../commands-under-test.js';
 import { type Account, ServerUnderTest } from '../server-under-test.js';
@@ -63,6 +63,32 @@ eachBackend((backend) => {
       );
       expect(JSON.parse(json)).toMatchObject({ revoked_invitations: 1 });
     });
+  });
+
+  describe('push devices of a user', () => {
+    it.each(['rotate-key', 'set-password'])(
+      'are removed by %s, and those of others stay',
+      async (command) => {
+        const ada = account(await runJson('users add --email ada@example.com'));
+        const bob = account(await runJson('users add --email bob@example.com'));
+        const { db } = test.server.database;
+        const row = (id: number, owner: Account) => ({
+          user_id: owner.userId,
+          push_account_id: accountIdText(id),
+          generation: 1,
+          registration_hash: '',
+          changed_at: 1,
+        });
+        await db
+          .insertInto('push_devices')
+          .values([row(1, ada), row(2, bob)])
+          .execute();
+        const yes = command === 'set-password' ? '' : ' --yes';
+        await run(`users ${command} ada@example.com${yes}`, undefined, 'eight or more');
+        const left = await db.selectFrom('push_devices').select('user_id').execute();
+        expect(left).toEqual([{ user_id: bob.userId }]);
+      },
+    );
   });
 
   describe('event queues of a user', () => {
