@@ -14,7 +14,8 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     // By time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
     val all = (messages + message).sortedBy { it.time }
     if (all.size <= capacity) return SeenMessages(watermark, all)
-    return SeenMessages(all.first().time, all.drop(1))
+    // Never lower than before, also where a damaged text held an entry below the watermark.
+    return SeenMessages(maxOf(watermark ?: Long.MIN_VALUE, all.first().time), all.drop(1))
   }
 
   fun encode(): String =

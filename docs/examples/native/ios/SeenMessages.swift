@@ -16,7 +16,8 @@ struct SeenMessages {
     // By time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
     let all = (messages + [message]).sorted { $0.time < $1.time }
     if all.count <= capacity { return SeenMessages(watermark: watermark, messages: all) }
-    return SeenMessages(watermark: all[0].time, messages: Array(all.dropFirst()))
+    // Never lower than before, also where a damaged text held an entry below the watermark.
+    return SeenMessages(watermark: max(watermark ?? .min, all[0].time), messages: Array(all.dropFirst()))
   }
 }
 
