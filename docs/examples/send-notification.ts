@@ -1,6 +1,6 @@
 import type { ServerPush, UserId } from '@waxwing/server-push';
 
-/** A text of your server's that somebody is to see, and the id under which the app finds it. */
+/** A text that a user should see, and the id under which the app finds it. */
 interface Notice {
   readonly messageId: number;
   readonly senderId: UserId;

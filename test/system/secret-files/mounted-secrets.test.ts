@@ -20,7 +20,9 @@ const program = fileURLToPath(new URL('../../support/read-private-files.ts', imp
 /** What a program of `user` says of files, each laid out by root. */
 function readAsUser(...paths: string[]): string[] {
   const args = ['--conditions=source', '--import', 'tsx', program, ...paths];
-  const options = { uid: user, gid: user, encoding: 'utf8' } as const;
+  // The loader's cache is in a folder that this user may not write.
+  const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
+  const options = { uid: user, gid: user, env, encoding: 'utf8' } as const;
   return JSON.parse(execFileSync(process.execPath, args, options)) as string[];
 }
 
