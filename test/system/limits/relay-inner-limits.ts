@@ -197,7 +197,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       // One dead phone in an hour is nothing unusual, and has the relay look.
       const later = async () => {
         relay.pass(3_600_000);
-        await ask(relay.notification(device));
+        await ask(relay.notification(device, 1, payloadFor(1001)));
         return door.metric(openBreakers);
       };
       await expect.poll(later).toBe(0);
