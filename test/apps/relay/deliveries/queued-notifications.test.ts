@@ -6,6 +6,7 @@ import {
   apnsToken,
   type DeliveriesUnderTest,
   fcmRequest,
+  pushAccountId,
   startDeliveriesUnderTest,
   until,
 } from './deliveries-under-test.js';
@@ -41,6 +42,8 @@ eachBackend((backend) => {
         {
           notification_id: notificationId,
           device_id: id,
+          // Read by JSON.parse, which rounds it.
+          push_account_id: Number(pushAccountId),
           status: 'queued',
           reason: 'UNAVAILABLE',
           attempts: 1,
