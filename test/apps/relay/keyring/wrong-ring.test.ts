@@ -48,7 +48,7 @@ eachBackend((backend) => {
     const { publicKey, privateKey } = sodium.generateKeyPair();
     const stock = join(terminal.folder, 'stock.json');
     const [name, value] = [publicKey, privateKey].map((key) => Buffer.from(key).toString('base64'));
-    writeFileSync(stock, JSON.stringify({ [name as string]: value }));
+    writeFileSync(stock, JSON.stringify({ [name as string]: value }), { mode: 0o600 });
     expect((await terminal.run('import', stock)).error).toContain("The relay's database holds devices");
     expect((await terminal.run('init', '--yes-lose-devices')).error).toBeUndefined();
     expect(await keysOf(terminal)).toHaveLength(1);
