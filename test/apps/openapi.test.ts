@@ -5,7 +5,7 @@ import { relayAdminApi, relayAdminOperations, relayApi, relayOperations } from '
 import { roles, serverApi, serverOperations } from '@waxwing/server';
 import {
   type AnyOperation,
-  anybody,
+  anyone,
   codesOf,
   codesOfRequests,
   createHttpApp,
@@ -98,7 +98,7 @@ describe('a shape with a name', () => {
       method: 'GET',
       path,
       summary: 'Things.',
-      actor: anybody,
+      actor: anyone,
       parameters: noParameters,
       answer: z.object({ first: shape, others: z.array(shape) }),
       codes: [],
@@ -129,7 +129,7 @@ it('tells the older names of a parameter, and since which feature level it is ta
     method: 'GET',
     path: '/things',
     summary: 'Things.',
-    actor: anybody,
+    actor: anyone,
     parameters: z.object({ ids: z.string(), others: z.string() }),
     aliases: { numbers: 'ids' },
     since: { ids: 384 },

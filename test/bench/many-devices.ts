@@ -6,7 +6,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { readTokenVault } from '#relay/keyring/open-key-ring.js';
 import { readKeyRingEnvironmentAlone } from '#relay/keyring/storage/key-ring-configuration.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../support/ids.js';
 
 /** A world that was just made has one. */
@@ -54,5 +54,5 @@ export function newDeviceRow(vault: TokenVault, realm: number): TokenRow & { rea
     push_account_id: accountIdText(randomBytes(8).readBigInt64BE().toString()),
     token_lookup,
   };
-  return { ...place, token: vault.seal(token, placeOfToken(place)) };
+  return { ...place, token: vault.seal(token, bindingOfToken(place)) };
 }

@@ -58,7 +58,7 @@ interface BenchRing {
 /** A live ring in a file, as a relay has it. */
 async function openRing(folder: string, keys: number): Promise<BenchRing> {
   const configuration: KeyRingConfiguration = {
-    place: { kind: 'file', path: join(folder, 'ring.age') },
+    location: { kind: 'file', path: join(folder, 'ring.age') },
     unlock: { kind: 'identity', path: join(folder, 'identity') },
     policy: defaultRotationPolicy,
     auditLog: join(folder, 'audit.jsonl'),

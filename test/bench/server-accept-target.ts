@@ -9,7 +9,7 @@ import { systemClock } from '@waxwing/service/lifecycle';
 import { createLogger } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { authenticateUser, holdUser } from '#server/authentication/authenticate.js';
+import { authenticateUser, lockRequester } from '#server/authentication/authenticate.js';
 import { openServerDatabase } from '#server/open-database.js';
 import { roles } from '#server/permissions/roles.js';
 import { insertUser } from '#server/users/user-store.js';
@@ -57,9 +57,9 @@ const push = createServerPush({
   publish: async () => undefined,
   authenticate: async (head) => {
     const user = await authenticateUser(database, head);
-    const hold = async (transaction: Parameters<typeof holdUser>[0]) =>
-      void (await holdUser(transaction, user));
-    return { userId: user.id, isBot: user.isBot, hold };
+    const hold = async (transaction: Parameters<typeof lockRequester>[0]) =>
+      void (await lockRequester(transaction, user));
+    return { userId: user.id, isBot: user.isBot, lockUser: hold };
   },
   relay: { kind: 'configured', url: 'http://127.0.0.1:9', serverId: 'bench', serverKey: new Secret('key') },
   realm: { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836', url: 'https://chat.example.com', name: 'Bench' },

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { eventsAfter, insertQueue } from '#server/event-queues/event-queue-store.js';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { QueueListeners } from '#server/event-queues/queue-listeners.js';
-import { removeUnheldTexts } from '#server/event-queues/remove-idle-queues.js';
+import { removeUnusedTexts } from '#server/event-queues/remove-idle-queues.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { userId } from '../support/ids.js';
 import { observeQueries } from '../support/observe-queries.js';
@@ -71,7 +71,7 @@ eachBackend((backend) => {
       await publish([event('message', 1, 2, 3), event('typing', 3)]);
       const texts = () => database.db.selectFrom('event_texts').selectAll().execute();
       expect(await texts()).toHaveLength(2);
-      const clean = () => removeUnheldTexts({ clock, database }, new AbortController().signal);
+      const clean = () => removeUnusedTexts({ clock, database }, new AbortController().signal);
       expect(await clean()).toBe(0);
       await database.write(({ db }) => db.deleteFrom('event_queues').execute());
       expect(await clean()).toBe(2);

@@ -17,7 +17,7 @@ eachBackend((backend) => {
     try {
       const { database } = test.server;
       const ada = await test.addAccount('ada@example.com');
-      const write = vi.spyOn(database, 'writeGathered');
+      const write = vi.spyOn(database, 'writeBatched');
       const answer = await database.db.transaction().execute(async (db) => {
         await change(db, ada.userId);
         const before = write.mock.calls.length;

@@ -38,7 +38,7 @@ describe('a write', () => {
       const begun = new Promise<void>((resolve) => {
         begin = resolve;
       });
-      const long = database.writeAlone(async ({ db }) => {
+      const long = database.writeSingle(async ({ db }) => {
         await db
           .insertInto('birds')
           .values({ name: 'long', seen: 1 } as never)
@@ -54,13 +54,13 @@ describe('a write', () => {
         await Promise.all([beside, short()]);
         expect(await birdNames(database)).toEqual(['beside', 'short']);
         finish();
-        expect(await long).toEqual({ result: 'done', fileHeldMilliseconds: undefined });
+        expect(await long).toEqual({ result: 'done', fileLockedMilliseconds: undefined });
       } else {
         const waiting = short();
         finish();
-        const { result, fileHeldMilliseconds } = await long;
-        expect([result, fileHeldMilliseconds]).toEqual(['done', expect.any(Number)]);
-        expect(fileHeldMilliseconds).toBeGreaterThan(0);
+        const { result, fileLockedMilliseconds } = await long;
+        expect([result, fileLockedMilliseconds]).toEqual(['done', expect.any(Number)]);
+        expect(fileLockedMilliseconds).toBeGreaterThan(0);
         await Promise.all([beside, waiting]);
       }
       expect(await birdNames(database)).toEqual(['beside', 'long', 'short']);
@@ -68,14 +68,14 @@ describe('a write', () => {
 
     it('that takes long and fails leaves nothing, and those after it are committed', async () => {
       const database = await openBirds(backend);
-      const failing = database.writeAlone(async ({ db }) => {
+      const failing = database.writeSingle(async ({ db }) => {
         await db
           .insertInto('birds')
           .values({ name: 'lost', seen: 1 } as never)
           .execute();
         throw new Error('refused');
       });
-      const next = database.writeAlone(({ db }) =>
+      const next = database.writeSingle(({ db }) =>
         db
           .insertInto('birds')
           .values({ name: 'kept', seen: 1 } as never)
@@ -239,7 +239,7 @@ describe('a write alone', () => {
     it('may take longer than any other statement, and those after it have their limits again', async () => {
       const database = await openBirds(backend);
       const allowed = sql<{ allowed: string }>`select current_setting('statement_timeout') as allowed`;
-      const { result } = await database.writeAlone(async ({ db }) => {
+      const { result } = await database.writeSingle(async ({ db }) => {
         vi.useFakeTimers({ toFake: ['setTimeout'] });
         const sleeping = sql`select pg_sleep(0.3)`.execute(db);
         await vi.advanceTimersByTimeAsync(60 * 60_000);

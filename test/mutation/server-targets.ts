@@ -47,7 +47,7 @@ export const chat: Table = [
     'messages/hidden-messages',
     'messages/read-messages',
   ],
-  ['messages/push/who-is-notified', 'messages/push/who-is-notified'],
+  ['messages/push/select-notified-users', 'messages/push/select-notified-users'],
   ['messages/removal/losses', 'messages/removal/losses', 'messages/edit/move-to-channel'],
   ['messages/removal/plan-removal', 'messages/removal/plan-removal'],
   ['permissions/plan-permission', 'permissions/plan-permission'],

@@ -213,7 +213,7 @@ const deliveries: Table = [
   ['requests/read-push-request', 'journeys', 'relay-page'],
   ['queue/load-limit', 'limits'],
   ['delivery', 'replaced-notifications', 'journeys', 'retry-policy'],
-  ['attempts/device-rests', 'device-rests'],
+  ['attempts/device-cooldowns', 'device-cooldowns'],
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts', 'queued-notifications'],
   ['breakers/death-share', 'death-share', 'deletion-breakers', 'deletion-breaker-properties'],
   [

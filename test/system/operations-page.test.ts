@@ -119,7 +119,7 @@ describe('the page on operations', () => {
       RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(deliveries.notificationsPerMinute),
       RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: String(deliveries.maximumInFlight),
       RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: String(deliveries.maximumQueued),
-      RELAY_KEY_RING: keyRing.place.kind === 'file' ? keyRing.place.path : '',
+      RELAY_KEY_RING: keyRing.location.kind === 'file' ? keyRing.location.path : '',
       RELAY_KEY_ROTATE_DAYS: String(keyRing.policy.rotateAfterMilliseconds / dayMilliseconds),
       RELAY_KEY_ACCEPT_DAYS: String(keyRing.policy.acceptForMilliseconds / dayMilliseconds),
       RELAY_KEY_UNUSED_DAYS: String(keyRing.policy.unusedForMilliseconds / dayMilliseconds),

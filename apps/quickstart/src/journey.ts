@@ -1,10 +1,10 @@
 import type { Notification } from '@waxwing/protocol';
-import { filesHolding } from './files-holding.js';
+import { filesContaining } from './files-containing.js';
 import type { JourneyPhone } from './journey-phone.js';
 import { type Narrator, shorten } from './narrator.js';
 import { firstDeliveryTo } from './vendor-deliveries.js';
 
-export interface JourneyPlaces {
+export interface JourneyUrls {
   readonly vendorsUrl: string;
   readonly serverFiles: readonly string[];
   readonly relayFiles: readonly string[];
@@ -25,7 +25,7 @@ const deliveryTimeoutMilliseconds = 10_000;
  */
 export async function makeJourney(
   phone: JourneyPhone,
-  { vendorsUrl, serverFiles, relayFiles }: JourneyPlaces,
+  { vendorsUrl, serverFiles, relayFiles }: JourneyUrls,
   message: JourneyMessage,
   narrator: Narrator,
 ): Promise<number> {
@@ -52,12 +52,12 @@ export async function makeJourney(
     'the phone': status.sentence,
   });
 
-  return tellOfMessage(phone, { vendorsUrl, relayFiles }, message, narrator);
+  return narrateMessage(phone, { vendorsUrl, relayFiles }, message, narrator);
 }
 
-async function tellOfMessage(
+async function narrateMessage(
   phone: JourneyPhone,
-  { vendorsUrl, relayFiles }: Omit<JourneyPlaces, 'serverFiles'>,
+  { vendorsUrl, relayFiles }: Omit<JourneyUrls, 'serverFiles'>,
   message: JourneyMessage,
   narrator: Narrator,
 ): Promise<number> {
@@ -102,7 +102,7 @@ export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Nar
 }
 
 async function expectAbsent(secret: string, files: readonly string[], where: string): Promise<void> {
-  const found = await filesHolding(secret, files);
+  const found = await filesContaining(secret, files);
   expectThat(found.length === 0, `${where} holds what it must never hold`);
 }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
+import { packageVersion, printUsageErrors } from '@waxwing/service/command-line';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface QuickstartOptions {
@@ -43,7 +43,7 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
     )
     .option('--without-relay', 'leave the server without a relay, to see PUSH_SERVICE_NOT_CONFIGURED')
     .option('--once', 'stop after the journey: exit status 0 if it passed, 1 if not');
-  sayUsageErrors(program);
+  printUsageErrors(program);
   program.parse(argv);
   const options = program.opts<{ dataDir: string; portBase: number; withoutRelay?: true; once?: true }>();
   return {

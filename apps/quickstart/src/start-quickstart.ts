@@ -6,10 +6,10 @@ import { type Environment, makePrivateFolder, writePrivateFile } from '@waxwing/
 import { type Closers, openInOrder, type RunningService } from '@waxwing/service/lifecycle';
 import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
-import { holdDataDirectory } from './hold-data-directory.js';
 import { introduce, introducePhone, sendingCommand } from './introduce.js';
-import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
+import { type JourneyUrls, makeJourney, makeJourneyWithoutRelay } from './journey.js';
 import { createJourneyPhone, type JourneyPhone } from './journey-phone.js';
+import { lockDataDirectory } from './lock-data-directory.js';
 import { Narrator } from './narrator.js';
 import { startPage } from './page/start-page.js';
 import { provisionChannel, provisionGoingOn, sendToChannel } from './provision-chat.js';
@@ -39,7 +39,7 @@ import { refuseTakenPorts } from './refuse-taken-ports.js';
 import { watchPhone } from './watch-phone.js';
 
 /** All running parts, and what their users need to know. */
-interface Constellation {
+interface RunningParts {
   readonly vendors: Vendors;
   readonly relay: {
     readonly url: string;
@@ -74,25 +74,25 @@ export async function startQuickstart(options: QuickstartOptions): Promise<Runni
   const paths = quickstartPaths(options.dataDir);
   makePrivateFolder(options.dataDir);
   return openInOrder(async (closers) => {
-    closers.push(await holdDataDirectory(options.dataDir, paths.lock));
+    closers.push(await lockDataDirectory(options.dataDir, paths.lock));
     await rm(paths.quickstartJson, { force: true });
     await refuseTakenPorts(host, options.ports);
     const narrator = new Narrator();
     narrator.title('Starting a relay, a server, and stand-ins for Google and Apple on this machine');
-    const constellation = await startConstellation(options, paths, closers);
-    closers.push(() => removeVisitor(constellation.server.environment));
-    const shown = await show(options, paths, constellation, narrator);
-    await writeQuickstartFile(paths.quickstartJson, constellation);
-    if (!options.once) await goOn(options, paths, constellation, { shown, narrator, closers });
+    const parts = await startParts(options, paths, closers);
+    closers.push(() => removeVisitor(parts.server.environment));
+    const shown = await show(options, paths, parts, narrator);
+    await writeQuickstartFile(paths.quickstartJson, parts);
+    if (!options.once) await goOn(options, paths, parts, { shown, narrator, closers });
     return {};
   });
 }
 
-async function startConstellation(
+async function startParts(
   options: QuickstartOptions,
   paths: QuickstartPaths,
   closers: Closers,
-): Promise<Constellation> {
+): Promise<RunningParts> {
   const { ports } = options;
   const vendors = await startVendors({
     dataDir: paths.vendors,
@@ -130,7 +130,7 @@ async function startConstellation(
 async function show(
   { withRelay }: QuickstartOptions,
   paths: QuickstartPaths,
-  { vendors, relay, server }: Constellation,
+  { vendors, relay, server }: RunningParts,
   narrator: Narrator,
 ): Promise<Shown> {
   const visitor = await addVisitor(server.environment);
@@ -143,7 +143,7 @@ async function show(
     apiKey: visitor.api_key,
     bouncerPublicKey: relay.publicKeys.bouncer_public_key,
   });
-  const places = placesOf(paths, vendors);
+  const places = urlsOf(paths, vendors);
   // Visitors of earlier starts have the same name.
   const mention = `@**Visitor|${visitor.user_id}**`;
   const content = `Hello ${mention}, this is for your eyes alone.`;
@@ -162,7 +162,7 @@ async function show(
 async function goOn(
   { ports, withRelay }: QuickstartOptions,
   paths: QuickstartPaths,
-  { vendors, relay, server }: Constellation,
+  { vendors, relay, server }: RunningParts,
   { shown, narrator, closers }: { shown: Shown; narrator: Narrator; closers: Closers },
 ): Promise<void> {
   const owner = ownerOf(server);
@@ -173,7 +173,7 @@ async function goOn(
   if (!withRelay) return;
   const sendCommand = sendingCommand({ ...shown, paths, urls });
   const page = await startPage(ports.page, {
-    ...placesOf(paths, vendors),
+    ...urlsOf(paths, vendors),
     serverUrl: server.url,
     serverEnvironment: server.environment,
     relayEnvironment: relay.environment,
@@ -186,7 +186,7 @@ async function goOn(
 }
 
 /** Where to search for leaked secrets, and where to read Google's deliveries. */
-function placesOf(paths: QuickstartPaths, vendors: Vendors): JourneyPlaces {
+function urlsOf(paths: QuickstartPaths, vendors: Vendors): JourneyUrls {
   return {
     vendorsUrl: vendors.urls.http,
     serverFiles: [paths.serverDatabase, `${paths.serverDatabase}-wal`, paths.serverLog],
@@ -194,7 +194,7 @@ function placesOf(paths: QuickstartPaths, vendors: Vendors): JourneyPlaces {
   };
 }
 
-function ownerOf({ users: [owner] }: Constellation['server']): QuickstartUser {
+function ownerOf({ users: [owner] }: RunningParts['server']): QuickstartUser {
   if (owner === undefined) throw new Error('the organisation has no owner');
   return owner;
 }

@@ -5,7 +5,7 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { authenticateUser, holdUser } from './authentication/authenticate.js';
+import { authenticateUser, lockRequester } from './authentication/authenticate.js';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
@@ -13,8 +13,8 @@ import { QueueListeners } from './event-queues/queue-listeners.js';
 import { noteServerStart } from './event-queues/server-start.js';
 import { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
 import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
-import { handleReadingOfLeavers } from './messages/flags/read-left-channels.js';
-import { isStillTold } from './messages/push/is-still-told.js';
+import { markLeftChannelsReadJob } from './messages/flags/read-left-channels.js';
+import { isStillNotified } from './messages/push/is-still-notified.js';
 import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
@@ -121,7 +121,7 @@ async function startJobs(context: ServerContext, metrics: Metrics): Promise<void
   const { clock, database, log, publish, uploads } = context;
   handleMessageJobs(context);
   handleReadingJobs(context);
-  handleReadingOfLeavers(context);
+  markLeftChannelsReadJob(context);
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
@@ -166,10 +166,10 @@ async function mountServerPush(
       return {
         userId: user.id,
         isBot: user.isBot,
-        hold: async (transaction) => void (await holdUser(transaction, user)),
+        lockUser: async (transaction) => void (await lockRequester(transaction, user)),
       };
     },
-    isWanted: (userId, messageId) => isStillTold(database.db, userId, messageId as MessageId),
+    isWanted: (userId, messageId) => isStillNotified(database.db, userId, messageId as MessageId),
     relay,
     registrationsPerHour,
     sodium,

@@ -1,7 +1,7 @@
 import type { Metrics } from '@waxwing/service/metrics';
 import { deleteOldMessages } from './channel-administration/delete-old-messages.js';
 import type { ServerContext } from './context.js';
-import { removeIdleQueues, removeUnheldTexts } from './event-queues/remove-idle-queues.js';
+import { removeIdleQueues, removeUnusedTexts } from './event-queues/remove-idle-queues.js';
 import { settleFullMembers } from './realm/settle-full-members.js';
 import { removeOldFailures } from './sign-in/remove-old-failures.js';
 import { removeUnclaimedUploads } from './uploads/remove-unclaimed-uploads.js';
@@ -24,7 +24,7 @@ export function scheduleServerJobs(options: ServerJobsOptions): void {
   const { database, metrics } = options;
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
     metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(options, signal));
-    metrics.rowsRemoved.inc({ kind: 'event' }, await removeUnheldTexts(options, signal));
+    metrics.rowsRemoved.inc({ kind: 'event' }, await removeUnusedTexts(options, signal));
   });
   database.jobs.schedule(
     'sign-in/remove-old-failures',

@@ -1,4 +1,4 @@
-import { addCompletion, packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
+import { addCompletion, packageVersion, printUsageErrors } from '@waxwing/service/command-line';
 import { fileTrouble } from '@waxwing/service/config';
 import { describeListenTrouble } from '@waxwing/service/lifecycle';
 import { Command, InvalidArgumentError } from 'commander';
@@ -41,7 +41,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     process.stdout.write(`${script}\n`);
     process.exit();
   });
-  sayUsageErrors(command);
+  printUsageErrors(command);
   return command.parse(argv, { from: 'user' }).opts<CommandLineFlags>();
 }
 

@@ -12,10 +12,10 @@ import type { Fetch } from './chat-api/fetch.js';
 import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
 import { createKeyListFollower } from './key-list/key-list-follower.js';
 import type { KeyListStore } from './key-list/key-list-state.js';
+import { createKeyedMutex } from './mutex.js';
 import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
 import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
-import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { createSignOuts } from './registration/sign-outs.js';
 import { syncRegistration } from './registration/sync-registration.js';
@@ -134,12 +134,12 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
-  const inTurn = createTurns();
+  const exclusively = createKeyedMutex();
   const { forgotten = createMemoryForgottenAccountStore() } = options;
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-  const inTurnOf = <T>({ realmUrl, userId }: AccountIdentity, task: () => Promise<T>) =>
-    inTurn(`${webOriginOf(realmUrl)} ${userId}`, task);
-  const signOuts = createSignOuts({ ...connection, forgotten, accounts, inTurnOf });
+  const exclusivelyFor = <T>({ realmUrl, userId }: AccountIdentity, task: () => Promise<T>) =>
+    exclusively(`${webOriginOf(realmUrl)} ${userId}`, task);
+  const signOuts = createSignOuts({ ...connection, forgotten, accounts, exclusivelyFor });
 
   return {
     registrar(account) {
@@ -152,11 +152,11 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
 
       return {
         async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) {
-          const synced = inTurnOf(identity, async () => {
+          const synced = exclusivelyFor(identity, async () => {
             await signOuts.finish(await rows());
             return syncRegistration(context, settleTimeoutMilliseconds);
           });
-          signOuts.tellBeside();
+          signOuts.notifyConcurrently();
           return synced;
         },
         async sendTestNotification() {
@@ -166,8 +166,8 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
           await api.sendTestNotification(row.pushAccountId);
         },
         async forget() {
-          await inTurnOf(identity, async () => signOuts.forget(await rows(), signIn));
-          await signOuts.tell();
+          await exclusivelyFor(identity, async () => signOuts.forget(await rows(), signIn));
+          await signOuts.notify();
         },
       };
     },

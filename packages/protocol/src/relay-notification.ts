@@ -19,7 +19,7 @@ const timeToLive = `must be whole seconds from 0 to ${maximumTimeToLiveSeconds}`
 const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printable ASCII without spaces`;
 
 /** Delivery options that extend the stock format; a stock relay ignores them. */
-const deliveryWishes = {
+const deliveryOptions = {
   /** Makes retries within a day idempotent: a repeat gets the first request's result. */
   notification_id: uuid.nullish(),
   /** How long the notification is worth delivering, in seconds; 0 means now or never. */
@@ -41,7 +41,7 @@ const deliveryWishes = {
 };
 
 const apnsPushRequest = z.object({
-  ...deliveryWishes,
+  ...deliveryOptions,
   device_id: deviceId,
   http_headers: z.object({
     apns_priority: z.literal([10, 5, 1], 'must be 10, 5 or 1'),
@@ -51,7 +51,7 @@ const apnsPushRequest = z.object({
 });
 
 const fcmPushRequest = z.object({
-  ...deliveryWishes,
+  ...deliveryOptions,
   device_id: deviceId,
   fcm_priority: z.enum(['high', 'normal']),
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),

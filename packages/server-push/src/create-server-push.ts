@@ -126,7 +126,7 @@ function createLink(options: ServerPushOptions): { link?: RelayLink; closeLink: 
     dispatcher,
     timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
     clock,
-    monitor: new LinkMonitor({ ...options, onRecovery: () => bringWaitingForward(options) }),
+    monitor: new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) }),
   });
   const closeLink = async () => {
     if (options.dispatcher === undefined) await dispatcher.destroy();
@@ -140,7 +140,7 @@ function newDispatcher(): Dispatcher {
 }
 
 /** Removals keep their time: their delay is deliberate. */
-async function bringWaitingForward({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
+async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of [deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob]) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
   }

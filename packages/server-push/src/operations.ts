@@ -1,6 +1,6 @@
 import type { AnyOperation } from '@waxwing/service/http';
 import type { ServerPushContext } from './context.js';
-import { passOnKeyList } from './key-list/pass-on-key-list.js';
+import { forwardKeyList } from './key-list/forward-key-list.js';
 import { testNotification } from './notifications/test-notification.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
@@ -10,5 +10,5 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   registerPushDevice,
   unregisterPushDevice,
   testNotification,
-  passOnKeyList,
+  forwardKeyList,
 ];

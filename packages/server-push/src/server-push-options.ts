@@ -20,7 +20,7 @@ export interface PushActor<Tables = ServerPushTables> {
    *
    * @throws ProtocolError as `authenticate` does, if that has happened since.
    */
-  readonly hold: (transaction: WriteTransaction<Tables>) => Promise<void>;
+  readonly lockUser: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
 
 /** The organization that notifications come from. */

@@ -5,16 +5,16 @@ import { isPostgres } from './is-postgres.js';
  * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. For decisions that
  * must not race and have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
  */
-export async function holdAlone<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
+export async function lockExclusive<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
   await sql`select pg_advisory_xact_lock(${advisoryKey(name)})`.execute(db);
 }
 
 /**
- * Takes the shared advisory lock `name` until the transaction ends. {@link holdAlone} waits for all shared holders. A
+ * Takes the shared advisory lock `name` until the transaction ends. {@link lockExclusive} waits for all shared holders. A
  * no-op on SQLite, which runs one write transaction at a time.
  */
-export async function holdTogether<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
+export async function lockShared<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
   await sql`select pg_advisory_xact_lock_shared(${advisoryKey(name)})`.execute(db);
 }
@@ -24,7 +24,7 @@ export async function holdTogether<Tables>(db: Transaction<Tables>, name: string
  * it, until that ends; false for others. Never waits, so that it cannot deadlock. May rarely be false although the
  * lock is free (a hash collision). Always true on SQLite, which runs one write transaction at a time.
  */
-export function nobodyElseHolds<Tables>(
+export function lockedByOthers<Tables>(
   db: Kysely<Tables>,
   name: string | Expression<string>,
 ): RawBuilder<boolean> {

@@ -8,7 +8,7 @@ export interface Backend<Tables> {
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /** Maximum concurrent write transactions. */
-  readonly lanes: number;
+  readonly writers: number;
   isConflict(error: unknown): boolean;
   /** Runs queries synchronously in the write transaction; only where there is one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
@@ -16,8 +16,8 @@ export interface Backend<Tables> {
   waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
   /** Runs migrations on a connection without statement timeouts. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
-  /** Runs `work` while holding the write lock: see {@link Database.inTurn}. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Runs `work` while holding the write lock: see {@link Database.withWriteLock}. */
+  withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   close(): Promise<void>;

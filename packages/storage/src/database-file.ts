@@ -20,7 +20,7 @@ export function makePrivateFile(path: string): void {
 /**
  * Explains why there can be no database file at `path`, and what to do. Returns `undefined` if there is one or can be.
  */
-export function describeMisplacement(path: string): string | undefined {
+export function describeWrongLocation(path: string): string | undefined {
   const folder = dirname(path);
   const there = statSync(folder, { throwIfNoEntry: false });
   if (there === undefined) {

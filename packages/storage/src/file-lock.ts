@@ -10,10 +10,10 @@ export interface FileLockOptions {
 }
 
 /** Another process, or other code in this one, holds the lock. */
-export class FileLockHeldError extends Error {
+export class FileLockedError extends Error {
   constructor(path: string) {
     super(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
-    this.name = 'FileLockHeldError';
+    this.name = 'FileLockedError';
   }
 }
 
@@ -21,7 +21,7 @@ export class FileLockHeldError extends Error {
  * Runs `action` while holding the exclusive lock at `path`, against other processes and other code in this one. The
  * lock is an operating system lock: it ends with its process, and the empty file that remains is harmless.
  *
- * @throws FileLockHeldError if another holder keeps it beyond the patience (10 s by default).
+ * @throws FileLockedError if another holder keeps it beyond the patience (10 s by default).
  */
 export async function withFileLock<Result>(
   path: string,
@@ -33,7 +33,7 @@ export async function withFileLock<Result>(
   try {
     for (let waited = 0; !tryLock(lock); waited += retryMilliseconds) {
       if (waited >= patienceMilliseconds) {
-        throw new FileLockHeldError(path);
+        throw new FileLockedError(path);
       }
       await wait(retryMilliseconds);
     }

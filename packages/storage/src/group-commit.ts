@@ -7,7 +7,7 @@ import type { Write, WriteTransaction } from './transaction.js';
 
 interface Waiting<Tables> {
   readonly write: Write<Tables, unknown>;
-  readonly isGathered: boolean;
+  readonly isBatched: boolean;
   resolve(result: unknown): void;
   reject(reason: unknown): void;
 }
@@ -19,7 +19,7 @@ interface Committed {
 
 export interface GroupCommitOptions extends RepeatConflictsOptions {
   /** Maximum concurrent transactions. */
-  readonly lanes: number;
+  readonly writers: number;
   /** Runs queries of the current transaction synchronously, where there is one at a time. */
   readonly runAtOnce?: RunAtOnce | undefined;
   /** Called with the error of an `afterCommit` action. */
@@ -30,7 +30,7 @@ const maximumWritesPerCommit = 256;
 // Fewer writes than this are not split over several transactions.
 const minimumShare = 32;
 // About the duration of a commit: a write must not wait longer than that for others to join its batch.
-const mostGatheringMilliseconds = 10;
+const maximumBatchDelayMilliseconds = 10;
 // If more writes of a group fail, the rest are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
@@ -42,8 +42,8 @@ export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
   readonly #options: GroupCommitOptions;
   #waiting: Waiting<Tables>[] = [];
-  #busyLanes = 0;
-  #lastAlone: Promise<void> = Promise.resolve();
+  #busyWriters = 0;
+  #lastSingle: Promise<void> = Promise.resolve();
 
   constructor(db: Kysely<Tables>, options: GroupCommitOptions) {
     this.#db = db;
@@ -52,16 +52,16 @@ export class GroupCommit<Tables> {
 
   /**
    * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed
-   * nothing. With `isGathered`, the write already is the batch of a whole tick, and begins at once if a lane is free.
+   * nothing. With `isBatched`, the write already is the batch of a whole tick, and begins at once if a lane is free.
    *
    * @throws DatabaseUnavailableError if the database is unreachable.
    */
-  run<Result>(write: Write<Tables, Result>, isGathered = false): Promise<Result> {
+  run<Result>(write: Write<Tables, Result>, isBatched = false): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ write, isGathered, resolve: resolve as (result: unknown) => void, reject });
-      if (this.#busyLanes === this.#options.lanes) return;
-      this.#busyLanes++;
-      if (isGathered) queueMicrotask(() => void this.#commitAll());
+      this.#waiting.push({ write, isBatched, resolve: resolve as (result: unknown) => void, reject });
+      if (this.#busyWriters === this.#options.writers) return;
+      this.#busyWriters++;
+      if (isBatched) queueMicrotask(() => void this.#commitAll());
       else atEndOfTick(() => void this.#commitAll());
     });
   }
@@ -70,33 +70,33 @@ export class GroupCommit<Tables> {
    * Commits a slow write in a transaction of its own, one at a time. Writes of {@link run} continue beside it where
    * the database allows. Resolves and rejects as `run` does.
    */
-  runAlone<Result>(write: Write<Tables, Result>): Promise<Result> {
+  runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      const waiting = { write, isGathered: true, resolve: resolve as (result: unknown) => void, reject };
-      this.#lastAlone = this.#lastAlone.then(() => this.#commitAlone(waiting));
+      const waiting = { write, isBatched: true, resolve: resolve as (result: unknown) => void, reject };
+      this.#lastSingle = this.#lastSingle.then(() => this.#commitSingle(waiting));
     });
   }
 
   async #commitAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.lanes));
+      const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.writers));
       const group = this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit));
       await this.#commitGroup(group);
-      await this.#gather();
+      await this.#collectBatch();
     }
-    this.#busyLanes--;
+    this.#busyWriters--;
   }
 
   /**
    * Collects more writes while each event-loop tick (which the last commit may have delayed) brings some, up to a full
    * batch and for at most 10 ms. Returns at once if all pending writes are gathered already.
    */
-  async #gather(): Promise<void> {
-    const enough = this.#options.lanes === 1 ? maximumWritesPerCommit : minimumShare;
-    const until = performance.now() + mostGatheringMilliseconds;
+  async #collectBatch(): Promise<void> {
+    const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;
+    const until = performance.now() + maximumBatchDelayMilliseconds;
     for (let before = -1; before < this.#waiting.length && this.#waiting.length < enough; ) {
       if (performance.now() > until) return;
-      if (this.#waiting.length > 0 && this.#waiting.every(({ isGathered }) => isGathered)) return;
+      if (this.#waiting.length > 0 && this.#waiting.every(({ isBatched }) => isBatched)) return;
       before = this.#waiting.length;
       await new Promise<void>(atEndOfTick);
     }
@@ -105,19 +105,19 @@ export class GroupCommit<Tables> {
   async #commitGroup(group: readonly Waiting<Tables>[]): Promise<void> {
     let rest = group;
     for (let culprits = 0; rest.length > 1 && culprits < maximumCulpritsPerGroup; culprits++) {
-      const failed = await this.#tryTogether(rest);
+      const failed = await this.#tryBatch(rest);
       if (failed === 'settled') return;
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
       // It may have failed only because of the others. Alone, the failure is its own.
-      if (culprit !== undefined) await this.#commitAlone(culprit);
+      if (culprit !== undefined) await this.#commitSingle(culprit);
     }
-    for (const waiting of rest) await this.#commitAlone(waiting);
+    for (const waiting of rest) await this.#commitSingle(waiting);
   }
 
   /** Returns the index of the write that failed, `unknown` if no single one is to blame, or `settled`. */
-  async #tryTogether(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
+  async #tryBatch(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
     const progress = { index: -1 };
     try {
       this.#settle(group, await this.#commit(group, progress));
@@ -131,7 +131,7 @@ export class GroupCommit<Tables> {
     }
   }
 
-  async #commitAlone(waiting: Waiting<Tables>): Promise<void> {
+  async #commitSingle(waiting: Waiting<Tables>): Promise<void> {
     const commit = () => this.#commit([waiting], { index: -1 });
     try {
       this.#settle([waiting], await repeatConflicts(commit, this.#options));

@@ -9,12 +9,12 @@ export * from './is-postgres.js';
 export * from './keeping-rows.js';
 export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';
 export {
-  type AloneResult,
   type Database,
   migrationStatus,
   missingFile,
   type OpenDatabaseOptions,
   openDatabase,
+  type SingleResult,
 } from './open-database.js';
 export * from './portable-columns.js';
 export * from './raise-id-counter.js';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions, DatabaseRole } from './backend.js';
-import { describeMisplacement } from './database-file.js';
+import { describeWrongLocation } from './database-file.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -39,7 +39,7 @@ export interface Database<Tables> {
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */
-  writeGathered<Result>(write: Write<Tables, Result>): Promise<Result>;
+  writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
    * Commits a write that is a single statement and needs no explicit transaction: one round trip on PostgreSQL.
    *
@@ -52,25 +52,25 @@ export interface Database<Tables> {
    *
    * @throws DatabaseUnavailableError like {@link write}.
    */
-  writeAlone<Result>(write: Write<Tables, Result>): Promise<AloneResult<Result>>;
+  writeSingle<Result>(write: Write<Tables, Result>): Promise<SingleResult<Result>>;
   /**
    * Runs `work` while holding the write lock, so that a worker thread can commit. On SQLite no other write of this
    * process runs meanwhile; on PostgreSQL `work` begins at once.
    *
    * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
    */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
+  withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   /** Closes the connections. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Result of {@link Database.writeAlone}. */
-export interface AloneResult<Result> {
+/** Result of {@link Database.writeSingle}. */
+export interface SingleResult<Result> {
   readonly result: Result;
   /** Milliseconds for which it blocked other writes; `undefined` on PostgreSQL, where it blocked none. */
-  readonly fileHeldMilliseconds: number | undefined;
+  readonly fileLockedMilliseconds: number | undefined;
 }
 
 const defaultConnections = 10;
@@ -85,8 +85,14 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   const onError = (error: unknown): void => options.onError(error);
   const units = migrations.map(({ unit }) => unit);
   const backend = await openBackend<Tables>({ url, role, units, connections, onError });
-  const { kind, db, signals, lanes, isConflict, runAtOnce } = backend;
-  const commits = new GroupCommit(db, { lanes, connections, isConflict, runAtOnce, onActionError: onError });
+  const { kind, db, signals, writers, isConflict, runAtOnce } = backend;
+  const commits = new GroupCommit(db, {
+    writers,
+    connections,
+    isConflict,
+    runAtOnce,
+    onActionError: onError,
+  });
   try {
     if (role !== 'helping') await backend.migrating(({ db, lock }) => migrate(db, migrations, lock));
   } catch (error) {
@@ -99,13 +105,13 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     db,
     signals,
     write: (write) => commits.run(write),
-    writeGathered: (write) => commits.run(write, true),
+    writeBatched: (write) => commits.run(write, true),
     writeStatement: (statement) =>
       kind === 'postgres'
         ? repeatConflicts(() => statement(db), { connections, isConflict })
         : commits.run(({ db }) => statement(db)),
-    writeAlone: (write) => writeAlone(backend, commits, write),
-    inTurn: (work) => backend.inTurn(work),
+    writeSingle: (write) => writeSingle(backend, commits, write),
+    withWriteLock: (work) => backend.withWriteLock(work),
     logBytes: () => backend.logBytes(),
     close() {
       closed ??= backend.close();
@@ -114,19 +120,19 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   };
 }
 
-async function writeAlone<Tables, Result>(
+async function writeSingle<Tables, Result>(
   backend: Backend<Tables>,
   commits: GroupCommit<Tables>,
   write: Write<Tables, Result>,
-): Promise<AloneResult<Result>> {
+): Promise<SingleResult<Result>> {
   let begun = 0;
-  const result = await commits.runAlone(async (transaction) => {
+  const result = await commits.runSingle(async (transaction) => {
     begun = performance.now();
     await backend.waitPatiently?.(transaction.db);
     return write(transaction);
   });
-  const isFileHeld = backend.kind === 'sqlite';
-  return { result, fileHeldMilliseconds: isFileHeld ? performance.now() - begun : undefined };
+  const isFileLocked = backend.kind === 'sqlite';
+  return { result, fileLockedMilliseconds: isFileLocked ? performance.now() - begun : undefined };
 }
 
 /**
@@ -151,7 +157,7 @@ export async function migrationStatus(
   const { url, migrations } = options;
   const missing = missingFile(url);
   if (missing !== undefined) {
-    const problem = describeMisplacement(missing);
+    const problem = describeWrongLocation(missing);
     if (problem !== undefined) throw new DatabaseUnusableError(problem);
     return migrations.map((set) => statusOf(set, []));
   }

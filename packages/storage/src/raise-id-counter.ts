@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { holdAlone } from './advisory-locks.js';
+import { lockExclusive } from './advisory-locks.js';
 import { isPostgres } from './is-postgres.js';
 import type { Database } from './open-database.js';
 
@@ -18,7 +18,7 @@ export async function raiseIdCounter<Tables>(
   await database.write(async ({ db }) => {
     if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
     // Two concurrent raises could set the counter back by the ids assigned between them.
-    await holdAlone(db, `id counter of ${table}`);
+    await lockExclusive(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found
       where coalesce(pg_sequence_last_value(counter), 0) < ${floor - margin}`.execute(db);

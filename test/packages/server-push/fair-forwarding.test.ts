@@ -31,7 +31,7 @@ async function waitingServer(backend: TestBackend) {
   });
   const push = createServerPush({
     database,
-    authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
+    authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
     publish: async (transaction, events) => {
       if (events.some(({ audience }) => audience.includes(bob))) transaction.afterCommit(tellActive);
     },

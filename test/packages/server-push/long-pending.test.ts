@@ -27,7 +27,7 @@ describe('a registration whose job is gone', () => {
       const told: [JsonObject, readonly number[]][] = [];
       const push = createServerPush({
         database,
-        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
+        authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, events) => {
           for (const { event, audience } of events) told.push([event, audience]);
         },

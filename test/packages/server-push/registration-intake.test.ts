@@ -20,8 +20,8 @@ function registration(account: number, hash = 'a hash') {
   };
 }
 
-function actor(user: UserId, hold: PushActor['hold'] = async () => undefined): PushActor {
-  return { userId: user, isBot: false, hold };
+function actor(user: UserId, hold: PushActor['lockUser'] = async () => undefined): PushActor {
+  return { userId: user, isBot: false, lockUser: hold };
 }
 
 describe('the registrations of one turn', () => {

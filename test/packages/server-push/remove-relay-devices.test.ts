@@ -49,7 +49,7 @@ eachBackend((backend) => {
       log = createMemoryLog();
       push = createServerPush({
         database,
-        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
+        authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async () => undefined,
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,

@@ -128,7 +128,7 @@ eachBackend((backend) => {
       published = [];
       push = createServerPush({
         database,
-        authenticate: async () => ({ userId, isBot: false, hold: async () => undefined }),
+        authenticate: async () => ({ userId, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, events) => void published.push(...events.map(({ event }) => event)),
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,

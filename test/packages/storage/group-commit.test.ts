@@ -17,7 +17,7 @@ it('begins what was gathered already in the same turn of the event loop, and wai
   await alone;
 
   turn = nextTurn().then(() => [...begun]);
-  const gathered = database.writeGathered(begin('gathered'));
+  const gathered = database.writeBatched(begin('gathered'));
   expect(await turn).toEqual(['alone', 'gathered']);
   await gathered;
 });
@@ -30,8 +30,8 @@ async function commitsOf(turns: readonly (readonly boolean[])[], turnMillisecond
   await database.write(async () => undefined);
   const writes: Promise<unknown>[] = [];
   for (const turn of turns) {
-    for (const isGathered of turn) {
-      const write = isGathered ? database.writeGathered : database.write;
+    for (const isBatched of turn) {
+      const write = isBatched ? database.writeBatched : database.write;
       writes.push(write(async ({ db }) => db));
     }
     now += turnMilliseconds;

@@ -177,7 +177,7 @@ describe('the write-ahead log of a SQLite file', () => {
     const cannotStart = new Error('there is no thread left');
     const checkpoints = new LogCheckpoints({
       path,
-      takeTurn: async () => () => undefined,
+      lockForWriting: async () => () => undefined,
       onError: (error) => told.push(error),
       copyInline: () => writer.exec('pragma wal_autocheckpoint = 1000'),
       emptyInline: () => writer.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0,

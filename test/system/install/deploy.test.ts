@@ -96,7 +96,7 @@ describe('the files in deploy', () => {
       expect(written).toEqual([`${name}:/var/lib/waxwing`]);
     }
     // What is written where the programs run lies in that volume.
-    expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.place).toEqual({
+    expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.location).toEqual({
       kind: 'file',
       path: '/var/lib/waxwing/key-ring.age',
     });

@@ -5,12 +5,12 @@ import { runServerCommand } from '@waxwing/server';
 import type { Environment } from '@waxwing/service/config';
 import { captureJson } from '../captured-command.js';
 import type { QuickstartUser } from '../provision-server.js';
-import { passOn } from './pass-on.js';
+import { findHolders, type SearchedStores } from './find-holders.js';
+import { forward } from './forward.js';
 import { streamPushes } from './push-stream.js';
-import { type SearchedPlaces, whoHolds } from './who-holds.js';
 
 /** What the page shows and controls. */
-export interface PageContext extends SearchedPlaces {
+export interface PageContext extends SearchedStores {
   readonly serverUrl: string;
   readonly serverEnvironment: Environment;
   readonly relayEnvironment: Environment;
@@ -47,7 +47,7 @@ export async function answerPage(context: PageContext, path: string, asked: Page
   const { request, response, query } = asked;
   if (path.startsWith(`${serverPrefix}/`)) {
     const { serverUrl } = context;
-    return passOn(request, response, { serverUrl, path: path.slice(serverPrefix.length), query });
+    return forward(request, response, { serverUrl, path: path.slice(serverPrefix.length), query });
   }
   const name = `${request.method} ${path}`;
   if (!Object.hasOwn(routes, name)) return false;
@@ -70,8 +70,8 @@ async function showPhone(context: PageContext, { response }: PageRequest): Promi
 async function showHolders(context: PageContext, { request, response }: PageRequest): Promise<void> {
   const { text: said, token } = (await readForm(request)) as { text: string; token: string };
   const [ofText, ofToken] = await Promise.all([
-    whoHolds(said, token, context),
-    whoHolds(token, token, context),
+    findHolders(said, token, context),
+    findHolders(token, token, context),
   ]);
   answerWith(response, { text: ofText, token: ofToken });
 }

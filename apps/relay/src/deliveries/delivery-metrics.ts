@@ -17,7 +17,7 @@ export class DeliveryMetrics {
       'waxwing_deliveries_total',
       'Attempts to deliver a notification, by vendor, outcome and the reason that the vendor gave',
       ['vendor', 'outcome', 'reason'],
-      () => this.#tellSent(),
+      () => this.#countSent(),
     );
     this.#queued = metrics.gauge('waxwing_deliveries_queued', 'Notifications stored for a later attempt');
     this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications held in memory');
@@ -32,7 +32,7 @@ export class DeliveryMetrics {
     this.#sent[vendor] += 1;
   }
 
-  #tellSent(): void {
+  #countSent(): void {
     for (const vendor of ['fcm', 'apns'] as const) {
       this.#deliveries.inc({ vendor, outcome: 'sent', reason: '' }, this.#sent[vendor]);
       this.#sent[vendor] = 0;

@@ -9,7 +9,7 @@ import { KeyRingKeeper } from './live/key-ring-keeper.js';
 import { LiveKeyRing } from './live/live-key-ring.js';
 import { auditFile } from './storage/audit-log.js';
 import type { KeyRingConfiguration } from './storage/key-ring-configuration.js';
-import { keyRingStore } from './storage/key-ring-place.js';
+import { keyRingStore } from './storage/key-ring-location.js';
 import type { KeyRingDatabase } from './storage/key-ring-tables.js';
 import { KeyRingTokenVault } from './tokens/key-ring-token-vault.js';
 import { readKeyUses } from './uses/key-uses.js';
@@ -76,7 +76,7 @@ export async function openKeyRing(
   });
   await keyRing.refresh();
   const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
-  const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
+  const period = configuration.location.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
   return {
@@ -108,10 +108,10 @@ export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'lo
 
 /** Makes the keeper of a configured ring, for a relay or a command. */
 export function createKeyRingKeeper(
-  { place, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
+  { location, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,
 ): KeyRingKeeper {
-  const store = keyRingStore(place, database);
+  const store = keyRingStore(location, database);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
   const audit = auditFile(auditLog);
   const clocks = { clock, confirmedDay, ...(witnessed === undefined ? {} : { witnessed }) };

@@ -7,7 +7,7 @@ import type { RegistrationToWrite, RegistrationWriter } from '../registrations/w
 import type { ThreadAnswer, ThreadOrder, WriteAnswer, WriteOrder } from './thread-messages.js';
 
 export interface ThreadedWriterOptions {
-  readonly database: Pick<Database<unknown>, 'inTurn'>;
+  readonly database: Pick<Database<unknown>, 'withWriteLock'>;
   readonly log: Log;
   /** Fallback writer while no thread is ready. */
   readonly inline: RegistrationWriter;
@@ -15,7 +15,7 @@ export interface ThreadedWriterOptions {
   startThread(answers: MessagePort): Worker;
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly order: WriteOrder;
   resolve(outcomes: readonly RegistrationOutcome[]): void;
   reject(reason: unknown): void;
@@ -33,7 +33,7 @@ const maximumOrdersAtOnce = 8;
  */
 export class ThreadedWriter implements RegistrationWriter {
   readonly #options: ThreadedWriterOptions;
-  #waiting: Waiting[] = [];
+  #waiting: PendingWrite[] = [];
   #isWriting = false;
   #thread: Worker | undefined;
   /** Resolves when the thread has ended. */
@@ -84,9 +84,9 @@ export class ThreadedWriter implements RegistrationWriter {
   }
 
   async #writeSome(): Promise<void> {
-    let some: Waiting[] = [];
+    let some: PendingWrite[] = [];
     try {
-      await this.#options.database.inTurn(async () => {
+      await this.#options.database.withWriteLock(async () => {
         // The thread may have ended while this waited for the write lock.
         if (!this.#isReady) return;
         some = this.#waiting.splice(0, maximumOrdersAtOnce);
@@ -99,7 +99,7 @@ export class ThreadedWriter implements RegistrationWriter {
     }
   }
 
-  #writeInline({ order: { registrations, now }, resolve, reject }: Waiting): void {
+  #writeInline({ order: { registrations, now }, resolve, reject }: PendingWrite): void {
     this.#options.inline.write(registrations, now).then(resolve, reject);
   }
 
@@ -164,7 +164,7 @@ export class ThreadedWriter implements RegistrationWriter {
   }
 }
 
-function settle({ resolve, reject }: Waiting, answer: WriteAnswer | undefined): void {
+function settle({ resolve, reject }: PendingWrite, answer: WriteAnswer | undefined): void {
   if (answer === undefined) reject(new Error('the thread that writes registrations did not answer for one'));
   else if ('outcomes' in answer) resolve(answer.outcomes);
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);

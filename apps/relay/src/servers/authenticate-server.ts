@@ -1,6 +1,6 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
-import type { ServerDirectory, ServerStanding } from './server-directory.js';
+import type { ServerDirectory, ServerStatus } from './server-directory.js';
 
 export interface AuthenticatedServer {
   /** UUID, lowercase. */
@@ -29,19 +29,19 @@ function authenticateServer(
     throw refused('Must validate with valid Zulip server API key');
   }
   const serverId = username.toLowerCase();
-  const standing = servers.standingOf(serverId, password);
-  if (standing instanceof Promise) return standing.then((found) => admitServer(request, serverId, found));
-  return admitServer(request, serverId, standing);
+  const status = servers.statusOf(serverId, password);
+  if (status instanceof Promise) return status.then((found) => admitServer(request, serverId, found));
+  return admitServer(request, serverId, status);
 }
 
-function admitServer(request: RequestHead, serverId: string, standing: ServerStanding): AuthenticatedServer {
-  if (standing === 'unknown-or-wrong-key') {
+function admitServer(request: RequestHead, serverId: string, status: ServerStatus): AuthenticatedServer {
+  if (status === 'unknown-or-wrong-key') {
     throw new ProtocolError('UNAUTHORIZED', {
       message:
         'Zulip server auth failure: the server id is not registered or the key does not match; ask the operator of the push notification service',
     });
   }
-  if (standing === 'deactivated') {
+  if (status === 'deactivated') {
     throw new ProtocolError('UNAUTHORIZED', {
       message: 'The mobile push notification service registration for your server has been deactivated',
     });

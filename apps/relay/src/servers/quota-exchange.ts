@@ -54,10 +54,10 @@ export class QuotaExchange {
   /** Stops the timer and flushes the last usage, waiting at most `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     clearInterval(this.#timer);
-    await answerWithin(deadlineMilliseconds, this.#tellTheLast(), undefined);
+    await answerWithin(deadlineMilliseconds, this.#reportLast(), undefined);
   }
 
-  async #tellTheLast(): Promise<void> {
+  async #reportLast(): Promise<void> {
     // An exchange in flight collected its counts before the last requests were answered.
     await this.#running;
     await this.exchange();

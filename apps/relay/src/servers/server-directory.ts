@@ -5,7 +5,7 @@ import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
 import type { RealmId } from './server-tables.js';
 
-export type ServerStanding = 'active' | 'deactivated' | 'unknown-or-wrong-key';
+export type ServerStatus = 'active' | 'deactivated' | 'unknown-or-wrong-key';
 
 export interface KnownRealm {
   readonly realmId: RealmId;
@@ -32,7 +32,7 @@ export class ServerDirectory {
    * Verifies a server's id and key. Synchronous on a cache hit. Caches only successes, so that a wrong key takes the
    * same path and the same time whether or not the id exists.
    */
-  standingOf(serverId: string, key: Secret<string>): ServerStanding | Promise<ServerStanding> {
+  statusOf(serverId: string, key: Secret<string>): ServerStatus | Promise<ServerStatus> {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
     return this.#proven.get(proof) ? 'active' : this.#lookUpServer(serverId, key, proof);
   }
@@ -42,7 +42,7 @@ export class ServerDirectory {
     return this.#realms.get(realmUuid) ?? this.#lookUpRealm(realmUuid);
   }
 
-  async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStanding> {
+  async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStatus> {
     const server = await this.#db
       .selectFrom('servers')
       .select(['key_hash', 'deactivated_at'])

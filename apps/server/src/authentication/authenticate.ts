@@ -15,12 +15,12 @@ export interface Requester extends KnownUser {
    * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */
   change<Result>(
-    work: (transaction: ServerTransaction, held: KnownUser) => Promise<Result>,
+    work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
     first?: (transaction: ServerTransaction) => Promise<void>,
   ): Promise<Result>;
-  /** Like {@link change}, for long work: uses `writeAlone`, which does not block other writes on PostgreSQL. */
+  /** Like {@link change}, for long work: uses `writeSingle`, which does not block other writes on PostgreSQL. */
   changeAlone<Result>(
-    work: (transaction: ServerTransaction, held: KnownUser) => Promise<Result>,
+    work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
   ): Promise<Result>;
 }
 
@@ -45,9 +45,9 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
       const known = await authenticateUser(database, head);
       demand(known);
       const hold = async (transaction: ServerTransaction) => {
-        const held = await holdUser(transaction, known);
-        demand(held);
-        return held;
+        const locked = await lockRequester(transaction, known);
+        demand(locked);
+        return locked;
       };
       return {
         ...known,
@@ -57,7 +57,7 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
             return work(transaction, await hold(transaction));
           }),
         async changeAlone(work) {
-          const { result } = await database.writeAlone(async (transaction) =>
+          const { result } = await database.writeSingle(async (transaction) =>
             work(transaction, await hold(transaction)),
           );
           return result;
@@ -122,8 +122,8 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
  * authentication.
  * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key replaced since.
  */
-export async function holdUser(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
-  const held = await lockUser(transaction, user);
-  if (held === undefined) throw new ProtocolError('INVALID_API_KEY');
-  return held;
+export async function lockRequester(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
+  const locked = await lockUser(transaction, user);
+  if (locked === undefined) throw new ProtocolError('INVALID_API_KEY');
+  return locked;
 }

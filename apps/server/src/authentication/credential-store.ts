@@ -77,7 +77,7 @@ export async function lockUser(
   { db }: ServerTransaction,
   { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
 ): Promise<KnownUser | undefined> {
-  const [row] = await heldUser(db, { id });
+  const [row] = await lockedUser(db, { id });
   if (row === undefined) return undefined;
   if (row.api_key_hash !== apiKeyHash && !(await lockSignInKey(db, id, apiKeyHash))) return undefined;
   return { id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash };
@@ -85,7 +85,7 @@ export async function lockUser(
 
 type UserRow = Pick<Selectable<ServerTables['users']>, 'role' | 'is_bot' | 'api_key_hash'>;
 
-const heldUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db, parameter) =>
+const lockedUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db, parameter) =>
   db
     .selectFrom('users')
     .select(['role', 'is_bot', 'api_key_hash'])

@@ -32,7 +32,7 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
   return ['scrypt', logN, r, p, salt.toString('base64'), hash.toString('base64')].join('$');
 }
 
-const nobodysHash = `scrypt$${today.logN}$${today.r}$${today.p}$${'A'.repeat(22)}==$${'A'.repeat(43)}=`;
+const dummyHash = `scrypt$${today.logN}$${today.r}$${today.p}$${'A'.repeat(22)}==$${'A'.repeat(43)}=`;
 
 /**
  * Whether `password` matches the stored hash. Takes the same time for a wrong password and for no stored hash
@@ -42,7 +42,7 @@ export async function matchesPassword(
   password: Secret<string>,
   stored: string | undefined,
 ): Promise<boolean> {
-  const [, logN, r, p, salt = '', hash = ''] = (stored ?? nobodysHash).split('$');
+  const [, logN, r, p, salt = '', hash = ''] = (stored ?? dummyHash).split('$');
   const cost = { logN: Number(logN), r: Number(r), p: Number(p) };
   const given = await hashWith(password, Buffer.from(salt, 'base64'), cost);
   return timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== undefined;

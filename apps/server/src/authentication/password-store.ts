@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
 /** A person who can sign in with a password. */
-export interface PasswordHolder {
+export interface PasswordUser {
   readonly id: UserId;
   readonly email: string;
   readonly isActive: boolean;
@@ -16,7 +16,7 @@ export interface PasswordHolder {
 export async function findPassword(
   db: Kysely<ServerTables>,
   email: string,
-): Promise<{ readonly hash: string | undefined; readonly holder: () => PasswordHolder | undefined }> {
+): Promise<{ readonly hash: string | undefined; readonly holder: () => PasswordUser | undefined }> {
   const row = await db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
     .leftJoin('users', (join) =>

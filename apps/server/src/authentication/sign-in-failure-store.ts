@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { nobodyElseHolds } from '@waxwing/storage';
+import { lockedByOthers } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type NameFailures, planSignInTry } from './plan-sign-in-try.js';
@@ -13,7 +13,7 @@ export type TakenTry =
 /** Takes an attempt of a name, counted across all processes on the database; see {@link planSignInTry}. */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);
-  if (!(await isAlone(db, digest))) return { kind: 'busy' };
+  if (!(await isLockFree(db, digest))) return { kind: 'busy' };
   const planned = planSignInTry(await readFailures(db, digest), now);
   if (planned.kind === 'locked') return planned;
   const { failures, since, lockouts, lockedUntil, forgetAt } = planned.next;
@@ -32,7 +32,7 @@ export async function takeSignInTry({ db }: ServerTransaction, name: string, now
  */
 export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
   const digest = digestOf(name);
-  if (!(await isAlone(db, digest))) return;
+  if (!(await isLockFree(db, digest))) return;
   await db.deleteFrom('sign_in_failures').where('name_digest', '=', digest).execute();
 }
 
@@ -71,9 +71,9 @@ async function readFailures(
   return { failures, since, lockouts, lockedUntil, forgetAt };
 }
 
-async function isAlone(db: Transaction<ServerTables>, digest: string): Promise<boolean> {
+async function isLockFree(db: Transaction<ServerTables>, digest: string): Promise<boolean> {
   const { alone } = await db
-    .selectNoFrom(nobodyElseHolds(db, `sign-in of ${digest}`).as('alone'))
+    .selectNoFrom(lockedByOthers(db, `sign-in of ${digest}`).as('alone'))
     .executeTakeFirstOrThrow();
   return Boolean(alone);
 }

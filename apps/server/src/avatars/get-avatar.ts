@@ -1,4 +1,4 @@
-import { anybody, noAnswer, operation } from '@waxwing/service/http';
+import { anyone, noAnswer, operation } from '@waxwing/service/http';
 import type { ServerContext } from '../context.js';
 import { fileAnswer } from '../downloads/file-answer.js';
 import { noSuchFile } from '../downloads/readable-upload.js';
@@ -14,7 +14,7 @@ export const getAvatar = operation({
   method: 'GET',
   path: avatarAddress(uploadPath),
   summary: "Answers a user's picture.",
-  actor: anybody,
+  actor: anyone,
   parameters: uploadPathParameters,
   answer: noAnswer,
   answerType: '*/*',

@@ -9,9 +9,9 @@ import { noSuchChannel } from '../channels/channel-refusals.js';
 import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import { readArchivedChannel } from '../messages/flags/read-archived-channel.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { readRealmSettings, storeRealmSetting } from '../realm/realm-setting-store.js';
 import { channelSettingNames, noChannel } from '../realm/realm-settings.js';
 import type { ServerTransaction } from '../tables.js';
@@ -34,10 +34,10 @@ export const archiveChannel = operation({
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
     const { publish } = context;
-    await actor.change(async (transaction, held) => {
+    await actor.change(async (transaction, locked) => {
       const { db } = transaction;
       const channels = await lockChannels(transaction, [parameters.stream_id]);
-      const access = (await readChannelAccess(db, held, channels)).get(parameters.stream_id);
+      const access = (await readChannelAccess(db, locked, channels)).get(parameters.stream_id);
       if (access === undefined) throw noSuchChannel();
       requireMayAdminister({ access });
       const { channel } = access;
@@ -51,7 +51,7 @@ export const archiveChannel = operation({
       if (channel.isDefault) await publish(transaction, [await defaultChannelsEvent(db)]);
       await forgetChannel(transaction, publish, channel.id);
       await readArchivedChannel(transaction, context, channel.id);
-    }, holdGroups);
+    }, lockGroups);
     return {};
   },
 });
@@ -69,5 +69,5 @@ async function forgetChannel(
   for (const name of naming) await storeRealmSetting(db, name, noChannel);
   const data = Object.fromEntries(naming.map((name) => [name, noChannel]));
   const event = { type: 'realm', op: 'update_dict', property: 'default', data };
-  await publish(transaction, [{ event, audience: await everybody(db) }]);
+  await publish(transaction, [{ event, audience: await allActiveUserIds(db) }]);
 }

@@ -36,18 +36,18 @@ export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[]
   const gained = readers.filter((id) => !readersBefore.has(id));
   const keeping = readers.filter((id) => readersBefore.has(id));
   const lost = after.isPrivate && !before.isPrivate ? [] : without([...readersBefore], readers);
-  const told = [
-    ...toldTo(creation(record, audienceAfter), gained),
-    ...changesTold(changed).flatMap((event) => toldTo([event], keeping)),
-    ...toldTo([channelGone(after.id)], lost),
+  const notified = [
+    ...notifiedOf(creation(record, audienceAfter), gained),
+    ...changeEvents(changed).flatMap((event) => notifiedOf([event], keeping)),
+    ...notifiedOf([channelGone(after.id)], lost),
   ];
-  if (!before.isArchived) return told;
-  const forCapable = told.map((each) => ({ ...each, onlyFor: { capability, isHeld: true } as const }));
+  if (!before.isArchived) return notified;
+  const forCapable = notified.map((each) => ({ ...each, onlyFor: { capability, isLocked: true } as const }));
   if (after.isArchived) return forCapable;
-  const unarchived = toldTo(creation(record, audienceAfter), readers);
+  const unarchived = notifiedOf(creation(record, audienceAfter), readers);
   return [
     ...forCapable,
-    ...unarchived.map((each) => ({ ...each, onlyFor: { capability, isHeld: false } as const })),
+    ...unarchived.map((each) => ({ ...each, onlyFor: { capability, isLocked: false } as const })),
   ];
 }
 
@@ -65,7 +65,7 @@ function creation(record: ChannelRecord, { subscribersOf }: ChannelAudience): Js
   return [create, peers];
 }
 
-function changesTold({ change, before, after, roleGroups }: ChangedChannel): JsonObject[] {
+function changeEvents({ change, before, after, roleGroups }: ChangedChannel): JsonObject[] {
   const { privacy, topicsPolicy, retentionDays, isArchived, description, name, folderId, permissions } =
     change;
   const update = (property: string, value: JsonObject[string], fields: JsonObject = {}): JsonObject => ({
@@ -114,7 +114,7 @@ function without(ids: readonly UserId[], others: readonly UserId[]): UserId[] {
   return ids.filter((id) => !gone.has(id));
 }
 
-function toldTo(events: readonly JsonObject[], audience: readonly UserId[]): PublishedEvent[] {
+function notifiedOf(events: readonly JsonObject[], audience: readonly UserId[]): PublishedEvent[] {
   return audience.length === 0 ? [] : events.map((event) => ({ event, audience: [...audience] }));
 }
 
@@ -130,7 +130,7 @@ export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): 
     value: true,
   };
   return [
-    { event: update, audience: readers, onlyFor: { capability, isHeld: true } },
-    { event: channelGone(channel.id), audience: readers, onlyFor: { capability, isHeld: false } },
+    { event: update, audience: readers, onlyFor: { capability, isLocked: true } },
+    { event: channelGone(channel.id), audience: readers, onlyFor: { capability, isLocked: false } },
   ];
 }

@@ -1,16 +1,16 @@
 import type { GroupId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../channels/channel-access.js';
-import type { Privacy, PrivacyWish } from '../channels/channel-privacy.js';
+import type { Privacy, PrivacyRequest } from '../channels/channel-privacy.js';
 import type { TopicsPolicy } from '../channels/channel-store.js';
 import type { RealmRights } from '../channels/realm-rights.js';
-import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
+import type { GroupSettingValue, SettingRequest } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 
 /** A requested channel change. `undefined` leaves a field as it is. */
-export interface ChannelUpdateWish {
-  readonly privacy: PrivacyWish;
+export interface ChannelUpdateRequest {
+  readonly privacy: PrivacyRequest;
   readonly topicsPolicy: TopicsPolicy | undefined;
   readonly isDefault: boolean | undefined;
   /** Days. `null` for the organization's setting, -1 for unlimited. */
@@ -20,7 +20,7 @@ export interface ChannelUpdateWish {
   readonly name: string | undefined;
   /** `null` removes the channel from its folder. */
   readonly folderId: number | null | undefined;
-  readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingWish | undefined>>>;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingRequest | undefined>>>;
 }
 
 /** The state that the rules check a channel change against. Locked until the transaction ends. */

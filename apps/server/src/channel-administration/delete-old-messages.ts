@@ -23,7 +23,7 @@ export async function deleteOldMessages(context: Context, signal: AbortSignal): 
     // Skips channels and conversations that have no more expired messages.
     let fromId = 0;
     while (!signal.aborted) {
-      const { result } = await context.database.writeAlone((transaction) =>
+      const { result } = await context.database.writeSingle((transaction) =>
         deleteSome(transaction, context, (search) => findOldest(transaction.db, { ...search, fromId })),
       );
       if (result === undefined) break;
@@ -66,7 +66,7 @@ async function deleteSome(
   const oldest = await findOldest({ realmDays, now });
   if (oldest === undefined) return undefined;
   const [channel] = oldest.channel_id === null ? [] : await lockChannels(transaction, [oldest.channel_id]);
-  const messages = await lockOldOfSamePlace(transaction, oldest, { channel, realmDays, now });
+  const messages = await lockOldInTopic(transaction, oldest, { channel, realmDays, now });
   if (messages.length === 0) return undefined;
   await removeMessages(transaction, context, { messages, channel, actorId: undefined });
   return { removed: messages.length, placeId: Number(oldest.channel_id ?? oldest.conversation_id) };
@@ -104,7 +104,7 @@ async function oldestDirect(
   return rows[0];
 }
 
-interface Place {
+interface TopicLocation {
   readonly channel: Channel | undefined;
   readonly realmDays: number;
   readonly now: number;
@@ -114,10 +114,10 @@ interface Place {
  * Locks a batch of expired messages in the topic or conversation of the oldest one. Reads the retention again, because it
  * may have changed since the search.
  */
-async function lockOldOfSamePlace(
+async function lockOldInTopic(
   transaction: ServerTransaction,
   oldest: Oldest,
-  { channel, realmDays, now }: Place,
+  { channel, realmDays, now }: TopicLocation,
 ): Promise<Message[]> {
   const { db } = transaction;
   const days = channel?.retentionDays ?? realmDays;

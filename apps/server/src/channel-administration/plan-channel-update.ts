@@ -18,7 +18,7 @@ import type {
   ChannelChange,
   ChannelFacts,
   ChannelPermissionChange,
-  ChannelUpdateWish,
+  ChannelUpdateRequest,
 } from './channel-update.js';
 
 /** Permissions that give access to the channel. Changing them requires read access. */
@@ -34,21 +34,21 @@ const aboutDeleting: readonly PermissionName<'channel'>[] = [
  * Plans a channel change. Checks run in the order in which stock servers refuse.
  * @throws ProtocolError with the reason for a refusal.
  */
-export function planChannelUpdate(facts: ChannelFacts, wish: ChannelUpdateWish): ChannelChange {
+export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateRequest): ChannelChange {
   requireMayAdminister(facts);
-  const privacy = planPrivacy(facts, wish);
+  const privacy = planPrivacy(facts, requested);
   const rest = [
-    planTopicsPolicy(facts, wish),
-    planDefault(facts, wish),
-    planRetention(facts, wish),
-    planUnarchiving(facts, wish),
+    planTopicsPolicy(facts, requested),
+    planDefault(facts, requested),
+    planRetention(facts, requested),
+    planUnarchiving(facts, requested),
   ];
-  const deleting = planPermissions(facts, wish, aboutDeleting);
-  const description = wish.description === undefined ? {} : { description: wish.description };
-  const name = planName(facts, wish);
-  const folder = planFolder(facts, wish);
+  const deleting = planPermissions(facts, requested, aboutDeleting);
+  const description = requested.description === undefined ? {} : { description: requested.description };
+  const name = planName(facts, requested);
+  const folder = planFolder(facts, requested);
   const others = permissionNames('channel').filter((each) => !aboutDeleting.includes(each));
-  const permissions = [...deleting, ...planPermissions(facts, wish, others)];
+  const permissions = [...deleting, ...planPermissions(facts, requested, others)];
   requireTopicsForAll(facts, privacy ?? facts.access.channel, permissions);
   return Object.assign({}, privacy && { privacy }, ...rest, description, name, folder, { permissions });
 }
@@ -63,12 +63,12 @@ export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): 
   throw refused('You do not have permission to administer this channel.');
 }
 
-function planPrivacy(facts: ChannelFacts, wish: ChannelUpdateWish): Privacy | undefined {
+function planPrivacy(facts: ChannelFacts, requested: ChannelUpdateRequest): Privacy | undefined {
   const { access, rights } = facts;
   const { channel } = access;
-  const isAsked = isPrivacyAsked(wish.privacy);
-  const privacy = isAsked ? plannedPrivacy(channel, wish.privacy) : channel;
-  if (privacy.isPrivate && (wish.isDefault ?? channel.isDefault)) {
+  const isAsked = isPrivacyAsked(requested.privacy);
+  const privacy = isAsked ? plannedPrivacy(channel, requested.privacy) : channel;
+  if (privacy.isPrivate && (requested.isDefault ?? channel.isDefault)) {
     throw refused('A default channel cannot be private.');
   }
   if (!privacy.isPrivate && facts.isForModerationRequests) {
@@ -78,9 +78,9 @@ function planPrivacy(facts: ChannelFacts, wish: ChannelUpdateWish): Privacy | un
   const { isPrivate, isWebPublic, isHistoryPublic } = privacy;
   // Privacy decides who reads earlier messages, so changing it requires read access.
   requireContentAccess(facts);
-  if (wish.privacy.isPrivate !== undefined && isPrivate !== channel.isPrivate)
+  if (requested.privacy.isPrivate !== undefined && isPrivate !== channel.isPrivate)
     requireMayMake(rights, privacy);
-  if (wish.privacy.isWebPublic && !channel.isWebPublic) requireMayMakeWebPublic(rights);
+  if (requested.privacy.isWebPublic && !channel.isWebPublic) requireMayMakeWebPublic(rights);
   return { isPrivate, isWebPublic, isHistoryPublic };
 }
 
@@ -90,7 +90,7 @@ function requireContentAccess({ access }: ChannelFacts): void {
 
 function planTopicsPolicy(
   { access, rights, hasNamedTopics }: ChannelFacts,
-  { topicsPolicy }: ChannelUpdateWish,
+  { topicsPolicy }: ChannelUpdateRequest,
 ) {
   if (topicsPolicy === undefined || topicsPolicy === access.channel.topicsPolicy) return {};
   requireMaySetTopicsPolicy(rights, topicsPolicy);
@@ -104,13 +104,13 @@ function planTopicsPolicy(
   return { topicsPolicy };
 }
 
-function planDefault({ rights }: ChannelFacts, { isDefault }: ChannelUpdateWish) {
+function planDefault({ rights }: ChannelFacts, { isDefault }: ChannelUpdateRequest) {
   if (isDefault === undefined) return {};
   requireMaySetDefault(rights);
   return { isDefault };
 }
 
-function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdateWish) {
+function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdateRequest) {
   if (retentionDays === undefined) return {};
   requireMaySetRetention(rights);
   return { retentionDays };
@@ -122,7 +122,7 @@ function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdat
  */
 function planUnarchiving(
   { access: { channel }, hasSubscribers }: ChannelFacts,
-  { isArchived }: ChannelUpdateWish,
+  { isArchived }: ChannelUpdateRequest,
 ) {
   if (isArchived === undefined) return {};
   if (!channel.isArchived) {
@@ -133,16 +133,16 @@ function planUnarchiving(
   return { isArchived: false as const };
 }
 
-function planName({ access: { channel }, isNameTaken }: ChannelFacts, wish: ChannelUpdateWish) {
-  if (wish.name === undefined) return {};
-  const trimmed = wish.name.trim();
+function planName({ access: { channel }, isNameTaken }: ChannelFacts, requested: ChannelUpdateRequest) {
+  if (requested.name === undefined) return {};
+  const trimmed = requested.name.trim();
   if (trimmed === channel.name) throw refused('Channel already has that name.');
   const name = checkedChannelName(trimmed);
   if (isNameTaken) throw channelExists(name);
   return { name };
 }
 
-function planFolder({ isFolderKnown }: ChannelFacts, { folderId }: ChannelUpdateWish) {
+function planFolder({ isFolderKnown }: ChannelFacts, { folderId }: ChannelUpdateRequest) {
   if (folderId === undefined) return {};
   if (folderId !== null && !isFolderKnown) throw refused('Invalid channel folder ID');
   return { folderId };
@@ -150,15 +150,15 @@ function planFolder({ isFolderKnown }: ChannelFacts, { folderId }: ChannelUpdate
 
 function planPermissions(
   facts: ChannelFacts,
-  { permissions }: ChannelUpdateWish,
+  { permissions }: ChannelUpdateRequest,
   names: readonly PermissionName<'channel'>[],
 ): ChannelPermissionChange[] {
   return names.flatMap((name) => {
-    const wish = permissions[name];
-    if (wish === undefined) return [];
+    const requested = permissions[name];
+    if (requested === undefined) return [];
     const { nobodyId, known } = facts;
     const before = facts.permissions[name];
-    const value = planPermission({ level: 'channel', name, current: before, nobodyId, known }, wish);
+    const value = planPermission({ level: 'channel', name, current: before, nobodyId, known }, requested);
     if (value === undefined) return [];
     requireMaySetPermission(facts.rights, name);
     if (forReaders.includes(name)) requireContentAccess(facts);

@@ -16,12 +16,12 @@ import {
 import { namedIn } from '../permissions/plan-permission.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
-import type { ChannelFacts, ChannelUpdateWish } from './channel-update.js';
+import type { ChannelFacts, ChannelUpdateRequest } from './channel-update.js';
 
 interface Asked {
   readonly actor: PermissionHolder;
   readonly channelId: ChannelId;
-  readonly wish: ChannelUpdateWish;
+  readonly requested: ChannelUpdateRequest;
   readonly serverOffersWebPublic: ServerContext['offersWebPublicChannels'];
 }
 
@@ -31,11 +31,13 @@ interface Asked {
  */
 export async function readChannelFacts(
   transaction: ServerTransaction,
-  { actor, channelId, wish, serverOffersWebPublic }: Asked,
+  { actor, channelId, requested, serverOffersWebPublic }: Asked,
 ): Promise<ChannelFacts> {
   const { db } = transaction;
-  const wishes = Object.values(wish.permissions).flatMap((each) => (each === undefined ? [] : [each.new]));
-  const known = await readReferences(transaction, namedIn(wishes));
+  const requests = Object.values(requested.permissions).flatMap((each) =>
+    each === undefined ? [] : [each.new],
+  );
+  const known = await readReferences(transaction, namedIn(requests));
   const [channel] = await lockChannels(transaction, [channelId]);
   if (channel === undefined) throw noSuchChannel();
   const access = (await readChannelAccess(db, actor, [channel])).get(channelId);
@@ -49,11 +51,12 @@ export async function readChannelFacts(
     nobodyId: roleGroupId(roleGroups, 'role:nobody'),
     everyoneId: roleGroupId(roleGroups, 'role:everyone'),
     known,
-    isNameTaken: wish.name !== undefined && (await isNameTaken(db, wish.name, channelId)),
-    isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(transaction, wish.folderId)),
+    isNameTaken: requested.name !== undefined && (await isNameTaken(db, requested.name, channelId)),
+    isFolderKnown:
+      typeof requested.folderId === 'number' && (await isKnownFolder(transaction, requested.folderId)),
     isForModerationRequests: moderationChannelId === channelId,
     hasSubscribers: await hasSubscribers(db, channelId),
-    hasNamedTopics: wish.topicsPolicy === 'empty_topic_only' && (await hasNamedTopics(db, channelId)),
+    hasNamedTopics: requested.topicsPolicy === 'empty_topic_only' && (await hasNamedTopics(db, channelId)),
   };
 }
 

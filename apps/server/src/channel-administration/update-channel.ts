@@ -12,14 +12,14 @@ import { channelRetention } from '../channels/retention-parameter.js';
 import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
 import type { ServerContext } from '../context.js';
 import { renderDescriptions } from '../messages/render-content.js';
-import { holdGroups } from '../permissions/hold-groups.js';
-import { permissionsAmong, permissionWishParameters } from '../permissions/permission-parameters.js';
+import { lockGroups } from '../permissions/lock-groups.js';
+import { permissionRequestParameters, permissionsAmong } from '../permissions/permission-parameters.js';
 import { roleGroupIds } from '../permissions/permission-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { applyChannelChange } from './apply-channel-change.js';
 import { eventsOfChannelChange } from './channel-events.js';
 import { noticesOfChange } from './channel-notices.js';
-import type { ChannelChange, ChannelFacts, ChannelUpdateWish } from './channel-update.js';
+import type { ChannelChange, ChannelFacts, ChannelUpdateRequest } from './channel-update.js';
 import { planChannelUpdate } from './plan-channel-update.js';
 import { postNotices } from './post-notices.js';
 import { readChannelFacts } from './read-channel-facts.js';
@@ -39,7 +39,7 @@ const parameters = z.object({
     .meta({ openApi: { type: ['integer', 'null'] } })
     .optional(),
   topics_policy: topicsPolicyParameter.optional(),
-  ...permissionWishParameters('channel'),
+  ...permissionRequestParameters('channel'),
 });
 
 /**
@@ -68,19 +68,19 @@ export const updateChannel = operation({
     'EXPECTATION_MISMATCH',
   ],
   async handle(context: ServerContext, { actor, parameters }) {
-    const wish = readWish(parameters);
+    const requested = readRequest(parameters);
     // The groups lock prevents races with requests that change groups or take the same channel name.
-    await actor.change(async (transaction, held) => {
+    await actor.change(async (transaction, locked) => {
       const serverOffersWebPublic = context.offersWebPublicChannels;
-      const asked = { actor: held, channelId: parameters.stream_id, wish, serverOffersWebPublic };
+      const asked = { actor: locked, channelId: parameters.stream_id, requested, serverOffersWebPublic };
       const facts = await readChannelFacts(transaction, asked);
-      await changeChannel(transaction, context, facts, planChannelUpdate(facts, wish));
-    }, holdGroups);
+      await changeChannel(transaction, context, facts, planChannelUpdate(facts, requested));
+    }, lockGroups);
     return {};
   },
 });
 
-function readWish(parameters: z.output<typeof updateChannel.parameters>): ChannelUpdateWish {
+function readRequest(parameters: z.output<typeof updateChannel.parameters>): ChannelUpdateRequest {
   return {
     privacy: {
       isPrivate: parameters.is_private,

@@ -6,8 +6,8 @@ import { ascendingIds } from '../permissions/ascending-ids.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import { type Role, roles } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';
-import { sightPermissions } from './channel-sight.js';
 import type { Channel } from './channel-store.js';
+import { visibilityPermissions } from './channel-visibility.js';
 
 /** The users who may get events about channels: the input of {@link readersOfChannel}. */
 export interface ChannelAudience {
@@ -81,7 +81,7 @@ async function readHolders(
     .where('level', '=', 'channel')
     .where('owner_id', 'in', amongNumbers(db, channelIds))
     // A permission without a row has its default: the channel's creator, or no user.
-    .where('name', 'in', sightPermissions)
+    .where('name', 'in', visibilityPermissions)
     .select(['owner_id', 'group_id'])
     .execute();
   const members = await membersOfGroups(db, ascendingIds(rows.map(({ group_id }) => group_id)));

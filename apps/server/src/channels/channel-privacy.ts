@@ -3,13 +3,15 @@ import type { Channel } from './channel-store.js';
 
 export type Privacy = Pick<Channel, 'isPrivate' | 'isWebPublic' | 'isHistoryPublic'>;
 
-export type PrivacyWish = { readonly [Name in keyof Privacy]: Privacy[Name] | undefined };
+export type PrivacyRequest = { readonly [Name in keyof Privacy]: Privacy[Name] | undefined };
 
 /** The default privacy of a new channel. */
 export const usualPrivacy: Privacy = { isPrivate: false, isWebPublic: false, isHistoryPublic: true };
 
-export function isPrivacyAsked(wish: PrivacyWish): boolean {
-  return [wish.isPrivate, wish.isWebPublic, wish.isHistoryPublic].some((value) => value !== undefined);
+export function isPrivacyAsked(requested: PrivacyRequest): boolean {
+  return [requested.isPrivate, requested.isWebPublic, requested.isHistoryPublic].some(
+    (value) => value !== undefined,
+  );
 }
 
 /**
@@ -18,11 +20,11 @@ export function isPrivacyAsked(wish: PrivacyWish): boolean {
  * @throws ProtocolError BAD_REQUEST if the result is inconsistent: web-public channels must be public, and public
  * channels must show their history.
  */
-export function plannedPrivacy(current: Privacy, wish: PrivacyWish): Privacy {
-  const isPrivate = wish.isPrivate ?? current.isPrivate;
-  const isWebPublic = wish.isWebPublic ?? current.isWebPublic;
-  const kept = wish.isPrivate === undefined ? current.isHistoryPublic : !wish.isPrivate;
-  const isHistoryPublic = wish.isHistoryPublic ?? kept;
+export function plannedPrivacy(current: Privacy, requested: PrivacyRequest): Privacy {
+  const isPrivate = requested.isPrivate ?? current.isPrivate;
+  const isWebPublic = requested.isWebPublic ?? current.isWebPublic;
+  const kept = requested.isPrivate === undefined ? current.isHistoryPublic : !requested.isPrivate;
+  const isHistoryPublic = requested.isHistoryPublic ?? kept;
   if ((isWebPublic && isPrivate) || (!isPrivate && !isHistoryPublic)) throw refused('Invalid parameters');
   return { isPrivate, isWebPublic, isHistoryPublic };
 }

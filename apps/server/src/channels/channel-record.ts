@@ -51,7 +51,7 @@ export const channelRecord = z
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
 /** Related records for writing a channel. */
-export interface ChannelSurroundings {
+export interface RelatedRecords {
   readonly permissions: PermissionValues<'channel'>;
   /** Active users only. */
   readonly subscriberCount: number;
@@ -63,8 +63,8 @@ export interface ChannelSurroundings {
 }
 
 /** Writes a channel for answers and events. */
-export function writeChannel(channel: Channel, surroundings: ChannelSurroundings): ChannelRecord {
-  const { permissions, subscriberCount, weeklyTraffic, roleGroups, now } = surroundings;
+export function writeChannel(channel: Channel, related: RelatedRecords): ChannelRecord {
+  const { permissions, subscriberCount, weeklyTraffic, roleGroups, now } = related;
   const policy = postPolicy(permissions.can_send_message_group, roleGroups);
   return {
     stream_id: channel.id,

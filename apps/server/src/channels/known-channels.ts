@@ -5,16 +5,16 @@ import type { ServerTables } from '../tables.js';
 import { readChannelAccess } from './channel-access.js';
 import { noSuchChannel } from './channel-refusals.js';
 import { seesChannel } from './channel-rules.js';
-import { type ChannelSight, readChannelSight } from './channel-sight.js';
 import { type Channel, findChannels } from './channel-store.js';
+import { type ChannelVisibility, readChannelVisibility } from './channel-visibility.js';
 
 /** All channels that the user can see, archived or not, with the user's access to each. */
 export async function readKnownChannels(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
-): Promise<ChannelSight[]> {
-  const sights = await readChannelSight(db, actor, await findChannels(db));
-  return sights.filter(seesChannel);
+): Promise<ChannelVisibility[]> {
+  const visibilities = await readChannelVisibility(db, actor, await findChannels(db));
+  return visibilities.filter(seesChannel);
 }
 
 /**

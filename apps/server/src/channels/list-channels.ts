@@ -7,7 +7,7 @@ import type { ServerContext } from '../context.js';
 import type { ServerTables } from '../tables.js';
 import { channelRecord } from './channel-record.js';
 import { readsChannel } from './channel-rules.js';
-import type { ChannelSight } from './channel-sight.js';
+import type { ChannelVisibility } from './channel-visibility.js';
 import { compareNames } from './compare-names.js';
 import { readKnownChannels } from './known-channels.js';
 import { readChannelRecords } from './read-channel-records.js';
@@ -41,7 +41,7 @@ export const listChannels = operation({
       ? await channelsOfOwner(db, actor.id)
       : new Set<ChannelId>();
     const wanted = (await readKnownChannels(db, actor))
-      .filter((sight) => isWanted(sight, { ...parameters, ofOwner }))
+      .filter((visibility) => isWanted(visibility, { ...parameters, ofOwner }))
       .map(({ channel }) => channel)
       .sort(compareNames);
     const records = await readChannelRecords(db, wanted, clock());
@@ -68,10 +68,10 @@ async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise
 }
 
 function isWanted(
-  sight: ChannelSight,
+  visibility: ChannelVisibility,
   asked: z.output<typeof parameters> & { readonly ofOwner: ReadonlySet<ChannelId> },
 ): boolean {
-  const { channel, isSubscribed } = sight;
+  const { channel, isSubscribed } = visibility;
   if (channel.isArchived && asked.exclude_archived) return false;
   return (
     asked.include_all ||
@@ -79,6 +79,6 @@ function isWanted(
     (asked.include_web_public && channel.isWebPublic) ||
     (asked.include_subscribed && isSubscribed) ||
     asked.ofOwner.has(channel.id) ||
-    (asked.include_can_access_content && readsChannel(sight))
+    (asked.include_can_access_content && readsChannel(visibility))
   );
 }

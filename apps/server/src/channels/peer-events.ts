@@ -3,7 +3,7 @@ import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import type { ServerTables } from '../tables.js';
 import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
 import { type Channel, findChannels } from './channel-store.js';
@@ -49,19 +49,19 @@ export async function eventsOfPeerActivity(
     .execute();
   const ids = ascendingIds(rows.map(({ channel_id }) => channel_id));
   const audience = await readAudience(db, ids);
-  const joinedOf = gatheredBy(rows, ({ channel_id }) => channel_id);
-  const told = (await findChannels(db, ids)).flatMap((channel) =>
+  const joinedOf = groupedBy(rows, ({ channel_id }) => channel_id);
+  const notified = (await findChannels(db, ids)).flatMap((channel) =>
     peersOf(op, channel, { audience, joinedOrLeft: joinedOf.get(channel.id) ?? [] }).map((peers) => ({
       channel,
       peers,
       key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]),
     })),
   );
-  return [...gatheredBy(told, ({ key }) => key).values()].flatMap((same) => {
+  return [...groupedBy(notified, ({ key }) => key).values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
     const event = { ...first.peers.event, stream_ids: same.map(({ channel }) => channel.id) };
-    const onlyFor = { capability: 'archived_channels', isHeld: true } as const;
+    const onlyFor = { capability: 'archived_channels', isLocked: true } as const;
     return [{ ...first.peers, event, ...(first.channel.isArchived ? { onlyFor } : {}) }];
   });
 }

@@ -8,7 +8,7 @@ import {
   permissionSetting,
 } from '../permissions/permission-settings.js';
 import { checkedPermission } from '../permissions/plan-permission.js';
-import { type Privacy, type PrivacyWish, plannedPrivacy, usualPrivacy } from './channel-privacy.js';
+import { type Privacy, type PrivacyRequest, plannedPrivacy, usualPrivacy } from './channel-privacy.js';
 import type { TopicsPolicy } from './channel-store.js';
 import { checkedChannelName } from './channel-text.js';
 import {
@@ -22,8 +22,8 @@ import {
 } from './realm-rights.js';
 
 /** The requested properties of new channels in one request. */
-export interface NewChannelsWish {
-  readonly privacy: PrivacyWish;
+export interface NewChannelsRequest {
+  readonly privacy: PrivacyRequest;
   readonly isDefault: boolean;
   /** `null` for the organization's setting, -1 for unlimited. */
   readonly retentionDays: number | null;
@@ -60,22 +60,22 @@ export interface PlannedChannel extends Privacy {
  */
 export function planChannelCreation(
   facts: NewChannelFacts,
-  wish: NewChannelsWish,
+  requested: NewChannelsRequest,
   channels: readonly { readonly name: string; readonly description: string }[],
 ): PlannedChannel[] {
   if (channels.length === 0) return [];
   const names = channels.map(({ name }) => checkedChannelName(name));
   const { rights } = facts;
-  const privacy = plannedPrivacy(usualPrivacy, wish.privacy);
+  const privacy = plannedPrivacy(usualPrivacy, requested.privacy);
   requireMayMake(rights, privacy);
   if (privacy.isWebPublic) requireMayMakeWebPublic(rights);
-  if (wish.isDefault) requireMaySetDefault(rights);
-  if (wish.isDefault && privacy.isPrivate) throw refused('A default channel cannot be private.');
-  if (wish.retentionDays !== null) requireMaySetRetention(rights);
-  requireMaySetTopicsPolicy(rights, wish.topicsPolicy);
-  if (wish.folderId !== undefined && !facts.isFolderKnown) throw refused('Invalid channel folder ID');
-  const { isDefault, retentionDays, folderId, topicsPolicy } = wish;
-  const permissions = planPermissions(facts, wish.permissions);
+  if (requested.isDefault) requireMaySetDefault(rights);
+  if (requested.isDefault && privacy.isPrivate) throw refused('A default channel cannot be private.');
+  if (requested.retentionDays !== null) requireMaySetRetention(rights);
+  requireMaySetTopicsPolicy(rights, requested.topicsPolicy);
+  if (requested.folderId !== undefined && !facts.isFolderKnown) throw refused('Invalid channel folder ID');
+  const { isDefault, retentionDays, folderId, topicsPolicy } = requested;
+  const permissions = planPermissions(facts, requested.permissions);
   requireTopicsForAll(privacy, permissions, facts.everyoneId);
   return channels.map(({ description }, index) => ({
     name: names[index] as string,
@@ -92,10 +92,10 @@ export function planChannelCreation(
 
 function planPermissions(
   { rights, nobodyId, known }: NewChannelFacts,
-  wishes: NewChannelsWish['permissions'],
+  requests: NewChannelsRequest['permissions'],
 ): PlannedChannel['permissions'] {
   return permissionNames('channel').flatMap((name) => {
-    const wanted = wishes[name];
+    const wanted = requests[name];
     if (wanted === undefined) {
       const isForCreator = permissionSetting('channel', name).default === 'creator';
       const creator = { directMembers: ascendingIds([rights.actor.id]), directSubgroups: [] };

@@ -24,8 +24,8 @@ export async function readChannelRecords(
       const permissions = permissionsOf(channel.id);
       const subscriberCount = counts.get(channel.id) ?? 0;
       const weeklyTraffic = traffic.get(channel.id) ?? null;
-      const surroundings = { permissions, subscriberCount, weeklyTraffic, roleGroups, now };
-      return [channel.id, writeChannel(channel, surroundings)];
+      const related = { permissions, subscriberCount, weeklyTraffic, roleGroups, now };
+      return [channel.id, writeChannel(channel, related)];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import type { ServerTables } from '../tables.js';
 import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
 import type { ChannelRecord } from './channel-record.js';
@@ -57,10 +57,10 @@ function channelMadeKnown(
   const readers = readersOfChannel(audience, channel);
   const joined = rows.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id);
   const others = new Set(readersOfChannel(withoutSubscribers(audience, joined), channel));
-  const told = created.has(channel.id) ? readers : joined.filter((id) => !others.has(id));
+  const notified = created.has(channel.id) ? readers : joined.filter((id) => !others.has(id));
   const record = records.get(channel.id);
-  if (record === undefined || told.length === 0) return [];
-  return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: told }];
+  if (record === undefined || notified.length === 0) return [];
+  return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: notified }];
 }
 
 /** The audience before these users subscribed. */
@@ -73,7 +73,7 @@ async function additions(
   db: Kysely<ServerTables>,
   { audience, records, rows }: Known,
 ): Promise<PublishedEvent[]> {
-  const byUser = gatheredBy(rows, ({ user_id }) => user_id);
+  const byUser = groupedBy(rows, ({ user_id }) => user_id);
   const inheritedBy = await readInherited(db, [...byUser.keys()]);
   return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
@@ -117,7 +117,7 @@ export async function eventsOfLeaving(
     concerned.map(({ id }) => id),
   );
   const named = new Map(concerned.map(({ id, name }) => [id, name]));
-  const removals = [...gatheredBy(left, ({ userId }) => userId)].map(([userId, own]) => ({
+  const removals = [...groupedBy(left, ({ userId }) => userId)].map(([userId, own]) => ({
     event: {
       type: 'subscription',
       op: 'remove',
@@ -130,9 +130,11 @@ export async function eventsOfLeaving(
   }));
   const ends = concerned.flatMap((channel): PublishedEvent[] => {
     const readers = new Set(readersOfChannel(audience, channel));
-    const losers = left.filter(({ channelId, userId }) => channelId === channel.id && !readers.has(userId));
-    if (losers.length === 0) return [];
-    return [{ event: channelGone(channel.id), audience: losers.map(({ userId }) => userId) }];
+    const usersLosingAccess = left.filter(
+      ({ channelId, userId }) => channelId === channel.id && !readers.has(userId),
+    );
+    if (usersLosingAccess.length === 0) return [];
+    return [{ event: channelGone(channel.id), audience: usersLosingAccess.map(({ userId }) => userId) }];
   });
   const peers = concerned.flatMap((channel) =>
     peersOf('peer_remove', channel, { audience, joinedOrLeft: rows }),

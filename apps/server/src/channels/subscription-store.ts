@@ -2,7 +2,7 @@ import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import type { ServerTables } from '../tables.js';
 import { nextColors } from './subscription-colors.js';
 import type { SubscriptionRow } from './subscription-record.js';
@@ -78,7 +78,7 @@ async function colored(db: Kysely<ServerTables>, memberships: readonly Membershi
     .select(['user_id', 'color'])
     .where('user_id', 'in', amongNumbers(db, userIds))
     .execute();
-  const used = gatheredBy(known, ({ user_id }) => user_id);
+  const used = groupedBy(known, ({ user_id }) => user_id);
   return userIds.flatMap((userId) => {
     const own = memberships.filter((each) => each.userId === userId);
     const colors = nextColors(used.get(userId)?.map(({ color }) => color) ?? [], own.length);

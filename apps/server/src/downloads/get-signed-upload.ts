@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { anybody, noAnswer, operation } from '@waxwing/service/http';
+import { anyone, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
@@ -21,7 +21,7 @@ export const getSignedUpload = operation({
   method: 'GET',
   path: '/user_uploads/temporary/{token}/{file_name}',
   summary: 'Answers an uploaded file under an address that was given for a minute.',
-  actor: anybody,
+  actor: anyone,
   // The name only supplies the file name for saving.
   parameters: z.object({ token: z.string(), file_name: z.string() }),
   answer: noAnswer,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { emojiCodeToNames } from '@waxwing/markdown';
-import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
+import { anyone, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { emojiDataPath } from './emoji-data-path.js';
 
@@ -23,7 +23,7 @@ export const getEmojiData = operation({
   method: 'GET',
   path: emojiDataPath,
   summary: 'The names of each emoji by its code.',
-  actor: anybody,
+  actor: anyone,
   parameters: noParameters,
   answer: z.object({ code_to_names: z.record(z.string(), z.array(z.string())) }),
   isCacheable: true,

@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { fixedQuery, nobodyElseHolds } from '@waxwing/storage';
+import { fixedQuery, lockedByOthers } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
@@ -54,7 +54,7 @@ export function isLive(now: number): RawBuilder<boolean> {
 }
 
 /** The options of a queue, as its client requested them. */
-export interface QueueWish {
+export interface QueueRequest {
   /** `undefined` for all types. */
   readonly eventTypes: readonly string[] | undefined;
   readonly capabilities: readonly ClientCapability[];
@@ -70,7 +70,7 @@ export interface QueueWish {
 /** Inserts a queue, and evicts the user's expired and surplus queues. Returns the ids of the evicted queues. */
 export async function insertQueue(
   db: Writer,
-  queue: QueueWish & { readonly queueId: string; readonly userId: UserId },
+  queue: QueueRequest & { readonly queueId: string; readonly userId: UserId },
   now: number,
 ): Promise<string[]> {
   const older = await db
@@ -84,7 +84,7 @@ export async function insertQueue(
     .map((row) => row.queue_id)
     // The order in which publishing locks queues. Another order would deadlock.
     .sort();
-  const gone = surplus.length > 0 && (await makesRoomAlone(db, queue.userId)) ? surplus : [];
+  const gone = surplus.length > 0 && (await evictsSingly(db, queue.userId)) ? surplus : [];
   for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);
   await db
     .insertInto('event_queues')
@@ -111,9 +111,9 @@ export async function insertQueue(
  * Tries to take the lock for evicting the user's queues. If another request holds it, nothing is evicted: the user has
  * one queue too many until the next registration.
  */
-async function makesRoomAlone(db: Writer, userId: UserId): Promise<boolean> {
+async function evictsSingly(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
-    .selectNoFrom(nobodyElseHolds(db, `event queues of user ${userId}`).as('alone'))
+    .selectNoFrom(lockedByOthers(db, `event queues of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
   return Boolean(alone);
 }
@@ -147,8 +147,8 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
 }
 
 /** Deletes up to `limit` event texts that no queue refers to. Returns their number. */
-export async function deleteUnheldTexts(db: Writer, limit: number): Promise<number> {
-  const unheld = db
+export async function deleteUnusedTexts(db: Writer, limit: number): Promise<number> {
+  const unused = db
     .selectFrom('event_texts')
     .select('id')
     .where(({ exists, not, selectFrom }) =>
@@ -161,7 +161,7 @@ export async function deleteUnheldTexts(db: Writer, limit: number): Promise<numb
       ),
     )
     .limit(limit);
-  const deleted = await db.deleteFrom('event_texts').where('id', 'in', unheld).returning('id').execute();
+  const deleted = await db.deleteFrom('event_texts').where('id', 'in', unused).returning('id').execute();
   return deleted.length;
 }
 

@@ -58,7 +58,7 @@ export const getEvents = operation({
     // Listen before reading the queue: an event published in between would be missed.
     const listener = queueListeners.listen(queueId);
     try {
-      const queue = await acknowledge(context, poll, () => listener.takePlace());
+      const queue = await acknowledge(context, poll, () => listener.replaceOlder());
       const milliseconds = longPollTimeoutSeconds * 1000;
       const events = await nextEvents(context, { poll, queue, listener, milliseconds, signal });
       return { queue_id: queueId, events };
@@ -96,7 +96,7 @@ async function acknowledge(
   return queue;
 }
 
-interface Waiting {
+interface PollContext {
   readonly poll: Poll;
   /** Read after the listener was registered. */
   readonly queue: EventQueueRow;
@@ -105,7 +105,7 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-async function nextEvents(context: ServerContext, waiting: Waiting): Promise<EventOnWire[]> {
+async function nextEvents(context: ServerContext, waiting: PollContext): Promise<EventOnWire[]> {
   const { clock, database } = context;
   const { poll, listener, milliseconds, signal } = waiting;
   let { queue } = waiting;

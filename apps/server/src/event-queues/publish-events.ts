@@ -18,7 +18,7 @@ type LockedQueue = EventQueueRow & { readonly follows_public: number };
 /** An event and its audience. */
 export interface PublishedEvent extends AddressedEvent {
   /** Restricts the event to queues whose client has the capability, or to queues without it. */
-  readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
+  readonly onlyFor?: { readonly capability: ClientCapability; readonly isLocked: boolean };
   /** Skips queues that get events of this type, because these have the same information. */
   readonly withheldWith?: string;
   /** Also publishes to queues with the messages from all public channels, except those of these users. */
@@ -240,7 +240,7 @@ function wantedOf(
       audience.has(queue.user_id) || (queue.follows_public === 1 && publicBut?.has(queue.user_id) === false);
     if (!isMeant || types?.has(type) === false) return [];
     if (withheldWith !== undefined && types?.has(withheldWith) !== false) return [];
-    if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
+    if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isLocked)
       return [];
     return event.textsFor(asking);
   });

@@ -22,7 +22,7 @@ export class QueueListeners {
 
   static async open(signals: Signals): Promise<QueueListeners> {
     const listeners = new QueueListeners(signals);
-    listeners.#stop = await signals.listen(channel, (queueId) => listeners.#tell(queueId));
+    listeners.#stop = await signals.listen(channel, (queueId) => listeners.#wake(queueId));
     return listeners;
   }
 
@@ -47,9 +47,10 @@ export class QueueListeners {
   }
 
   /** `undefined` means that notifications may have been missed: wakes all listeners. */
-  #tell(queueId: string | undefined): void {
-    const told = queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
-    for (const all of told) for (const listener of all) listener.notify();
+  #wake(queueId: string | undefined): void {
+    const notified =
+      queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
+    for (const all of notified) for (const listener of all) listener.notify();
   }
 }
 
@@ -72,7 +73,7 @@ export class QueueListener {
   }
 
   /** Replaces older polls of the queue. Call it once the actor's access to the queue is verified. */
-  takePlace(): void {
+  replaceOlder(): void {
     for (const other of this.#all) {
       if (other === this) return;
       other.end();

@@ -1,4 +1,4 @@
-import { holdAlone, holdTogether } from '@waxwing/storage';
+import { lockExclusive, lockShared } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerDatabase, ServerTables, ServerTransaction } from '../tables.js';
 
@@ -6,7 +6,7 @@ const publishing = 'publishing of events';
 
 /** Takes the shared publishing lock before a transaction looks up the queues for its events. */
 export function beginPublishing({ db }: Pick<ServerTransaction, 'db'>): Promise<void> {
-  return holdTogether(db, publishing);
+  return lockShared(db, publishing);
 }
 
 /** A snapshot, and the id of the last event that it includes. */
@@ -29,7 +29,7 @@ export async function readWithQueue<Result>(
   await db
     .transaction()
     .setAccessMode('read only')
-    .execute((transaction) => holdAlone(transaction, publishing));
+    .execute((transaction) => lockExclusive(transaction, publishing));
   return readAtOneInstant({ db }, async (still) => {
     const queue = await still
       .selectFrom('event_queues')

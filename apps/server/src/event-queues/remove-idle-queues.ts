@@ -1,6 +1,6 @@
 import { removeInBatches } from '@waxwing/storage';
 import type { ServerContext } from '../context.js';
-import { deleteIdleQueues, deleteUnheldTexts } from './event-queue-store.js';
+import { deleteIdleQueues, deleteUnusedTexts } from './event-queue-store.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
@@ -10,6 +10,6 @@ export function removeIdleQueues({ clock, database }: Context, signal: AbortSign
 }
 
 /** Deletes event texts that no queue refers to. Returns their number. */
-export function removeUnheldTexts({ database }: Context, signal: AbortSignal): Promise<number> {
-  return removeInBatches((limit) => database.write(({ db }) => deleteUnheldTexts(db, limit)), signal);
+export function removeUnusedTexts({ database }: Context, signal: AbortSignal): Promise<number> {
+  return removeInBatches((limit) => database.write(({ db }) => deleteUnusedTexts(db, limit)), signal);
 }

@@ -1,7 +1,7 @@
 import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import type { ServerTransaction } from '../tables.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
 import { type FactsAsked, type GroupFacts, readGroupFacts } from './group-facts.js';
@@ -18,16 +18,16 @@ export async function changeGroup(
   asked: Omit<FactsAsked, 'actor'>,
   plan: (facts: GroupFacts, transaction: ServerTransaction) => GroupChange | Promise<GroupChange>,
 ): Promise<void> {
-  await actor.change(async (transaction, held) => {
-    const facts = await readGroupFacts(transaction, { ...asked, actor: held });
+  await actor.change(async (transaction, locked) => {
+    const facts = await readGroupFacts(transaction, { ...asked, actor: locked });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
-    const audience = await everybody(transaction.db);
+    const audience = await allActiveUserIds(transaction.db);
     const now = writeGroup(await requireGroup(transaction.db, change.groupId));
-    const told = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
+    const notified = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
     await publish(
       transaction,
-      told.map((each) => ({ ...each, audience })),
+      notified.map((each) => ({ ...each, audience })),
     );
-  }, holdGroups);
+  }, lockGroups);
 }

@@ -3,9 +3,9 @@ import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/servic
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { permissionsAmong, permissionValueParameters } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { ServerTransaction } from '../tables.js';
@@ -43,21 +43,21 @@ export const createUserGroup = operation({
     const permissions = permissionsAmong('group', parameters);
     const named = namedIn(Object.values(permissions).flatMap((value) => value ?? []));
     const now = clock();
-    return actor.change(async (transaction, held) => {
+    return actor.change(async (transaction, locked) => {
       const facts = await readGroupFacts(transaction, {
-        actor: held,
+        actor: locked,
         name: name.trim(),
         userIds: [...memberIds, ...named.userIds],
         groupIds: [...subgroupIds, ...named.groupIds],
       });
-      const wish = { name, description, memberIds, subgroupIds, permissions };
-      const groupId = await insertGroup(transaction, planGroupCreation(facts, wish), now);
-      const audience = await everybody(transaction.db);
+      const requested = { name, description, memberIds, subgroupIds, permissions };
+      const groupId = await insertGroup(transaction, planGroupCreation(facts, requested), now);
+      const audience = await allActiveUserIds(transaction.db);
       const [group] = (await findGroups(transaction.db, [groupId])).map(writeGroup);
       if (group === undefined) throw new Error('a group that was just made is not there');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience }]);
       return { group_id: groupId };
-    }, holdGroups);
+    }, lockGroups);
   },
 });
 

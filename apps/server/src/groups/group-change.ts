@@ -67,7 +67,7 @@ interface ChangedGroup {
 }
 
 /** An event, and the clients that get it. */
-type ToldOfGroup = Pick<PublishedEvent, 'event' | 'onlyFor'>;
+type GroupEvent = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 
 const capability = 'include_deactivated_groups';
 
@@ -75,18 +75,18 @@ const capability = 'include_deactivated_groups';
  * The events for a change, in order. Clients without the capability do not know deactivated groups: for them,
  * deactivation removes the group and reactivation adds it.
  */
-export function eventsOfChange(change: GroupChange, { wasActive, now }: ChangedGroup): ToldOfGroup[] {
-  const events = changesTold(change);
+export function eventsOfChange(change: GroupChange, { wasActive, now }: ChangedGroup): GroupEvent[] {
+  const events = changeEvents(change);
   if (wasActive && !now.deactivated) return events.map((event) => ({ event }));
-  const forCapable = events.map((event) => ({ event, onlyFor: { capability, isHeld: true } as const }));
+  const forCapable = events.map((event) => ({ event, onlyFor: { capability, isLocked: true } as const }));
   if (!wasActive && now.deactivated) return forCapable;
   const event = wasActive
     ? { type: 'user_group', op: 'remove', group_id: now.id }
     : { type: 'user_group', op: 'add', group: now };
-  return [...forCapable, { event, onlyFor: { capability, isHeld: false } }];
+  return [...forCapable, { event, onlyFor: { capability, isLocked: false } }];
 }
 
-function changesTold(change: GroupChange): JsonObject[] {
+function changeEvents(change: GroupChange): JsonObject[] {
   const { groupId, name, description, isActive, permissions = [] } = change;
   const data = {
     ...(name === undefined ? {} : { name }),

@@ -42,7 +42,7 @@ export interface FactsAsked extends NamedReferences {
   readonly name?: string | undefined;
 }
 
-/** Reads the facts for a group change. The caller holds the lock on groups (`holdGroups`). */
+/** Reads the facts for a group change. The caller holds the lock on groups (`lockGroups`). */
 export async function readGroupFacts(
   transaction: ServerTransaction,
   { actor, groupId, userIds, groupIds, name }: FactsAsked,

@@ -1,7 +1,7 @@
 import type { GroupId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import { readPermissions } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Group } from './group-record.js';
@@ -54,8 +54,8 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly G
       .execute(),
     await readPermissions(db, 'group', only),
   ];
-  const membersOf = gatheredBy(members, ({ group_id }) => group_id);
-  const subgroupsOf = gatheredBy(subgroups, ({ group_id }) => group_id);
+  const membersOf = groupedBy(members, ({ group_id }) => group_id);
+  const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,

@@ -2,7 +2,7 @@ import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import type { ServerTables } from '../tables.js';
 import type { MembershipChange } from './settle-role-groups.js';
 
@@ -34,8 +34,8 @@ export async function eventsOfMemberActivity(
     .orderBy('member.group_id')
     .orderBy('member.user_id')
     .execute();
-  const onlyFor = { capability: 'include_deactivated_groups', isHeld: true } as const;
-  return [...gatheredBy(rows, ({ group_id }) => group_id)].flatMap(([groupId, members]) => {
+  const onlyFor = { capability: 'include_deactivated_groups', isLocked: true } as const;
+  return [...groupedBy(rows, ({ group_id }) => group_id)].flatMap(([groupId, members]) => {
     const events = memberEvents([{ op, groupId, userIds: members.map(({ user_id }) => user_id) }]);
     const isActive = members.every(({ is_active }) => is_active === 1);
     return events.map((event) => ({ event, ...(isActive ? {} : { onlyFor }) }));

@@ -13,7 +13,7 @@ import type { GroupFacts } from './group-facts.js';
 import { checkedName, groupNameTaken } from './group-rules.js';
 
 /** A requested group. */
-export interface GroupCreationWish {
+export interface GroupCreationRequest {
   readonly name: string;
   readonly description: string;
   readonly memberIds: readonly UserId[];
@@ -36,27 +36,27 @@ export interface PlannedGroup {
  * Validates a requested group.
  * @throws ProtocolError with the reason for a refusal.
  */
-export function planGroupCreation(facts: GroupFacts, wish: GroupCreationWish): PlannedGroup {
+export function planGroupCreation(facts: GroupFacts, requested: GroupCreationRequest): PlannedGroup {
   const { actor, known, nobodyId } = facts;
   if (!facts.mayCreateGroups) throw insufficientPermission();
-  requireKnown(known, { userIds: wish.memberIds, groupIds: [] });
-  const name = checkedName(wish.name);
+  requireKnown(known, { userIds: requested.memberIds, groupIds: [] });
+  const name = checkedName(requested.name);
   if (facts.isNameTaken) throw groupNameTaken(name);
   const permissions = permissionNames('group').flatMap((name): PermissionChange[] => {
-    const wanted = wish.permissions[name];
+    const wanted = requested.permissions[name];
     if (wanted !== undefined) {
       return [{ name, value: checkedPermission({ level: 'group', name, nobodyId, known }, wanted) }];
     }
     const isForCreator = permissionSetting('group', name).default === 'creator';
     return isForCreator ? [{ name, value: { directMembers: [actor.id], directSubgroups: [] } }] : [];
   });
-  requireKnown(known, { userIds: [], groupIds: wish.subgroupIds });
+  requireKnown(known, { userIds: [], groupIds: requested.subgroupIds });
   return {
     name,
-    description: wish.description,
+    description: requested.description,
     creatorId: actor.id,
-    memberIds: ascendingIds(wish.memberIds),
-    subgroupIds: ascendingIds(wish.subgroupIds),
+    memberIds: ascendingIds(requested.memberIds),
+    subgroupIds: ascendingIds(requested.subgroupIds),
     permissions,
   };
 }

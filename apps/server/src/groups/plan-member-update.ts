@@ -7,7 +7,7 @@ import type { GroupFacts } from './group-facts.js';
 import { mayAddMembers, mayManage, mayRemoveMembers, requireChangeableGroup } from './group-rules.js';
 
 /** The requested additions to a group and removals from it. */
-export interface MemberUpdateWish {
+export interface MemberUpdateRequest {
   readonly add: readonly UserId[];
   readonly remove: readonly UserId[];
   readonly addSubgroups: readonly GroupId[];
@@ -18,12 +18,12 @@ export interface MemberUpdateWish {
  * Validates a change of members and subgroups. Deactivated groups can change too.
  * @throws ProtocolError with the reason for a refusal.
  */
-export function planMemberUpdate(facts: GroupFacts, wish: MemberUpdateWish): GroupChange {
+export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateRequest): GroupChange {
   const group = requireChangeableGroup(facts.group);
-  const [add, remove] = [ascendingIds(wish.add), ascendingIds(wish.remove)];
+  const [add, remove] = [ascendingIds(requested.add), ascendingIds(requested.remove)];
   const [addSubgroups, removeSubgroups] = [
-    ascendingIds(wish.addSubgroups),
-    ascendingIds(wish.removeSubgroups),
+    ascendingIds(requested.addSubgroups),
+    ascendingIds(requested.removeSubgroups),
   ];
   if (add.length > 0 && !mayAddMembers(facts, add)) throw insufficientPermission();
   if (remove.length > 0 && !mayRemoveMembers(facts, remove)) throw insufficientPermission();

@@ -2,7 +2,7 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import { fullMembersGroup, roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
@@ -74,7 +74,7 @@ function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
 }
 
 function byGroup(op: MembershipChange['op'], rows: readonly MembershipRow[]): MembershipChange[] {
-  return [...gatheredBy(rows, ({ group_id }) => group_id)]
+  return [...groupedBy(rows, ({ group_id }) => group_id)]
     .sort(([a], [b]) => a - b)
     .map(([groupId, same]) => ({ op, groupId, userIds: ascendingIds(same.map(({ user_id }) => user_id)) }));
 }

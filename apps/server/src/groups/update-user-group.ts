@@ -3,7 +3,7 @@ import { booleanParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { permissionsAmong, permissionWishParameters } from '../permissions/permission-parameters.js';
+import { permissionRequestParameters, permissionsAmong } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { changeGroup } from './change-group.js';
 import { description, groupIdParameter } from './group-parameters.js';
@@ -25,18 +25,18 @@ export const updateUserGroup = operation({
     name: z.string().optional(),
     description: description.optional(),
     deactivated: booleanParameter.optional(),
-    ...permissionWishParameters('group'),
+    ...permissionRequestParameters('group'),
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
   async handle(context: ServerContext, { actor, parameters }) {
     const { user_group_id: groupId, name, description, deactivated } = parameters;
     const permissions = permissionsAmong('group', parameters);
-    const wishes = Object.values(permissions).flatMap((wish) => wish ?? []);
-    if (wishes.length === 0 && [name, description, deactivated].every((value) => value === undefined)) {
+    const requests = Object.values(permissions).flatMap((requested) => requested ?? []);
+    if (requests.length === 0 && [name, description, deactivated].every((value) => value === undefined)) {
       throw refused('No new data supplied');
     }
-    const named = namedIn(wishes.map((wish) => wish.new));
+    const named = namedIn(requests.map((requested) => requested.new));
     await changeGroup(context, actor, { groupId, name: name?.trim(), ...named }, (facts) =>
       planGroupUpdate(facts, { name, description, deactivated, permissions }),
     );

@@ -10,8 +10,8 @@ import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import { lockChannels } from '../channels/channel-store.js';
 import type { ServerContext } from '../context.js';
-import { holdGroups } from '../permissions/hold-groups.js';
 import { channelIdList, groupIdList } from '../permissions/id-lists.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { type Role, roles } from '../permissions/roles.js';
 import { maximumWelcomeCharacters, welcomeBodyLimitBytes } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
@@ -19,7 +19,7 @@ import { readInvitationFacts } from './invitation-facts.js';
 import { insertInvitation } from './invitation-store.js';
 import { newInvitationToken } from './invitation-token.js';
 import { planInvitation } from './plan-invitation.js';
-import { tellInvitations } from './tell-invitations.js';
+import { publishInvitations } from './publish-invitations.js';
 
 const minute = 60_000;
 // A hundred years. For longer, `null` makes a link that never expires.
@@ -68,7 +68,7 @@ export const createInvitation = operation({
     const { invite_expires_in_minutes: validFor = invitationValidityMinutes } = parameters;
     const { welcome_message_custom_text: text } = parameters;
     const now = clock();
-    const wish = {
+    const requested = {
       role: (parameters.invite_as ?? roles.member) as Role,
       expiresAt: validFor === null ? undefined : now + validFor * minute,
       includesDefaults: parameters.include_realm_default_subscriptions ?? false,
@@ -79,16 +79,16 @@ export const createInvitation = operation({
     };
     const token = newInvitationToken();
     const tokenHash = hashCredential(token.reveal());
-    await actor.change(async (transaction, held) => {
-      const { groupIds } = wish;
-      const channels = await lockChannels(transaction, wish.channelIds);
+    await actor.change(async (transaction, locked) => {
+      const { groupIds } = requested;
+      const channels = await lockChannels(transaction, requested.channelIds);
       const terms = planInvitation(
-        await readInvitationFacts(transaction, held, { channels, groupIds }),
-        wish,
+        await readInvitationFacts(transaction, locked, { channels, groupIds }),
+        requested,
       );
-      await insertInvitation(transaction.db, { inviterId: held.id, tokenHash, now }, terms);
-      await tellInvitations(context, transaction, held.id);
-    }, holdGroups);
+      await insertInvitation(transaction.db, { inviterId: locked.id, tokenHash, now }, terms);
+      await publishInvitations(context, transaction, locked.id);
+    }, lockGroups);
     return { invite_link: `${realm.url}/join/${token.reveal()}/` };
   },
 });

@@ -32,23 +32,27 @@ const roleNeeded: Partial<Record<Role, string>> = {
  * Validates the requested terms of an invitation.
  * @throws ProtocolError with the first reason for a refusal.
  */
-export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): InvitationTerms {
+export function planInvitation(facts: InvitationFacts, requested: InvitationTerms): InvitationTerms {
   const { actor } = facts;
   if (!mayInvite(facts)) throw insufficientPermission();
   // A lower number is a more privileged role.
-  if (wish.role < actor.role) {
-    const message = roleNeeded[wish.role] ?? 'Insufficient permission';
+  if (requested.role < actor.role) {
+    const message = roleNeeded[requested.role] ?? 'Insufficient permission';
     throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message });
   }
-  requireChannels(facts, wish.channelIds);
-  for (const id of wish.groupIds) {
+  requireChannels(facts, requested.channelIds);
+  for (const id of requested.groupIds) {
     const objection = objectionToGroup(facts, id);
     if (objection !== undefined) throw objection;
   }
-  if (wish.welcomeText !== undefined && !mayWelcome(facts)) {
+  if (requested.welcomeText !== undefined && !mayWelcome(facts)) {
     throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });
   }
-  return { ...wish, channelIds: ascendingIds(wish.channelIds), groupIds: ascendingIds(wish.groupIds) };
+  return {
+    ...requested,
+    channelIds: ascendingIds(requested.channelIds),
+    groupIds: ascendingIds(requested.groupIds),
+  };
 }
 
 /**

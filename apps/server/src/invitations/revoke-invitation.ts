@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ServerContext } from '../context.js';
-import { tellInvitations } from './tell-invitations.js';
+import { publishInvitations } from './publish-invitations.js';
 
 /**
  * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link, effective before the response. Only for
@@ -20,18 +20,18 @@ export const revokeInvitation = operation({
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { invite_id: id } }) {
-    await actor.change(async (transaction, held) => {
+    await actor.change(async (transaction, locked) => {
       const { db } = transaction;
       const found = await db
         .selectFrom('invitations')
         .select('inviter_id')
         .where('id', '=', id)
-        .$if(!isAdministrator(held.role), (query) => query.where('inviter_id', '=', held.id))
+        .$if(!isAdministrator(locked.role), (query) => query.where('inviter_id', '=', locked.id))
         .modifyEnd(lockingRows(db))
         .executeTakeFirst();
       if (found === undefined) throw refused('No such invitation');
       await db.deleteFrom('invitations').where('id', '=', id).execute();
-      await tellInvitations(context, transaction, found.inviter_id);
+      await publishInvitations(context, transaction, found.inviter_id);
     });
     return {};
   },

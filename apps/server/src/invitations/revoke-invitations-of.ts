@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { ServerContext } from '../context.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
-import { tellInvitations } from './tell-invitations.js';
+import { publishInvitations } from './publish-invitations.js';
 
 /**
  * Revokes all invitations of a locked user, or only those with a role above `above`, and publishes an event. Returns
@@ -22,6 +22,6 @@ export async function revokeInvitationsOf(
     .returning('expires_at')
     .execute();
   const revoked = deleted.filter(({ expires_at: end }) => end === null || end > now).length;
-  if (revoked > 0) await tellInvitations(context, transaction, inviterId);
+  if (revoked > 0) await publishInvitations(context, transaction, inviterId);
   return revoked;
 }

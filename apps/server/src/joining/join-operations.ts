@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { hashCredential, Secret } from '@waxwing/service/config';
-import { anybody, booleanParameter, noAnswer, operation, type RawAnswer } from '@waxwing/service/http';
+import { anyone, booleanParameter, noAnswer, operation, type RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
 import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
 import type { ServerContext } from '../context.js';
@@ -27,7 +27,7 @@ export const getJoinPage = operation({
   method: 'GET',
   path,
   summary: 'Shows the page by which somebody with an invitation becomes a user.',
-  actor: anybody,
+  actor: anyone,
   parameters: z.object({ token: z.string(), joined: booleanParameter.default(false) }),
   ...page,
   codes: [],
@@ -50,7 +50,7 @@ export const joinByInvitation = operation({
   method: 'POST',
   path,
   summary: 'Makes somebody with an invitation a user.',
-  actor: anybody,
+  actor: anyone,
   // All are optional: the form itself explains what is missing, to a person.
   parameters: z.object({
     token: z.string(),

@@ -7,14 +7,14 @@ import { defaultChannelIds } from '../channels/default-channels.js';
 import { eventsOfJoining } from '../channels/subscription-events.js';
 import { insertSubscriptions } from '../channels/subscription-store.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import { applyGroupChange, eventsOfChange } from '../groups/group-change.js';
 import { type Group, writeGroup } from '../groups/group-record.js';
 import { readInvitationFacts } from '../invitations/invitation-facts.js';
 import { type InvitationTerms, lockInvitation } from '../invitations/invitation-store.js';
 import { grantableTerms } from '../invitations/plan-invitation.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import type { ServerTransaction } from '../tables.js';
 import { createUser } from '../users/create-user.js';
 import { sendWelcome } from './welcome-messages.js';
@@ -42,7 +42,7 @@ export async function joinRealm(
   const { clock, publish, realm } = context;
   const now = clock();
   // The groups' lock comes first, to avoid deadlocks. It also keeps the inviter's rights unchanged until the commit.
-  await holdGroups(transaction);
+  await lockGroups(transaction);
   const invitation = await lockInvitation(transaction, tokenHash, now);
   if (invitation === undefined) return undefined;
   const { entered, announcements } = await lockEntered(transaction, invitation);
@@ -128,14 +128,14 @@ async function enterGroups(
   { userId, groups }: EnteringGroups,
 ): Promise<void> {
   const { db } = transaction;
-  const audience = groups.length === 0 ? [] : await everybody(db);
+  const audience = groups.length === 0 ? [] : await allActiveUserIds(db);
   for (const group of groups) {
     const change = { groupId: group.id, addedMembers: [userId] };
     await applyGroupChange(db, change);
-    const told = eventsOfChange(change, { wasActive: true, now: writeGroup(group) });
+    const notified = eventsOfChange(change, { wasActive: true, now: writeGroup(group) });
     await publish(
       transaction,
-      told.map((each) => ({ ...each, audience })),
+      notified.map((each) => ({ ...each, audience })),
     );
   }
 }

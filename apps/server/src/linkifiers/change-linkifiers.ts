@@ -1,7 +1,7 @@
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import type { ServerTransaction } from '../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
@@ -17,11 +17,11 @@ export function changeLinkifiers<Result>(
 ): Promise<Result> {
   return actor.change(async (transaction) => {
     const { db } = transaction;
-    await holdAlone(db, 'linkifiers');
+    await lockExclusive(db, 'linkifiers');
     const result = await change(transaction, await readLinkifiers(db));
     const event = { type: 'realm_linkifiers', realm_linkifiers: await readLinkifiers(db) };
-    const onlyFor = { capability: 'linkifier_url_template', isHeld: true } as const;
-    await publish(transaction, [{ event, audience: await everybody(db), onlyFor }]);
+    const onlyFor = { capability: 'linkifier_url_template', isLocked: true } as const;
+    await publish(transaction, [{ event, audience: await allActiveUserIds(db), onlyFor }]);
     await linkifiers.noteChange(transaction);
     return result;
   });

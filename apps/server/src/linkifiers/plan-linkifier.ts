@@ -10,9 +10,9 @@ const maximumLinkifiers = 50;
  * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the wrong field, or for `__all__` if
  * pattern and template do not match.
  */
-export function planLinkifier(wish: PlannedLinkifier): PlannedLinkifier {
-  const pattern = wish.pattern.trim();
-  const template = wish.url_template.trim();
+export function planLinkifier(requested: PlannedLinkifier): PlannedLinkifier {
+  const pattern = requested.pattern.trim();
+  const template = requested.url_template.trim();
   const parsed = parseLinkifier(pattern, template);
   if (parsed.kind === 'problem')
     throw refusedLinkifier(parsed.about === 'both' ? '__all__' : parsed.about, parsed.message);

@@ -3,7 +3,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { ServerTables } from '../tables.js';
-import { readUserIds } from './message-surroundings.js';
+import { readUserIds } from './related-records.js';
 
 /** The unique key of a conversation: its participants' ids, ascending, separated by commas. */
 export function participantsKey(userIds: readonly UserId[]): string {

@@ -10,8 +10,8 @@ import { userOrSpectator } from '../users/user-or-spectator.js';
 import { messageFlags } from './message-flags.js';
 import { messageIdParameter } from './message-id-parameter.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
-import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
+import { readRelatedRecordsFor } from './related-records.js';
 
 /**
  * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): one message, with its Markdown source.
@@ -45,14 +45,14 @@ export const getMessage = operation({
       throw refused('Invalid message(s)');
     }
     const { message, flags } = found;
-    const surroundings = await readSurroundingsFor(db, realm, actor, [message]);
+    const related = await readRelatedRecordsFor(db, realm, actor, [message]);
     const form = {
       appliesMarkdown: apply_markdown,
       makesAvatars: actor !== undefined,
       knowsEmptyTopic: allow_empty_topic_name,
     };
     return {
-      message: writeReadMessage(message, actor === undefined ? messageFlags.read : flags, surroundings, form),
+      message: writeReadMessage(message, actor === undefined ? messageFlags.read : flags, related, form),
       raw_content: message.content,
     };
   },

@@ -12,7 +12,6 @@ import { findUserById } from '../users/user-store.js';
 import { messageFlags } from './message-flags.js';
 import type { MessageForm } from './message-form.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
-import { type MessageSurroundings, readSurroundingsFor } from './message-surroundings.js';
 import {
   type FoundMessage,
   type FoundWindow,
@@ -20,6 +19,7 @@ import {
   findWindow,
   findWindowIds,
 } from './narrow/find-window.js';
+import { type RelatedRecords, readRelatedRecordsFor } from './related-records.js';
 import { highlightHtml, highlightPlain } from './search/highlight-words.js';
 import { wordsOf } from './search/search-messages.js';
 import { readNarrowOf, spectatorNow } from './spectator.js';
@@ -79,8 +79,8 @@ export const getMessages = operation({
     const writing = { form: readForm(parameters, actor), words: wordsOf(narrow.search ?? ''), hasCopies };
     const writerOf = async (found: readonly FoundMessage[]) => {
       const messages = found.map(({ message }) => message);
-      const surroundings = await readSurroundingsFor(db, realm, actor, messages);
-      return (each: FoundMessage) => writeFound(each, { ...writing, surroundings });
+      const related = await readRelatedRecordsFor(db, realm, actor, messages);
+      return (each: FoundMessage) => writeFound(each, { ...writing, related });
     };
     const inPieces = async function* (found: readonly FoundMessage[]) {
       const write = await writerOf(found);
@@ -168,15 +168,15 @@ function readForm(
 }
 
 interface Writing {
-  readonly surroundings: MessageSurroundings;
+  readonly related: RelatedRecords;
   readonly form: MessageForm;
   readonly words: readonly string[];
   /** Whether the reader has copies. Without copies, all messages count as read. */
   readonly hasCopies: boolean;
 }
 
-function writeFound({ message, flags }: FoundMessage, { surroundings, form, words, hasCopies }: Writing) {
-  const record = writeReadMessage(message, hasCopies ? flags : messageFlags.read, surroundings, form);
+function writeFound({ message, flags }: FoundMessage, { related, form, words, hasCopies }: Writing) {
+  const record = writeReadMessage(message, hasCopies ? flags : messageFlags.read, related, form);
   if (words.length === 0) return record;
   return {
     ...record,

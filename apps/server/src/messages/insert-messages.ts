@@ -8,12 +8,12 @@ import type { Role } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 import { claimUploads } from '../uploads/attachment-references.js';
 import { ensureConversations, participantsKey } from './conversation-store.js';
-import { guestsWithoutSight } from './guests-without-sight.js';
+import { guestsWithoutAccess } from './guests-without-access.js';
 import { isReadable } from './message-access.js';
 import { messageEvents, type SentMessage } from './message-events.js';
 import { findMessages, type Message, topicKey } from './message-store.js';
-import { readSurroundings } from './message-surroundings.js';
 import { copiesOf, readRecipientFacts, usersByFlags } from './recipients.js';
+import { readRelatedRecords } from './related-records.js';
 
 /** Where a message goes. */
 export type Destination =
@@ -62,10 +62,10 @@ export async function sendMessages(
   await insertCopies(transaction, sent);
   await noteNewest(transaction, stored);
   await claimFiles(transaction, context, sent);
-  const surroundings = await readSurroundings(db, context.realm, stored, { tellsEdits: false });
-  const hidden = await guestsWithoutSight(db, sent, surroundings);
+  const related = await readRelatedRecords(db, context.realm, stored, { showsEdits: false });
+  const hidden = await guestsWithoutAccess(db, sent, related);
   const events = sent.flatMap((each, index) =>
-    messageEvents(each, surroundings, {
+    messageEvents(each, related, {
       echo: messages[index]?.echo,
       hiddenFrom: hidden.get(each.message.senderId) ?? new Set(),
       isPublic: each.message.channelId !== undefined && facts.publicChannelIds.has(each.message.channelId),

@@ -11,7 +11,7 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerTables } from '../tables.js';
 
 /** In channels and topics with more users than this, wildcard mentions need a permission. */
-const mostMentionedByAnybody = 15;
+const maximumMentioned = 15;
 
 /** The input of the rules about mentions. */
 export interface MentionFacts {
@@ -33,9 +33,9 @@ export interface MentionFacts {
  */
 export function checkMentions(facts: MentionFacts): void {
   const { forbiddenGroups, mayMentionMany, mentions, participants, subscribers } = facts;
-  if (mentions.channelWildcard && !mayMentionMany && subscribers > mostMentionedByAnybody)
+  if (mentions.channelWildcard && !mayMentionMany && subscribers > maximumMentioned)
     throw new ProtocolError('STREAM_WILDCARD_MENTION_NOT_ALLOWED');
-  if (mentions.topicWildcard && !mayMentionMany && participants > mostMentionedByAnybody)
+  if (mentions.topicWildcard && !mayMentionMany && participants > maximumMentioned)
     throw new ProtocolError('TOPIC_WILDCARD_MENTION_NOT_ALLOWED');
   const [forbidden] = forbiddenGroups;
   if (forbidden === undefined) return;

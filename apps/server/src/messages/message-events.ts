@@ -5,10 +5,10 @@ import { shownAddress } from '../users/address-visibility.js';
 import { formOf, type MessageForm } from './message-form.js';
 import { writeFlags, writeMessage } from './message-record.js';
 import type { Message } from './message-store.js';
-import { hidingUsers, type MessageSurroundings } from './message-surroundings.js';
 import { readStoredNarrow } from './narrow/narrow-terms.js';
 import { meetsNarrow } from './narrow/queue-filter.js';
 import { type MessageCopy, usersByFlags } from './recipients.js';
+import { hidingUsers, type RelatedRecords } from './related-records.js';
 
 /** A sent message and its copies. */
 export interface SentMessage {
@@ -17,7 +17,7 @@ export interface SentMessage {
   readonly copies: readonly MessageCopy[];
 }
 
-interface Telling {
+interface EventContext {
   /** The event queue that the message was sent with, and the client's own id for the message. */
   readonly echo: { readonly queueId: string; readonly localId: string } | undefined;
   /** Guests who receive the message and may not see its sender. */
@@ -27,7 +27,7 @@ interface Telling {
 }
 
 /** The form of the message for one client. */
-interface TellingForm extends MessageForm {
+interface EventForm extends MessageForm {
   readonly isHidden: boolean;
 }
 
@@ -37,23 +37,23 @@ interface TellingForm extends MessageForm {
  */
 export function messageEvents(
   { message, copies }: SentMessage,
-  surroundings: MessageSurroundings,
-  { echo, hiddenFrom, isPublic }: Telling,
+  related: RelatedRecords,
+  { echo, hiddenFrom, isPublic }: EventContext,
 ): PublishedEvent[] {
-  const unknown = hidingUsers(surroundings, ({ id }) => id !== message.senderId);
-  const write = (flags: number | undefined, localId: string | undefined, form: TellingForm): JsonObject => ({
+  const unknown = hidingUsers(related, ({ id }) => id !== message.senderId);
+  const write = (flags: number | undefined, localId: string | undefined, form: EventForm): JsonObject => ({
     type: 'message',
     flags: writeFlags(flags),
-    message: writeMessage(message, form.isHidden ? unknown : surroundings, form) as JsonObject,
+    message: writeMessage(message, form.isHidden ? unknown : related, form) as JsonObject,
     ...(localId === undefined ? {} : { local_message_id: localId }),
   });
   // Uses the sender's address as the queue's owner sees it: matching by the real address would leak a hidden one.
   const isInNarrow = (narrow: string, flags: number | undefined, isHidden: boolean): boolean => {
     const { channelId, senderId, topic } = message;
     const channel =
-      channelId === undefined ? undefined : { id: channelId, name: surroundings.channelName(channelId) };
-    const sender = (isHidden ? unknown : surroundings).user(senderId);
-    const email = shownAddress(sender, surroundings.realm);
+      channelId === undefined ? undefined : { id: channelId, name: related.channelName(channelId) };
+    const sender = (isHidden ? unknown : related).user(senderId);
+    const email = shownAddress(sender, related.realm);
     return meetsNarrow(readStoredNarrow(narrow), { channel, topic, sender: { id: senderId, email }, flags });
   };
   const event = (flags: number | undefined): Pick<PublishedEvent, 'event' | 'variantFor'> => ({

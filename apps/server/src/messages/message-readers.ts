@@ -19,7 +19,7 @@ export async function readersIn(db: Db, channel: Channel): Promise<PermissionHol
     .$if(!isWebPublic, (query) =>
       query.where(sql<boolean>`(
         users.id in (select user_id from subscriptions where channel_id = ${id} and is_active = 1)
-        or (${members} ${isPrivate ? sql`and users.id in (${whoMayJoin(id)})` : sql``})
+        or (${members} ${isPrivate ? sql`and users.id in (${usersWhoMayJoin(id)})` : sql``})
       )`),
     )
     .orderBy('users.id')
@@ -28,7 +28,7 @@ export async function readersIn(db: Db, channel: Channel): Promise<PermissionHol
 }
 
 /** A subquery for the users that the channel's stored permissions let in. Empty if none are stored. */
-function whoMayJoin(channelId: ChannelId) {
+function usersWhoMayJoin(channelId: ChannelId) {
   return sql`
     select user_id from (
       with recursive reached(group_id) as (

@@ -7,7 +7,7 @@ import { editEntry, writeEdits } from './edit-entries.js';
 import { flagNames } from './message-flags.js';
 import { type MessageForm, writeTopic } from './message-form.js';
 import { meBeginning, type ShownMessage } from './message-store.js';
-import type { MessageSurroundings } from './message-surroundings.js';
+import type { RelatedRecords } from './related-records.js';
 
 const participant = z.object({
   id: z.number().int(),
@@ -60,12 +60,12 @@ export const readMessageRecord = messageRecord
 /** Writes a message in the client's form. `surroundings` must have been read for it. */
 export function writeMessage(
   message: ShownMessage,
-  surroundings: MessageSurroundings,
+  related: RelatedRecords,
   form: MessageForm,
 ): z.input<typeof messageRecord> {
-  const { realm } = surroundings;
-  const sender = surroundings.user(message.senderId);
-  const edits = writeEdits(surroundings.editsOf(message.id), surroundings.historyPolicy, form);
+  const { realm } = related;
+  const sender = related.user(message.senderId);
+  const edits = writeEdits(related.editsOf(message.id), related.historyPolicy, form);
   const { channelId } = message;
   const isInChannel = channelId !== undefined;
   // Optional fields are set below: spreading them into the literal is many times slower.
@@ -81,8 +81,8 @@ export function writeMessage(
     type: isInChannel ? 'stream' : 'private',
     recipient_id: isInChannel ? 2 * channelId : 2 * (message.conversationId as number) + 1,
     display_recipient: isInChannel
-      ? surroundings.channelName(channelId)
-      : writeParticipants(message.conversationId as number, surroundings),
+      ? related.channelName(channelId)
+      : writeParticipants(message.conversationId as number, related),
     subject: isInChannel ? writeTopic(message.topic, form) : '',
     content: form.appliesMarkdown ? message.renderedContent : message.content,
     content_type: form.appliesMarkdown ? 'text/html' : 'text/x-markdown',
@@ -105,10 +105,10 @@ export function writeMessage(
 export function writeReadMessage(
   message: ShownMessage,
   flags: number | undefined,
-  surroundings: MessageSurroundings,
+  related: RelatedRecords,
   form: MessageForm,
 ): z.input<typeof readMessageRecord> {
-  return Object.assign(writeMessage(message, surroundings, form), { flags: writeFlags(flags) });
+  return Object.assign(writeMessage(message, related, form), { flags: writeFlags(flags) });
 }
 
 /** The names of a copy's flags. `undefined` (no copy) gives `read` and `historical`. */
@@ -117,12 +117,12 @@ export function writeFlags(flags: number | undefined): string[] {
 }
 
 /** The participants of a conversation. */
-function writeParticipants(conversationId: number, surroundings: MessageSurroundings) {
-  return surroundings.participantsOf(conversationId).map((id: UserId): z.input<typeof participant> => {
-    const user = surroundings.user(id);
+function writeParticipants(conversationId: number, related: RelatedRecords) {
+  return related.participantsOf(conversationId).map((id: UserId): z.input<typeof participant> => {
+    const user = related.user(id);
     return {
       id,
-      email: shownAddress(user, surroundings.realm),
+      email: shownAddress(user, related.realm),
       full_name: user.fullName,
       is_mirror_dummy: false,
     };

@@ -3,12 +3,12 @@ import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { isDormant } from '../channels/recent-activity.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import type { ServerTables } from '../tables.js';
 import { messageFlags } from './message-flags.js';
 import type { Message } from './message-store.js';
-import { readUserIds } from './message-surroundings.js';
+import { readUserIds } from './related-records.js';
 
 type Db = Kysely<ServerTables>;
 
@@ -76,7 +76,7 @@ export function copiesOf(
 
 /** Groups users by the flags of their copies. */
 export function usersByFlags(copies: readonly MessageCopy[]): ReadonlyMap<number, readonly UserId[]> {
-  const alike = [...gatheredBy(copies, ({ flags }) => flags)];
+  const alike = [...groupedBy(copies, ({ flags }) => flags)];
   return new Map(alike.map(([flags, same]) => [flags, same.map(({ userId }) => userId)]));
 }
 
@@ -89,9 +89,9 @@ export function mentionFlags(
   const users = new Set(mentions.userIds);
   const inGroups = new Set(mentions.groupIds.flatMap((id) => facts.groupMembers.get(id) ?? []));
   const inTopic = mentions.topicWildcard ? facts.topicSenders.get(topicId(message)) : undefined;
-  const everybody = mentions.channelWildcard ? messageFlags.stream_wildcard_mentioned : 0;
+  const wildcardFlag = mentions.channelWildcard ? messageFlags.stream_wildcard_mentioned : 0;
   return (userId) =>
-    everybody |
+    wildcardFlag |
     (users.has(userId) ? messageFlags.mentioned : 0) |
     (inGroups.has(userId) ? messageFlags.mentioned | messageFlags.group_mentioned : 0) |
     (inTopic?.has(userId) ? messageFlags.topic_wildcard_mentioned : 0);

@@ -16,7 +16,7 @@ import type { PermissionHolder } from '../permissions/permission-store.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
-import { readSightOf } from '../users/user-sight.js';
+import { readVisibilityOf } from '../users/user-visibility.js';
 import { isReadable, readableChannels } from './message-access.js';
 import { topicKey } from './message-store.js';
 
@@ -121,7 +121,7 @@ async function readUsers(
     )
     .orderBy('id', 'desc')
     .execute();
-  const sees = author === undefined ? () => true : await readSightOf(db, author);
+  const sees = author === undefined ? () => true : await readVisibilityOf(db, author);
   return rows
     .filter(({ id, is_bot }) => sees({ id, isBot: is_bot === 1 }))
     .map(({ id, full_name, is_active }) => ({

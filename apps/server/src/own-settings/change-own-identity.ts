@@ -10,7 +10,7 @@ import type { UserDetails } from '../users/user-details.js';
 import { readUserFacts } from '../users/user-facts.js';
 
 /** The requested name and address; `undefined` keeps the current one. */
-export interface IdentityWish {
+export interface IdentityRequest {
   readonly fullName: string | undefined;
   readonly email: string | undefined;
 }
@@ -24,11 +24,11 @@ export interface IdentityWish {
 export async function changeOwnIdentity(
   transaction: ServerTransaction,
   self: UserDetails,
-  wish: IdentityWish,
+  requested: IdentityRequest,
   { clock, realm }: Pick<ServerContext, 'clock' | 'realm'>,
 ): Promise<PublishedEvent[]> {
-  const email = wish.email?.trim();
-  const wanted = { ...wish, role: undefined, email: email === self.email ? undefined : email };
+  const email = requested.email?.trim();
+  const wanted = { ...requested, role: undefined, email: email === self.email ? undefined : email };
   const facts = await readUserFacts(transaction, { actor: self, target: self, realm }, wanted);
   const change = planUserUpdate(facts, wanted);
   if (change.fullName !== undefined && !isAdministrator(self.role)) {

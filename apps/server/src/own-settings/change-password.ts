@@ -5,7 +5,7 @@ import { hasPasswordHash, storePassword } from '../authentication/password-store
 import { forgetSignInFailures } from '../authentication/sign-in-failure-store.js';
 import type { ServerContext } from '../context.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
-import { type PasswordClaim, provePassword } from '../sign-in/prove-password.js';
+import { type PasswordAttempt, provePassword } from '../sign-in/prove-password.js';
 import type { ServerTransaction } from '../tables.js';
 
 /** A password change with a verified old password. */
@@ -24,7 +24,7 @@ export interface NewPassword {
  */
 export async function prepareNewPassword(
   context: ServerContext,
-  claim: PasswordClaim,
+  claim: PasswordAttempt,
   wanted: Secret<string>,
 ): Promise<NewPassword> {
   if (!isPasswordLength(wanted.reveal())) {

@@ -7,10 +7,10 @@ import type { UserSettingName, UserSettingValues } from '../user-settings/user-s
 import type { AddressVisibility } from '../users/address-visibility.js';
 import type { UserDetails } from '../users/user-details.js';
 import { eventsOfVisibility } from '../users/user-events.js';
-import { readersOf } from '../users/user-sight.js';
+import { readersOf } from '../users/user-visibility.js';
 
 /** The requested settings; `undefined` keeps the current value. */
-interface SettingsWish {
+interface SettingsRequest {
   readonly settings: { readonly [Name in UserSettingName]?: UserSettingValues[Name] | undefined };
   readonly timezone: string | undefined;
   readonly visibility: AddressVisibility | undefined;
@@ -20,12 +20,12 @@ interface SettingsWish {
 export async function changeUserSettings(
   { db }: ServerTransaction,
   before: UserDetails,
-  { settings, timezone, visibility }: SettingsWish,
+  { settings, timezone, visibility }: SettingsRequest,
   realm: Pick<PushRealm, 'url'>,
 ): Promise<PublishedEvent[]> {
   const known = await readUserSettings(db, before.id);
   const events: PublishedEvent[] = [];
-  const tellOwn = (property: string, value: string | number | boolean): void => {
+  const publishOwn = (property: string, value: string | number | boolean): void => {
     const event: JsonObject = { type: 'user_settings', op: 'update', property, value };
     events.push({ event, audience: [before.id] });
   };
@@ -33,11 +33,11 @@ export async function changeUserSettings(
     const name = key as UserSettingName;
     if (value === undefined || value === known[name]) continue;
     await storeUserSetting(db, before.id, name, value);
-    tellOwn(name, value);
+    publishOwn(name, value);
   }
   if (timezone !== undefined && timezone !== before.timezone) {
     await db.updateTable('users').set({ timezone }).where('id', '=', before.id).execute();
-    tellOwn('timezone', timezone);
+    publishOwn('timezone', timezone);
     const person = { user_id: before.id, timezone };
     const event = { type: 'realm_user', op: 'update', person };
     events.push({ event, audience: await readersOf(db, before) });
@@ -45,7 +45,7 @@ export async function changeUserSettings(
   if (visibility !== undefined && visibility !== before.visibility) {
     const set = { email_address_visibility: visibility };
     await db.updateTable('users').set(set).where('id', '=', before.id).execute();
-    tellOwn('email_address_visibility', visibility);
+    publishOwn('email_address_visibility', visibility);
     events.push(...(await eventsOfVisibility(db, { before, after: { ...before, visibility }, realm })));
   }
   return events;

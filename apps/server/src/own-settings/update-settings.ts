@@ -5,9 +5,9 @@ import { human } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { passwordLength } from '../authentication/password-hash.js';
 import type { ServerContext } from '../context.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { oneOf, textOfAtMost } from '../realm/setting-shapes.js';
-import type { PasswordClaim } from '../sign-in/prove-password.js';
+import type { PasswordAttempt } from '../sign-in/prove-password.js';
 import { timeZone } from '../user-settings/time-zone.js';
 import {
   type UserSettingName,
@@ -73,22 +73,22 @@ export const updateSettings = operation({
     const { timezone, email_address_visibility, full_name, email, old_password, new_password, ...others } =
       parameters;
     const settings = others as Partial<UserSettingValues>;
-    const wish = { settings, timezone, visibility: email_address_visibility };
+    const requested = { settings, timezone, visibility: email_address_visibility };
     const passwords = { old: old_password, wanted: new_password };
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
     return actor.change(
-      async (transaction, held) => {
+      async (transaction, locked) => {
         const { publish, realm } = context;
         const identity = { fullName: full_name, email };
-        const before = await ownDetails(transaction.db, held);
+        const before = await ownDetails(transaction.db, locked);
         await publish(transaction, await changeOwnIdentity(transaction, before, identity, context));
-        const named = await ownDetails(transaction.db, held);
-        await publish(transaction, await changeUserSettings(transaction, named, wish, realm));
+        const named = await ownDetails(transaction.db, locked);
+        await publish(transaction, await changeUserSettings(transaction, named, requested, realm));
         if (newPassword === undefined) return {};
         return { revoked_invitations: await storeNewPassword(context, transaction, actor.id, newPassword) };
       },
       async (transaction) => {
-        if (full_name !== undefined || email !== undefined) await holdGroups(transaction);
+        if (full_name !== undefined || email !== undefined) await lockGroups(transaction);
         // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
         await lockOwnDetails(transaction, actor);
       },
@@ -101,7 +101,7 @@ async function readyPassword(
   context: ServerContext,
   actor: KnownUser,
   { old = new Secret(''), wanted }: Passwords,
-  from: Pick<PasswordClaim, 'address' | 'signal'>,
+  from: Pick<PasswordAttempt, 'address' | 'signal'>,
 ): Promise<NewPassword | undefined> {
   if (wanted === undefined || wanted.reveal() === '') return undefined;
   const { email: name } = await ownDetails(context.database.db, actor);

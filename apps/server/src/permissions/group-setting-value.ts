@@ -13,7 +13,7 @@ export type GroupSettingValue =
   | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly GroupId[] };
 
 /** A requested change of a permission. */
-export interface SettingWish {
+export interface SettingRequest {
   readonly new: GroupSettingValue;
   /** The expected current value; `undefined` to skip the check. */
   readonly old: GroupSettingValue | undefined;
@@ -40,9 +40,9 @@ export const groupSettingValueShape = z
 /**
  * A change of a permission on the wire: `{new, old}`. `old` is optional and may be null, as stock servers accept it.
  */
-export const settingWishShape = z
+export const settingRequestShape = z
   .object({ new: groupSettingValueShape, old: groupSettingValueShape.nullish() }, 'must have new')
-  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old ?? undefined }))
+  .transform((requested): SettingRequest => ({ new: requested.new, old: requested.old ?? undefined }))
   .meta({ schemaName: 'GroupSettingChange' });
 
 /** A permission's value in a response. */

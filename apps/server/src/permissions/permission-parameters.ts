@@ -1,5 +1,5 @@
 import { optionalJsonParameter } from '@waxwing/service/http';
-import { groupSettingValueShape, settingWishShape } from './group-setting-value.js';
+import { groupSettingValueShape, settingRequestShape } from './group-setting-value.js';
 import { type PermissionLevel, type PermissionName, permissionNames } from './permission-settings.js';
 
 /** The permission parameters for creating a channel or group. */
@@ -8,8 +8,8 @@ export function permissionValueParameters<Level extends PermissionLevel>(level: 
 }
 
 /** The permission parameters for updating a channel or group, each `{new, old}`. */
-export function permissionWishParameters<Level extends PermissionLevel>(level: Level) {
-  return forEachPermission(level, optionalJsonParameter(settingWishShape));
+export function permissionRequestParameters<Level extends PermissionLevel>(level: Level) {
+  return forEachPermission(level, optionalJsonParameter(settingRequestShape));
 }
 
 /** Picks the permissions of a level from an operation's parameters. */

@@ -9,7 +9,7 @@ export interface PermissionSetting {
   readonly default: RoleGroupName | 'creator';
   /** The default for role groups, if different. */
   readonly defaultForRoleGroups?: RoleGroupName;
-  readonly allowsNobody: boolean;
+  readonly allowsNoMembers: boolean;
   /** If false, guests never have the permission, regardless of their groups. */
   readonly allowsEveryone: boolean;
   /** The allowed values, if only role groups are allowed. */
@@ -20,16 +20,20 @@ export interface PermissionSetting {
 
 export type PermissionSettings = Readonly<Record<string, PermissionSetting>>;
 
-const membersAtMost = { default: 'role:members', allowsNobody: true, allowsEveryone: false } as const;
-const everyone = { default: 'role:everyone', allowsNobody: true, allowsEveryone: true } as const;
-const administrators = { default: 'role:administrators', allowsNobody: true, allowsEveryone: false } as const;
-const nobodyYet = { default: 'role:nobody', allowsNobody: true, allowsEveryone: true } as const;
+const membersAtMost = { default: 'role:members', allowsNoMembers: true, allowsEveryone: false } as const;
+const everyone = { default: 'role:everyone', allowsNoMembers: true, allowsEveryone: true } as const;
+const administrators = {
+  default: 'role:administrators',
+  allowsNoMembers: true,
+  allowsEveryone: false,
+} as const;
+const noMembers = { default: 'role:nobody', allowsNoMembers: true, allowsEveryone: true } as const;
 
 /** The permissions of the organization. */
 export const realmPermissions = {
   can_access_all_users_group: {
     default: 'role:everyone',
-    allowsNobody: false,
+    allowsNoMembers: false,
     allowsEveryone: true,
     onlyRoleGroups: ['role:everyone', 'role:members'],
     since: 225,
@@ -42,7 +46,7 @@ export const realmPermissions = {
   can_create_public_channel_group: { ...membersAtMost, since: 264 },
   can_create_web_public_channel_group: {
     default: 'role:owners',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     onlyRoleGroups: ['role:moderators', 'role:administrators', 'role:owners', 'role:nobody'],
     since: 280,
@@ -51,16 +55,21 @@ export const realmPermissions = {
   can_delete_any_message_group: { ...administrators, since: 281 },
   can_delete_own_message_group: { ...everyone, since: 291 },
   can_invite_users_group: { ...membersAtMost, since: 321 },
-  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 299 },
+  can_manage_all_groups: {
+    default: 'role:owners',
+    allowsNoMembers: false,
+    allowsEveryone: false,
+    since: 299,
+  },
   can_manage_billing_group: {
     default: 'role:administrators',
-    allowsNobody: false,
+    allowsNoMembers: false,
     allowsEveryone: false,
     since: 363,
   },
   can_mention_many_users_group: {
     default: 'role:administrators',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: true,
     since: 352,
   },
@@ -69,13 +78,13 @@ export const realmPermissions = {
   can_resolve_topics_group: { ...everyone, since: 367 },
   can_set_delete_message_policy_group: {
     default: 'role:moderators',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 407,
   },
   can_set_topics_policy_group: {
     default: 'role:members',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: true,
     since: 392,
   },
@@ -89,30 +98,30 @@ export const realmPermissions = {
 const channelPermissions = {
   can_add_subscribers_group: {
     default: 'role:nobody',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 342,
   },
   can_administer_channel_group: {
     default: 'creator',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 325,
   },
   can_create_topic_group: { ...everyone, since: 441 },
-  can_delete_any_message_group: { ...nobodyYet, since: 407 },
-  can_delete_own_message_group: { ...nobodyYet, since: 407 },
-  can_move_messages_out_of_channel_group: { ...nobodyYet, since: 396 },
-  can_move_messages_within_channel_group: { ...nobodyYet, since: 396 },
+  can_delete_any_message_group: { ...noMembers, since: 407 },
+  can_delete_own_message_group: { ...noMembers, since: 407 },
+  can_move_messages_out_of_channel_group: { ...noMembers, since: 396 },
+  can_move_messages_within_channel_group: { ...noMembers, since: 396 },
   can_remove_subscribers_group: {
     default: 'role:administrators',
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: true,
     since: 142,
   },
-  can_resolve_topics_group: { ...nobodyYet, since: 402 },
+  can_resolve_topics_group: { ...noMembers, since: 402 },
   can_send_message_group: { ...everyone, since: 333 },
-  can_subscribe_group: { default: 'role:nobody', allowsNobody: true, allowsEveryone: false, since: 357 },
+  can_subscribe_group: { default: 'role:nobody', allowsNoMembers: true, allowsEveryone: false, since: 357 },
 } as const satisfies PermissionSettings;
 
 const forRoleGroups = { defaultForRoleGroups: 'role:nobody' } as const;
@@ -122,14 +131,14 @@ export const groupPermissions = {
   can_add_members_group: {
     default: 'creator',
     ...forRoleGroups,
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 305,
   },
   can_join_group: {
     default: 'role:nobody',
     ...forRoleGroups,
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 301,
   },
@@ -137,7 +146,7 @@ export const groupPermissions = {
   can_manage_group: {
     default: 'creator',
     ...forRoleGroups,
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 283,
   },
@@ -145,7 +154,7 @@ export const groupPermissions = {
   can_remove_members_group: {
     default: 'role:nobody',
     ...forRoleGroups,
-    allowsNobody: true,
+    allowsNoMembers: true,
     allowsEveryone: false,
     since: 324,
   },

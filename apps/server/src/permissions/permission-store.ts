@@ -2,8 +2,8 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
-import { gatheredBy } from './gathered-by.js';
 import type { GroupSettingValue } from './group-setting-value.js';
+import { groupedBy } from './grouped-by.js';
 import {
   type PermissionLevel,
   type PermissionName,
@@ -70,8 +70,8 @@ export async function readPermissions<Level extends PermissionLevel>(
       .orderBy('nested.subgroup_id')
       .execute(),
   ];
-  const membersOf = gatheredBy(members, ({ group_id }) => group_id);
-  const subgroupsOf = gatheredBy(subgroups, ({ group_id }) => group_id);
+  const membersOf = groupedBy(members, ({ group_id }) => group_id);
+  const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
   const values = new Map<string, GroupSettingValue>();
   for (const { owner_id, name, group_id, value_name } of rows) {
     const directMembers = (membersOf.get(group_id) ?? []).map(({ id }) => id);

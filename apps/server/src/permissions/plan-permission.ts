@@ -3,7 +3,7 @@ import {
   collapse,
   type GroupSettingValue,
   groupsIn,
-  type SettingWish,
+  type SettingRequest,
   sameValue,
   usersIn,
 } from './group-setting-value.js';
@@ -28,17 +28,17 @@ export interface PermissionChangeFacts {
  */
 export function planPermission(
   facts: PermissionChangeFacts,
-  wish: SettingWish,
+  requested: SettingRequest,
 ): GroupSettingValue | undefined {
   const { current, nobodyId } = facts;
-  if (wish.old !== undefined && !sameValue(collapse(wish.old, nobodyId), current)) {
+  if (requested.old !== undefined && !sameValue(collapse(requested.old, nobodyId), current)) {
     throw new ProtocolError('EXPECTATION_MISMATCH', {
       message: `The current value of ${facts.name} is not the one that was expected`,
       fields: { field_name: 'old' },
     });
   }
-  if (sameValue(collapse(wish.new, nobodyId), current)) return undefined;
-  return checkedPermission(facts, wish.new);
+  if (sameValue(collapse(requested.new, nobodyId), current)) return undefined;
+  return checkedPermission(facts, requested.new);
 }
 
 /**
@@ -88,10 +88,10 @@ export function namedIn(values: readonly GroupSettingValue[]): NamedReferences {
 }
 
 function allows(level: PermissionLevel, name: PermissionName, groupName: string): boolean {
-  const { allowsNobody, allowsEveryone, onlyRoleGroups } = permissionSetting(level, name);
+  const { allowsNoMembers, allowsEveryone, onlyRoleGroups } = permissionSetting(level, name);
   if (onlyRoleGroups !== undefined) return onlyRoleGroups.includes(groupName as RoleGroupName);
   if (groupName === 'role:internet') return false;
-  if (groupName === 'role:nobody') return allowsNobody;
+  if (groupName === 'role:nobody') return allowsNoMembers;
   return groupName !== 'role:everyone' || allowsEveryone;
 }
 

@@ -21,7 +21,7 @@ function configurations(
       {
         require_system_group: row.onlyRoleGroups !== undefined,
         allow_internet_group: false,
-        allow_nobody_group: row.allowsNobody,
+        allow_nobody_group: row.allowsNoMembers,
         allow_everyone_group: row.allowsEveryone,
         default_group_name: row.default === 'creator' ? creator : row.default,
         default_for_system_groups: row.defaultForRoleGroups ?? null,

@@ -1,11 +1,11 @@
 import { operation } from '@waxwing/service/http';
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import { z } from 'zod';
 import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { planPlayground, playgroundTaken } from './plan-playground.js';
 import { insertPlayground } from './playground-store.js';
-import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
+import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
  * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
@@ -31,10 +31,10 @@ export const createPlayground = operation({
     const { name, highlighter_language: language, url_template: urlTemplate } = parameters;
     return actor.change(async (transaction) => {
       const playground = planPlayground({ name, language, urlTemplate });
-      await holdAlone(transaction.db, playgroundsLock);
+      await lockExclusive(transaction.db, playgroundsLock);
       const id = await insertPlayground(transaction.db, playground);
       if (id === undefined) throw playgroundTaken();
-      await tellPlaygrounds(publish, transaction);
+      await publishPlaygrounds(publish, transaction);
       return { id };
     });
   },

@@ -1,11 +1,11 @@
 import { refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import { z } from 'zod';
 import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { removePlayground } from './playground-store.js';
-import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
+import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
  * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Notifies all users. Refuses with
@@ -21,9 +21,9 @@ export const deletePlayground = operation({
   codes: ['BAD_REQUEST'],
   async handle({ publish }: ServerContext, { actor, parameters: { playground_id: id } }) {
     await actor.change(async (transaction) => {
-      await holdAlone(transaction.db, playgroundsLock);
+      await lockExclusive(transaction.db, playgroundsLock);
       if (!(await removePlayground(transaction.db, id))) throw refused('Invalid playground');
-      await tellPlaygrounds(publish, transaction);
+      await publishPlaygrounds(publish, transaction);
     });
     return {};
   },

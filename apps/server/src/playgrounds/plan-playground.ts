@@ -9,31 +9,31 @@ const maximumNameCharacters = 100;
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */
-export interface PlaygroundWish {
+export interface PlaygroundRequest {
   readonly name: string;
   readonly language: string;
   readonly urlTemplate: string;
 }
 
 /** A playground to store. Its language is named as in the HTML of code blocks. */
-export type PlannedPlayground = PlaygroundWish;
+export type PlannedPlayground = PlaygroundRequest;
 
 /**
  * Checks a requested playground and resolves its language.
  * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences per wrong field, or for `__all__` if several
  * fields are involved.
  */
-export function planPlayground(wish: PlaygroundWish): PlannedPlayground {
-  const name = wish.name.trim();
-  const word = wish.language.trim();
-  const templateProblem = urlTemplateProblem(wish.urlTemplate);
+export function planPlayground(requested: PlaygroundRequest): PlannedPlayground {
+  const name = requested.name.trim();
+  const word = requested.language.trim();
+  const templateProblem = urlTemplateProblem(requested.urlTemplate);
   const errors = {
     ...listed('name', nameProblem(name)),
     ...listed('pygments_language', languageProblem(word)),
     ...listed(templateProblem?.kind === 'variables' ? '__all__' : 'url_template', templateProblem?.message),
   };
   if (Object.keys(errors).length > 0) throw refusedPlayground(errors);
-  return { name, language: resolveLanguage(word).displayName, urlTemplate: wish.urlTemplate };
+  return { name, language: resolveLanguage(word).displayName, urlTemplate: requested.urlTemplate };
 }
 
 export function playgroundTaken(): ProtocolError {

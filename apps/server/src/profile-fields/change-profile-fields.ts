@@ -1,10 +1,10 @@
 import { refused } from '@waxwing/protocol';
 import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import type { ServerTransaction } from '../tables.js';
 import { type ProfileField, writeProfileField } from './profile-field-record.js';
-import { holdProfileFields, readProfileFields } from './profile-field-store.js';
+import { lockProfileFields, readProfileFields } from './profile-field-store.js';
 
 /**
  * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns what
@@ -17,9 +17,9 @@ export function changeProfileFields<Result>(
   change: (transaction: ServerTransaction, fields: readonly ProfileField[]) => Promise<Result>,
 ): Promise<Result> {
   return actor.change(async (transaction) => {
-    const result = await change(transaction, await holdProfileFields(transaction));
+    const result = await change(transaction, await lockProfileFields(transaction));
     const fields = (await readProfileFields(transaction.db)).map(writeProfileField);
-    const audience = await everybody(transaction.db);
+    const audience = await allActiveUserIds(transaction.db);
     await publish(transaction, [{ event: { type: 'custom_profile_fields', fields }, audience }]);
     return result;
   });

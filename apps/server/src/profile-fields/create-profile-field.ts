@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields } from './change-profile-fields.js';
-import { fieldParameters, fieldWish } from './field-parameters.js';
+import { fieldParameters, fieldRequest } from './field-parameters.js';
 import { planProfileField } from './plan-profile-field.js';
 import { insertProfileField } from './profile-field-store.js';
 
@@ -24,16 +24,16 @@ export const createProfileField = operation({
   answer: z.object({ id: z.number().int() }),
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const wish = fieldWish(parameters);
+    const requested = fieldRequest(parameters);
     return changeProfileFields(context, actor, async (transaction, fields) => {
       const planned = planProfileField(fields, {
         type: parameters.field_type,
-        name: wish.name ?? '',
-        hint: wish.hint ?? '',
-        fieldData: wish.fieldData ?? {},
-        isRequired: wish.isRequired ?? false,
-        isEditableByUser: wish.isEditableByUser ?? true,
-        isInSummary: wish.isInSummary ?? false,
+        name: requested.name ?? '',
+        hint: requested.hint ?? '',
+        fieldData: requested.fieldData ?? {},
+        isRequired: requested.isRequired ?? false,
+        isEditableByUser: requested.isEditableByUser ?? true,
+        isInSummary: requested.isInSummary ?? false,
       });
       return { id: await insertProfileField(transaction, planned) };
     });

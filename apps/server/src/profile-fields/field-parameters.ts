@@ -1,7 +1,7 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { booleanParameter, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import type { FieldUpdateWish } from './plan-profile-field.js';
+import type { FieldUpdateRequest } from './plan-profile-field.js';
 
 /** The parameters that creating and updating a field share. */
 export const fieldParameters = {
@@ -13,8 +13,8 @@ export const fieldParameters = {
   editable_by_user: booleanParameter.optional(),
 };
 
-/** Converts the parameters to a {@link FieldUpdateWish}. */
-export function fieldWish(parameters: z.output<z.ZodObject<typeof fieldParameters>>): FieldUpdateWish {
+/** Converts the parameters to a {@link FieldUpdateRequest}. */
+export function fieldRequest(parameters: z.output<z.ZodObject<typeof fieldParameters>>): FieldUpdateRequest {
   return {
     name: parameters.name,
     hint: parameters.hint,

@@ -9,7 +9,7 @@ const maximumHintCharacters = 80;
 const maximumSummaryFields = 2;
 
 /** A requested field. */
-export interface FieldWish {
+export interface FieldRequest {
   readonly type: number;
   readonly name: string;
   readonly hint: string;
@@ -23,22 +23,22 @@ export interface FieldWish {
 export type PlannedField = Omit<ProfileField, 'id' | 'order'>;
 
 /** The requested changes of a field; `undefined` keeps the current value. */
-export type FieldUpdateWish = {
-  readonly [Part in keyof Omit<FieldWish, 'type'>]: FieldWish[Part] | undefined;
+export type FieldUpdateRequest = {
+  readonly [Part in keyof Omit<FieldRequest, 'type'>]: FieldRequest[Part] | undefined;
 };
 
 /**
  * Validates a field against the `others`.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
-export function planProfileField(others: readonly ProfileField[], wish: FieldWish): PlannedField {
-  const { type, isInSummary, isRequired, isEditableByUser } = wish;
+export function planProfileField(others: readonly ProfileField[], requested: FieldRequest): PlannedField {
+  const { type, isInSummary, isRequired, isEditableByUser } = requested;
   if (isInSummary && others.filter((other) => other.isInSummary).length >= maximumSummaryFields) {
     throw refused(`Only ${maximumSummaryFields} custom profile fields can be in the profile summary.`);
   }
   if (!isProfileFieldType(type)) throw refused('Invalid field type.');
-  const fieldData = checkedFieldData(type, wish.fieldData);
-  const { name, hint } = wellKnownAccount(type, wish.fieldData) ?? checkedTexts(wish);
+  const fieldData = checkedFieldData(type, requested.fieldData);
+  const { name, hint } = wellKnownAccount(type, requested.fieldData) ?? checkedTexts(requested);
   if (isInSummary && !canBeInSummary(type)) throw refused('Field type not supported in the profile summary.');
   if (others.some((other) => other.name === name)) throw refused('A field with that label already exists.');
   const written = fieldData === undefined ? '' : stringifyJson(fieldData);
@@ -52,21 +52,21 @@ export function planProfileField(others: readonly ProfileField[], wish: FieldWis
 export function planFieldUpdate(
   fields: readonly ProfileField[],
   field: ProfileField,
-  wish: FieldUpdateWish,
+  requested: FieldUpdateRequest,
 ): PlannedField {
   const current = field.fieldData === '' ? {} : (JSON.parse(field.fieldData) as JsonObject);
   const others = fields.filter((other) => other !== field);
-  const fieldData = wish.fieldData ?? current;
+  const fieldData = requested.fieldData ?? current;
   const planned = planProfileField(others, {
     type: field.type,
     fieldData,
-    name: wish.name ?? field.name,
-    hint: wish.hint ?? field.hint,
-    isRequired: wish.isRequired ?? field.isRequired,
-    isEditableByUser: wish.isEditableByUser ?? field.isEditableByUser,
-    isInSummary: wish.isInSummary ?? field.isInSummary,
+    name: requested.name ?? field.name,
+    hint: requested.hint ?? field.hint,
+    isRequired: requested.isRequired ?? field.isRequired,
+    isEditableByUser: requested.isEditableByUser ?? field.isEditableByUser,
+    isInSummary: requested.isInSummary ?? field.isInSummary,
   });
-  if (wellKnownAccount(field.type, current) !== undefined) requireSameAccount(field, planned, wish);
+  if (wellKnownAccount(field.type, current) !== undefined) requireSameAccount(field, planned, requested);
   return planned;
 }
 
@@ -76,15 +76,15 @@ export function optionsOf({ type, fieldData }: Pick<ProfileField, 'type' | 'fiel
   return Object.keys(JSON.parse(fieldData) as JsonObject);
 }
 
-function requireSameAccount(field: ProfileField, planned: PlannedField, wish: FieldUpdateWish): void {
+function requireSameAccount(field: ProfileField, planned: PlannedField, requested: FieldUpdateRequest): void {
   const isSame =
     planned.fieldData === field.fieldData &&
-    (wish.name ?? field.name) === field.name &&
-    (wish.hint ?? field.hint) === field.hint;
+    (requested.name ?? field.name) === field.name &&
+    (requested.hint ?? field.hint) === field.hint;
   if (!isSame) throw refused('The name, hint and data of a well-known account cannot be changed.');
 }
 
-function checkedTexts({ name, hint }: FieldWish): { readonly name: string; readonly hint: string } {
+function checkedTexts({ name, hint }: FieldRequest): { readonly name: string; readonly hint: string } {
   const label = name.trim();
   if (label === '') throw refused('Label cannot be blank.');
   if ([...label].length > maximumNameCharacters)

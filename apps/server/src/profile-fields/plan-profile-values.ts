@@ -4,13 +4,13 @@ import {
   checkedProfileValue,
   isMarkdownType,
   type PeopleFacts,
-  type WishedValue,
+  type RequestedValue,
 } from './profile-value-rules.js';
 
 /** A requested profile value. */
-export interface ProfileValueWish {
+export interface ProfileValueRequest {
   readonly id: number;
-  readonly value: WishedValue;
+  readonly value: RequestedValue;
 }
 
 /** The facts that the rules for profile values need. */
@@ -40,11 +40,11 @@ export interface PlannedValue {
  */
 export function planProfileValues(
   facts: ProfileValueFacts,
-  wishes: readonly ProfileValueWish[],
+  requests: readonly ProfileValueRequest[],
 ): PlannedValue[] {
-  if (new Set(wishes.map(({ id }) => id)).size < wishes.length)
+  if (new Set(requests.map(({ id }) => id)).size < requests.length)
     throw refused('A field may be named only once.');
-  const planned = wishes.map(({ id, value }): PlannedValue => {
+  const planned = requests.map(({ id, value }): PlannedValue => {
     const field = facts.fields.get(id);
     if (field === undefined) throw refused(`Field id ${id} not found.`);
     if (!field.isEditableByUser && !facts.mayEditAll)

@@ -1,4 +1,4 @@
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { PlannedField } from './plan-profile-field.js';
@@ -12,8 +12,8 @@ export async function readProfileFields(db: Kysely<ServerTables>): Promise<Profi
 }
 
 /** Like {@link readProfileFields}, and locks the fields against other changes until the transaction ends. */
-export async function holdProfileFields({ db }: ServerTransaction): Promise<ProfileField[]> {
-  await holdAlone(db, 'profile fields');
+export async function lockProfileFields({ db }: ServerTransaction): Promise<ProfileField[]> {
+  await lockExclusive(db, 'profile fields');
   return readProfileFields(db);
 }
 

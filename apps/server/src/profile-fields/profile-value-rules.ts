@@ -9,7 +9,7 @@ const maximumShortCharacters = 50;
 const maximumLongCharacters = 500;
 
 /** A value as the client sends it: user ids for a people field; null for none. */
-export type WishedValue = string | readonly number[] | null;
+export type RequestedValue = string | readonly number[] | null;
 
 type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
 
@@ -24,7 +24,7 @@ export function isMarkdownType(type: ProfileFieldType): boolean {
 }
 
 /** The ids in a value: a list, or a list as JSON text, depending on the client. `undefined` if it is neither. */
-export function listedIds(value: WishedValue): readonly number[] | undefined {
+export function listedIds(value: RequestedValue): readonly number[] | undefined {
   const list = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
   if (!Array.isArray(list)) return undefined;
   return list.every((id) => Number.isSafeInteger(id)) ? (list as number[]) : undefined;
@@ -36,7 +36,7 @@ export function listedIds(value: WishedValue): readonly number[] | undefined {
  */
 export function checkedProfileValue(
   field: ValueField,
-  value: WishedValue,
+  value: RequestedValue,
   people: PeopleFacts,
 ): string | null {
   if (value === null || value.length === 0) return null;

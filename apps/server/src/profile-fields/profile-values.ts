@@ -3,7 +3,7 @@ import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
-import type { PlannedValue, ProfileValueFacts, ProfileValueWish } from './plan-profile-values.js';
+import type { PlannedValue, ProfileValueFacts, ProfileValueRequest } from './plan-profile-values.js';
 import type { ProfileFieldType } from './profile-field-types.js';
 import { listedIds } from './profile-value-rules.js';
 
@@ -43,9 +43,9 @@ interface ProfileOwner {
 export async function readValueFacts(
   { db }: ServerTransaction,
   { userId, mayEditAll }: ProfileOwner,
-  wishes: readonly ProfileValueWish[],
+  requests: readonly ProfileValueRequest[],
 ): Promise<ProfileValueFacts> {
-  const fieldIds = wishes.map(({ id }) => id);
+  const fieldIds = requests.map(({ id }) => id);
   const fields = await db
     .selectFrom('profile_fields')
     .selectAll()
@@ -54,7 +54,7 @@ export async function readValueFacts(
     .modifyEnd(keepingRows(db))
     .execute();
   const current = (await readProfileData(db, [userId]))(userId);
-  const named = wishes.flatMap(({ value }) => (listedIds(value) ?? []) as UserId[]);
+  const named = requests.flatMap(({ value }) => (listedIds(value) ?? []) as UserId[]);
   const users = await db
     .selectFrom('users')
     .select(['id', 'is_active', 'is_bot'])

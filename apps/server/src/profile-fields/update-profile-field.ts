@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields, requireField } from './change-profile-fields.js';
-import { fieldParameters, fieldWish } from './field-parameters.js';
+import { fieldParameters, fieldRequest } from './field-parameters.js';
 import { optionsOf, planFieldUpdate } from './plan-profile-field.js';
 import { storeProfileField } from './profile-field-store.js';
 
@@ -24,7 +24,7 @@ export const updateProfileField = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     await changeProfileFields(context, actor, async (transaction, fields) => {
       const field = requireField(fields, parameters.field_id);
-      const planned = planFieldUpdate(fields, field, fieldWish(parameters));
+      const planned = planFieldUpdate(fields, field, fieldRequest(parameters));
       await storeProfileField(transaction, field.id, planned, optionsOf(planned));
     });
     return {};

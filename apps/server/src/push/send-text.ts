@@ -58,8 +58,8 @@ export async function sendText(
     const context = { clock, database, publish, realm };
     const message = { senderId, destination, content, rendered, client: 'Internal', readBy: [senderId] };
     const sent = await sendMessages(transaction, context, [message]);
-    const told = await notifyOfMessages(transaction, context, sent);
-    if (!told.has(user.id)) {
+    const notified = await notifyOfMessages(transaction, context, sent);
+    if (!notified.has(user.id)) {
       throw new CommandError(
         `${user.email} has turned off notifications of direct messages in its settings: nothing was sent.`,
       );

@@ -1,6 +1,6 @@
 import { type ChannelId, type GroupId, ProtocolError, refused } from '@waxwing/protocol';
 import { requireAdministrator } from '../authentication/require-administrator.js';
-import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
+import type { GroupSettingValue, SettingRequest } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
@@ -16,9 +16,9 @@ import {
 } from './realm-settings.js';
 
 /** A requested change of the organization. `undefined` leaves a setting as it is. */
-export interface RealmUpdateWish {
+export interface RealmUpdateRequest {
   readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
-  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingWish | undefined>>>;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingRequest | undefined>>>;
 }
 
 /** A planned change of the organization. Omitted settings stay as they are. */
@@ -44,16 +44,16 @@ export interface RealmFacts {
  * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for actors who are not administrators, or not owners for owner settings.
  * BAD_REQUEST for unsuitable channels. Also as {@link planPermission}.
  */
-export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): RealmChange {
-  const asked = Object.entries({ ...wish.settings, ...wish.permissions }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
+export function planRealmUpdate(facts: RealmFacts, requested: RealmUpdateRequest): RealmChange {
+  const asked = Object.entries({ ...requested.settings, ...requested.permissions }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [name]),
   );
   requireGuardian(facts.role, asked);
-  requireChannels(facts, wish);
-  const settings = Object.entries(wish.settings).filter(
+  requireChannels(facts, requested);
+  const settings = Object.entries(requested.settings).filter(
     ([name, value]) => value !== undefined && value !== facts.settings[name as RealmSettingName],
   );
-  const permissions = Object.entries(wish.permissions).flatMap(([key, each]) => {
+  const permissions = Object.entries(requested.permissions).flatMap(([key, each]) => {
     const name = key as PermissionName<'realm'>;
     if (each === undefined) return [];
     const { nobodyId, known } = facts;
@@ -64,7 +64,7 @@ export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): Realm
   return { settings: Object.fromEntries(settings), permissions: Object.fromEntries(permissions) };
 }
 
-function requireChannels({ channels }: RealmFacts, { settings }: RealmUpdateWish): void {
+function requireChannels({ channels }: RealmFacts, { settings }: RealmUpdateRequest): void {
   for (const name of channelSettingNames) {
     const id = settings[name] ?? noChannel;
     if (id === noChannel) continue;

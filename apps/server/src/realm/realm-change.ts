@@ -15,19 +15,21 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { RoleGroupName } from '../permissions/role-groups.js';
 import type { ServerTransaction } from '../tables.js';
-import type { RealmChange, RealmFacts, RealmUpdateWish } from './plan-realm-update.js';
+import type { RealmChange, RealmFacts, RealmUpdateRequest } from './plan-realm-update.js';
 import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
 import { channelSettingNames, type RealmSettingName } from './realm-settings.js';
 
-/** Reads the facts for a change of the organization. The caller has locked groups and settings (`holdGroups`). */
+/** Reads the facts for a change of the organization. The caller has locked groups and settings (`lockGroups`). */
 export async function readRealmFacts(
   transaction: ServerTransaction,
   role: RealmFacts['role'],
-  { permissions, settings }: RealmUpdateWish,
+  { permissions, settings }: RealmUpdateRequest,
 ): Promise<RealmFacts> {
   const { db } = transaction;
-  const named = namedIn(Object.values(permissions).flatMap((wish) => (wish === undefined ? [] : [wish.new])));
+  const named = namedIn(
+    Object.values(permissions).flatMap((requested) => (requested === undefined ? [] : [requested.new])),
+  );
   return {
     role,
     settings: await readRealmSettings(db),
@@ -41,7 +43,7 @@ export async function readRealmFacts(
 /** The channels that the settings name, without archived ones. Locked until the transaction ends. */
 async function channelsAmong(
   { db }: ServerTransaction,
-  settings: RealmUpdateWish['settings'],
+  settings: RealmUpdateRequest['settings'],
 ): Promise<RealmFacts['channels']> {
   const ids = channelSettingNames.flatMap((name) => settings[name] ?? []);
   if (ids.length === 0) return [];

@@ -67,13 +67,13 @@ export const realmState = initialState({
   }),
   fetch: readRealm,
   async fetchForSpectator(context) {
-    const { realm_welcome_message_custom_text: _, ...told } = await readRealm(context);
+    const { realm_welcome_message_custom_text: _, ...notified } = await readRealm(context);
     const known = await spectatorChannelIds(context.database.db);
     const named = channelSettingNames.map((name) => {
-      const id = told[`realm_${name}`];
+      const id = notified[`realm_${name}`];
       return [name, known.has(id) ? id : noChannel] as const;
     });
-    return { ...told, ...prefixed(named) };
+    return { ...notified, ...prefixed(named) };
   },
 });
 

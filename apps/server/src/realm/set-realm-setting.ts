@@ -2,7 +2,7 @@ import { parseJsonOrUndefined } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import { createPublisher } from '../event-queues/publish-events.js';
 import { queueNotifier } from '../event-queues/queue-listeners.js';
 import {
@@ -10,12 +10,12 @@ import {
   groupSettingValueShape,
   writeValue,
 } from '../permissions/group-setting-value.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { permissionNames, permissionSetting } from '../permissions/permission-settings.js';
 import { readPermissions } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerDatabase, ServerTables } from '../tables.js';
-import { planRealmUpdate, type RealmUpdateWish } from './plan-realm-update.js';
+import { planRealmUpdate, type RealmUpdateRequest } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
 import { readRealmSettings } from './realm-setting-store.js';
 import { guardianOf, isRealmPermissionName, isRealmSettingName, realmSettings } from './realm-settings.js';
@@ -57,14 +57,14 @@ export async function setRealmSetting(
   clock: Clock,
   { name, text }: { readonly name: string; readonly text: string },
 ): Promise<boolean> {
-  const wish = await readWish(database.db, name, text);
+  const requested = await readRequest(database.db, name, text);
   const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
   return database.write(async (transaction) => {
-    await holdGroups(transaction);
-    const facts = await readRealmFacts(transaction, 'operator', wish);
-    const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
-    const audience = await everybody(transaction.db);
+    await lockGroups(transaction);
+    const facts = await readRealmFacts(transaction, 'operator', requested);
+    const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), now);
+    const audience = await allActiveUserIds(transaction.db);
     await publish(
       transaction,
       events.map((event) => ({ event, audience })),
@@ -73,7 +73,11 @@ export async function setRealmSetting(
   });
 }
 
-async function readWish(db: Kysely<ServerTables>, name: string, text: string): Promise<RealmUpdateWish> {
+async function readRequest(
+  db: Kysely<ServerTables>,
+  name: string,
+  text: string,
+): Promise<RealmUpdateRequest> {
   if (isRealmSettingName(name)) {
     const { success, data, error } = realmSettings[name].parameter.safeParse(text);
     if (!success) throw new CommandError(`Invalid ${name}: ${error.issues[0]?.message}.`);

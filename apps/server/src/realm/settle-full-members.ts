@@ -1,5 +1,5 @@
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { readRealmSetting } from './realm-setting-store.js';
@@ -11,11 +11,11 @@ export async function settleFullMembers({
   publish,
 }: Pick<ServerContext, 'clock' | 'database' | 'publish'>): Promise<void> {
   const now = clock();
-  await database.writeAlone(async (transaction) => {
+  await database.writeSingle(async (transaction) => {
     const { db } = transaction;
     const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
     const events = memberEvents(await settleRoleGroups(db, { waitingPeriodDays, now }));
-    const audience = events.length === 0 ? [] : await everybody(db);
+    const audience = events.length === 0 ? [] : await allActiveUserIds(db);
     await publish(
       transaction,
       events.map((event) => ({ event, audience })),

@@ -2,9 +2,9 @@ import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/htt
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { everybody } from '../event-queues/everybody.js';
-import { type SettingWish, settingWishShape } from '../permissions/group-setting-value.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
+import { type SettingRequest, settingRequestShape } from '../permissions/group-setting-value.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
 import { planRealmUpdate } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
@@ -16,7 +16,7 @@ type SettingParameters = {
 };
 type PermissionParameters = Record<
   PermissionName<'realm'>,
-  ReturnType<typeof optionalJsonParameter<typeof settingWishShape>>
+  ReturnType<typeof optionalJsonParameter<typeof settingRequestShape>>
 >;
 
 const settingParameters = Object.fromEntries(
@@ -24,7 +24,7 @@ const settingParameters = Object.fromEntries(
 ) as SettingParameters;
 
 const permissionParameters = Object.fromEntries(
-  permissionNames('realm').map((name) => [name, optionalJsonParameter(settingWishShape)]),
+  permissionNames('realm').map((name) => [name, optionalJsonParameter(settingRequestShape)]),
 ) as PermissionParameters;
 
 /**
@@ -54,22 +54,22 @@ export const updateRealm = operation({
   ],
   async handle({ clock, publish }: ServerContext, { actor, parameters }) {
     const now = clock();
-    const wish = {
+    const requested = {
       settings: among<Partial<RealmSettingValues>>(parameters, Object.keys(realmSettings)),
-      permissions: among<Partial<Record<PermissionName<'realm'>, SettingWish>>>(
+      permissions: among<Partial<Record<PermissionName<'realm'>, SettingRequest>>>(
         parameters,
         permissionNames('realm'),
       ),
     };
     await actor.change(async (transaction, { role }) => {
-      const facts = await readRealmFacts(transaction, role, wish);
-      const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
-      const audience = await everybody(transaction.db);
+      const facts = await readRealmFacts(transaction, role, requested);
+      const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), now);
+      const audience = await allActiveUserIds(transaction.db);
       await publish(
         transaction,
         events.map((event) => ({ event, audience })),
       );
-    }, holdGroups);
+    }, lockGroups);
     return {};
   },
 });

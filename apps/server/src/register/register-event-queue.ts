@@ -9,7 +9,7 @@ import { type ClientCapability, clientCapabilitiesShape } from '../event-queues/
 import {
   insertQueue,
   maximumQueueLifetimeMilliseconds,
-  type QueueWish,
+  type QueueRequest,
   queueLifetimeMilliseconds,
 } from '../event-queues/event-queue-store.js';
 import type { AskingClient, StateContext } from '../event-queues/initial-state.js';
@@ -102,7 +102,7 @@ export const registerEventQueue = operation({
       const state = await readForSpectator(context, asked, signal);
       return { queue_id: null, last_event_id: -1, ...server, ...state };
     }
-    const wish = {
+    const requested = {
       eventTypes: types,
       capabilities,
       appliesMarkdown: parameters.apply_markdown,
@@ -113,7 +113,7 @@ export const registerEventQueue = operation({
     };
     const register = async () => {
       // Others of the line came first: what the requester may know is judged by what they are now.
-      const { queueId, held } = await makeQueue(context, actor, wish);
+      const { queueId, held } = await makeQueue(context, actor, requested);
       const read = (db: StateContext['database']['db']) =>
         fetchStates({ ...context, database: { db } }, held, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
@@ -155,17 +155,17 @@ interface Asked {
 async function makeQueue(
   { clock, queueListeners }: ServerContext,
   actor: Requester,
-  wish: QueueWish,
+  requested: QueueRequest,
 ): Promise<{ readonly queueId: string; readonly held: KnownUser }> {
   const queueId = randomUUID();
   const now = clock();
   const { id: userId } = actor;
   return actor.change(async (transaction, held) => {
-    if (wish.hasAllPublicChannels && held.role === roles.guest) {
+    if (requested.hasAllPublicChannels && held.role === roles.guest) {
       throw refused('User not authorized for this query');
     }
     await makeSystemBots(transaction);
-    const surplus = await insertQueue(transaction.db, { ...wish, queueId, userId }, now);
+    const surplus = await insertQueue(transaction.db, { ...requested, queueId, userId }, now);
     for (const gone of surplus) await queueListeners.notify(transaction, gone);
     return { queueId, held };
   });
@@ -182,11 +182,11 @@ async function fetchStates(
     if (types?.includes(state.eventType) === false) continue;
     if (state.alsoNeeds !== undefined && types?.includes(state.alsoNeeds) === false) continue;
     if (state.withheldWith !== undefined && types?.includes(state.withheldWith)) continue;
-    const told =
+    const notified =
       actor === undefined
         ? await state.fetchForSpectator?.(context, client)
         : await state.fetch(context, actor, client);
-    Object.assign(all, told);
+    Object.assign(all, notified);
   }
   return all;
 }

@@ -1,5 +1,5 @@
 import { renderMarkdown } from '@waxwing/markdown';
-import { anybody, noParameters, operation } from '@waxwing/service/http';
+import { anyone, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { hasPublicAccess } from '../realm/public-access.js';
@@ -28,7 +28,7 @@ export const getServerSettings = operation({
   method: 'GET',
   path: '/api/v1/server_settings',
   summary: 'What a client must know before anybody signs in.',
-  actor: anybody,
+  actor: anyone,
   parameters: noParameters,
   answer: z.object({
     zulip_feature_level: z.number().int(),

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { hashCredential, Secret } from '@waxwing/service/config';
-import { anybody, operation } from '@waxwing/service/http';
+import { anyone, operation } from '@waxwing/service/http';
 import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { generateApiKey } from '../authentication/api-key.js';
@@ -11,7 +11,7 @@ import { insertSignInKey } from '../authentication/sign-in-key-store.js';
 import type { ServerContext } from '../context.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
 import { maximumAddressCharacters } from '../users/email-address.js';
-import { type ProvenHolder, provePassword } from './prove-password.js';
+import { provePassword, type VerifiedUser } from './prove-password.js';
 
 /**
  * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. Refuses with
@@ -23,7 +23,7 @@ export const fetchApiKey = operation({
   method: 'POST',
   path: '/api/v1/fetch_api_key',
   summary: "Answers a new API key for a person's e-mail address and password.",
-  actor: anybody,
+  actor: anyone,
   parameters: z.object({
     username: textOfAtMost(maximumAddressCharacters),
     password: textOfAtMost(passwordLength.maximum).transform((text) => new Secret(text)),
@@ -44,7 +44,7 @@ export const fetchApiKey = operation({
 /** Issues a key, unless the person was deactivated or the password replaced in the meantime. */
 async function giveKey(
   { clock, database }: ServerContext,
-  { id, passwordHash }: ProvenHolder,
+  { id, passwordHash }: VerifiedUser,
   name: string,
 ): Promise<Secret<string>> {
   const apiKey = generateApiKey();

@@ -2,12 +2,12 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import { rateLimitHit } from '@waxwing/service/http';
 import { matchesPassword } from '../authentication/password-hash.js';
-import { findPassword, type PasswordHolder } from '../authentication/password-store.js';
+import { findPassword, type PasswordUser } from '../authentication/password-store.js';
 import { takeSignInTry } from '../authentication/sign-in-failure-store.js';
 import type { ServerContext } from '../context.js';
 
 /** A name and password to verify. */
-export interface PasswordClaim {
+export interface PasswordAttempt {
   readonly name: string;
   readonly password: Secret<string>;
   /** The client's address; `undefined` if unknown. */
@@ -17,7 +17,7 @@ export interface PasswordClaim {
 }
 
 /** A person with a verified password, and the hash that it matched. */
-export interface ProvenHolder extends PasswordHolder {
+export interface VerifiedUser extends PasswordUser {
   readonly passwordHash: string;
 }
 
@@ -32,7 +32,7 @@ const waitAgainSeconds = 1;
  * after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name
  * or address with too many failures, and if the queue is full.
  */
-export async function provePassword(context: Context, claim: PasswordClaim): Promise<ProvenHolder> {
+export async function provePassword(context: Context, claim: PasswordAttempt): Promise<VerifiedUser> {
   const { addressFailures, clock, hashLine } = context;
   const { address, name, signal } = claim;
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
@@ -55,8 +55,8 @@ export async function provePassword(context: Context, claim: PasswordClaim): Pro
 /** The person with this name and password; `undefined` if they do not match. If it throws, no password was tested. */
 async function prove(
   { clock, database }: Context,
-  { name, password }: PasswordClaim,
-): Promise<ProvenHolder | undefined> {
+  { name, password }: PasswordAttempt,
+): Promise<VerifiedUser | undefined> {
   const taken = await database.write((transaction) => takeSignInTry(transaction, name, clock()));
   if (taken.kind !== 'taken') {
     throw rateLimitHit(

@@ -6,7 +6,7 @@ import { requireKnownChannel } from '../channels/known-channels.js';
 import type { ServerContext } from '../context.js';
 import { noSuchUser } from '../users/no-such-user.js';
 import { findDetails } from '../users/user-details.js';
-import { readSightOf } from '../users/user-sight.js';
+import { readVisibilityOf } from '../users/user-visibility.js';
 
 /**
  * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: whether a user is subscribed to a channel. Refuses with
@@ -22,7 +22,7 @@ export const getSubscriptionStatus = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     const target = await findDetails(db, { kind: 'id', id: parameters.user_id }, actor);
-    const sees = await readSightOf(db, actor);
+    const sees = await readVisibilityOf(db, actor);
     if (target === undefined || !sees(target)) throw noSuchUser();
     const { id } = await requireKnownChannel(db, actor, parameters.stream_id);
     const row = await db

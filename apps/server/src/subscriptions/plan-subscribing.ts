@@ -4,7 +4,7 @@ import { mayAddSubscribers, readsChannel } from '../channels/channel-rules.js';
 import type { Channel } from '../channels/channel-store.js';
 import {
   type NewChannelFacts,
-  type NewChannelsWish,
+  type NewChannelsRequest,
   type PlannedChannel,
   planChannelCreation,
 } from '../channels/plan-channel-creation.js';
@@ -24,7 +24,7 @@ export interface SubscribingFacts extends NewChannelFacts {
   readonly userIds: readonly UserId[];
 }
 
-export interface SubscribingWish extends NewChannelsWish {
+export interface SubscribeRequest extends NewChannelsRequest {
   readonly channels: readonly WantedChannel[];
   /** Whether one channel that cannot be joined fails the whole request. */
   readonly isAllOrNothing: boolean;
@@ -38,12 +38,12 @@ export interface SubscribingPlan {
 }
 
 /** Plans which channels are created and joined. @throws ProtocolError with the reason for a refusal. */
-export function planSubscribing(facts: SubscribingFacts, wish: SubscribingWish): SubscribingPlan {
-  const named = new Map(wish.channels.map((channel) => [channel.name.trim().toLowerCase(), channel]));
+export function planSubscribing(facts: SubscribingFacts, requested: SubscribeRequest): SubscribingPlan {
+  const named = new Map(requested.channels.map((channel) => [channel.name.trim().toLowerCase(), channel]));
   const missing = [...named].filter(([name]) => !facts.existing.has(name)).map(([, channel]) => channel);
   const there = [...named.keys()].flatMap((name) => facts.existing.get(name) ?? []);
   const closed = there.filter((access) => access.channel.isArchived || !readsChannel(access));
-  if (closed.length > 0 && wish.isAllOrNothing) {
+  if (closed.length > 0 && requested.isAllOrNothing) {
     throw refused(`Unable to access channel (${closed.map(({ channel }) => channel.name).join(', ')}).`);
   }
   const open = there.filter((access) => !closed.includes(access));
@@ -53,7 +53,7 @@ export function planSubscribing(facts: SubscribingFacts, wish: SubscribingWish):
     : undefined;
   if (refusing !== undefined) throw insufficientPermission();
   return {
-    create: planChannelCreation(facts, wish, missing),
+    create: planChannelCreation(facts, requested, missing),
     join: open.map(({ channel }) => channel),
     unauthorized: closed.map(({ channel }) => channel.name),
   };

@@ -7,7 +7,7 @@ import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
 import { idOfDummyAddress, visibilitiesFor } from '../users/address-visibility.js';
-import { readSightOf } from '../users/user-sight.js';
+import { readVisibilityOf } from '../users/user-visibility.js';
 
 const principal = z.union(
   [z.number().int().positive(), z.string().min(1).max(320)],
@@ -44,7 +44,7 @@ export async function findPrincipals(
   );
   const ids = meant.filter((name) => typeof name === 'number');
   const addresses = meant.filter((name) => typeof name === 'string');
-  const sees = await readSightOf(db, actor);
+  const sees = await readVisibilityOf(db, actor);
   const byId = new Set<number>((await activeAmong(db, ids)).filter(sees).map(({ id }) => id));
   const known = (await activeWithAddresses(db, addresses, actor)).filter(sees);
   const byAddress = new Map(known.map(({ id, email }) => [email, id]));

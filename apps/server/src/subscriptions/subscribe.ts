@@ -28,8 +28,8 @@ import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
 import type { ServerContext } from '../context.js';
 import { renderDescriptions } from '../messages/render-content.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
-import { holdGroups } from '../permissions/hold-groups.js';
 import { readReferences } from '../permissions/known-references.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { permissionsAmong, permissionValueParameters } from '../permissions/permission-parameters.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { roleGroupId, roleGroupIds } from '../permissions/permission-store.js';
@@ -38,9 +38,9 @@ import type { ServerTransaction } from '../tables.js';
 import { namesByUser } from './names-by-user.js';
 import {
   planSubscribing,
+  type SubscribeRequest,
   type SubscribingFacts,
   type SubscribingPlan,
-  type SubscribingWish,
 } from './plan-subscribing.js';
 import { findPrincipals, principalList } from './principals.js';
 import { colorShape } from './subscription-color.js';
@@ -102,24 +102,24 @@ export const subscribe = operation({
   }),
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID', 'CHANNEL_ALREADY_EXISTS'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const wish = readWish(parameters);
-    const work = async (transaction: ServerTransaction, held: KnownUser) => {
-      requireNoGuest(held);
+    const requested = readRequest(parameters);
+    const work = async (transaction: ServerTransaction, locked: KnownUser) => {
+      requireNoGuest(locked);
       const facts = await readFacts(transaction, context, {
-        actor: held,
-        wish,
+        actor: locked,
+        requested,
         principals: parameters.principals,
         announces: parameters.announce,
       });
-      const plan = planSubscribing(facts, wish);
-      const done = await applySubscribing(transaction, context, { facts, plan, wish });
-      return { ...done, ...(wish.isAllOrNothing ? {} : { unauthorized: [...plan.unauthorized] }) };
+      const plan = planSubscribing(facts, requested);
+      const done = await applySubscribing(transaction, context, { facts, plan, requested });
+      return { ...done, ...(requested.isAllOrNothing ? {} : { unauthorized: [...plan.unauthorized] }) };
     };
-    return actor.change(work, valuesOf(wish).length > 0 ? holdGroups : undefined);
+    return actor.change(work, valuesOf(requested).length > 0 ? lockGroups : undefined);
   },
 });
 
-function readWish(parameters: z.output<typeof subscribe.parameters>): SubscribingWish {
+function readRequest(parameters: z.output<typeof subscribe.parameters>): SubscribeRequest {
   return {
     channels: parameters.subscriptions.map(({ name, description, color }) => ({
       name,
@@ -140,7 +140,7 @@ function readWish(parameters: z.output<typeof subscribe.parameters>): Subscribin
   };
 }
 
-function valuesOf({ permissions }: SubscribingWish): GroupSettingValue[] {
+function valuesOf({ permissions }: SubscribeRequest): GroupSettingValue[] {
   return Object.values(permissions).flatMap((value) => value ?? []);
 }
 
@@ -148,7 +148,7 @@ const maximumSubscriptions = 10_000;
 
 interface Asked {
   readonly actor: PermissionHolder;
-  readonly wish: SubscribingWish;
+  readonly requested: SubscribeRequest;
   readonly principals: z.output<typeof principalList> | undefined;
   readonly announces: boolean;
 }
@@ -161,29 +161,29 @@ interface Facts extends SubscribingFacts {
 async function readFacts(
   transaction: ServerTransaction,
   { offersWebPublicChannels, realm }: ServerContext,
-  { actor, wish, principals, announces }: Asked,
+  { actor, requested, principals, announces }: Asked,
 ): Promise<Facts> {
   const { db } = transaction;
-  const known = await readReferences(transaction, namedIn(valuesOf(wish)));
+  const known = await readReferences(transaction, namedIn(valuesOf(requested)));
   // Private channels are not announced.
   const placeId =
-    announces && wish.privacy.isPrivate !== true
+    announces && requested.privacy.isPrivate !== true
       ? await announcementsChannelId(db, 'new_stream_announcements_stream_id')
       : undefined;
-  const names = wish.channels.map(({ name }) => name.trim());
+  const names = requested.channels.map(({ name }) => name.trim());
   const found = await lockNamedChannels(transaction, names, placeId === undefined ? [] : [placeId]);
   const access = await readChannelAccess(db, actor, [...found.values()]);
   const roleGroups = await roleGroupIds(db);
   const userIds =
     principals === undefined ? [actor.id] : await findPrincipals(db, principals, { actor, realm });
-  if (userIds.length * wish.channels.length > maximumSubscriptions)
+  if (userIds.length * requested.channels.length > maximumSubscriptions)
     throw refused(`At most ${maximumSubscriptions} subscriptions can be made at once`);
   return {
     rights: await readRealmRights(db, actor, { serverOffersWebPublic: offersWebPublicChannels }),
     nobodyId: roleGroupId(roleGroups, 'role:nobody'),
     everyoneId: roleGroupId(roleGroups, 'role:everyone'),
     known,
-    isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(transaction, wish.folderId)),
+    isFolderKnown: requested.folderId !== undefined && (await isKnownFolder(transaction, requested.folderId)),
     existing: new Map([...access.values()].map((each) => [each.channel.name.toLowerCase(), each])),
     userIds,
     announcements: [...found.values()].find(({ id, isArchived }) => id === placeId && !isArchived),
@@ -193,13 +193,13 @@ async function readFacts(
 interface Planned {
   readonly facts: Facts;
   readonly plan: SubscribingPlan;
-  readonly wish: SubscribingWish;
+  readonly requested: SubscribeRequest;
 }
 
 async function applySubscribing(
   transaction: ServerTransaction,
   context: ServerContext,
-  { facts, plan, wish }: Planned,
+  { facts, plan, requested }: Planned,
 ) {
   const { clock, publish } = context;
   const { db } = transaction;
@@ -208,7 +208,7 @@ async function applySubscribing(
   const rendered = await renderDescriptions(db, context, facts.rights.actor, texts);
   const made = await insertChannels(transaction, plan.create, { now, rendered });
   const channels = [...plan.join, ...made];
-  const colors = new Map(wish.channels.map(({ name, color }) => [name.trim().toLowerCase(), color]));
+  const colors = new Map(requested.channels.map(({ name, color }) => [name.trim().toLowerCase(), color]));
   const wanted = channels.flatMap(({ id, name }) =>
     facts.userIds.map((userId) => ({ channelId: id, userId, color: colors.get(name.toLowerCase()) })),
   );

@@ -9,7 +9,7 @@ import { eventsOfLeaving } from '../channels/subscription-events.js';
 import { removeSubscriptions } from '../channels/subscription-store.js';
 import type { ServerContext } from '../context.js';
 import { readLeftChannels } from '../messages/flags/read-left-channels.js';
-import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
+import { retractFromUsersWhoLeft } from '../messages/push/withdraw-notifications.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import { findPrincipals, principalList } from './principals.js';
@@ -39,20 +39,22 @@ export const unsubscribe = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { publish, realm } = context;
     const names = parameters.subscriptions.map((name) => name.trim());
-    return actor.change(async (transaction, held) => {
+    return actor.change(async (transaction, locked) => {
       const { db } = transaction;
       const found = await lockNamedChannels(transaction, names);
-      const access = await readChannelAccess(db, held, [...found.values()]);
+      const access = await readChannelAccess(db, locked, [...found.values()]);
       const known = requireAll(names, access);
       const { principals } = parameters;
       const userIds =
-        principals === undefined ? [held.id] : await findPrincipals(db, principals, { actor: held, realm });
-      const isAboutOthers = userIds.some((id) => id !== held.id);
+        principals === undefined
+          ? [locked.id]
+          : await findPrincipals(db, principals, { actor: locked, realm });
+      const isAboutOthers = userIds.some((id) => id !== locked.id);
       if (isAboutOthers && !known.every(mayRemoveSubscribers)) throw insufficientPermission();
       const channels = known.map(({ channel }) => channel);
       const wanted = channels.flatMap(({ id }) => userIds.map((userId) => ({ channelId: id, userId })));
       const removed = await removeSubscriptions(db, wanted);
-      await withdrawFromLeavers(transaction, context, {
+      await retractFromUsersWhoLeft(transaction, context, {
         userIds: ascendingIds(removed.map(({ userId }) => userId)),
         channelIds: ascendingIds(removed.map(({ channelId }) => channelId)),
       });

@@ -10,7 +10,7 @@ import {
 } from '../channels/inherited-notifications.js';
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import { possibleId } from '../permissions/id-lists.js';
 import type { ServerTransaction } from '../tables.js';
 import { colorShape } from './subscription-color.js';
@@ -70,9 +70,9 @@ export const updateSubscriptions = operation({
   async handle({ publish }: ServerContext, { actor, parameters }) {
     const changes = lastOfEach(parameters.subscription_data.map(toStored));
     await actor.change(async (transaction, { id: userId }) => {
-      await holdSubscriptions(transaction, userId, changes);
+      await lockSubscriptions(transaction, userId, changes);
       // One statement per property and value, for any number of channels.
-      for (const same of gatheredBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
+      for (const same of groupedBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
         await store(transaction, userId, same);
       }
       const inherited = (await readInherited(transaction.db, [userId]))(userId);
@@ -92,12 +92,12 @@ function toStored({ stream_id: channelId, property, value }: Change): StoredChan
 
 /** Keeps only the last change of each property of each channel. */
 function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
-  const same = gatheredBy(changes, ({ channelId, property }) => `${channelId} ${property}`);
+  const same = groupedBy(changes, ({ channelId, property }) => `${channelId} ${property}`);
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
 /** Locks the changed rows, in the order that all other code uses. Another order would deadlock. */
-async function holdSubscriptions(
+async function lockSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,
   changes: readonly StoredChange[],
@@ -157,8 +157,8 @@ function eventsOf(
   if (value !== null) return [{ event: event(property, value), audience }];
   const variantFor: PublishedEvent['variantFor'] = (queue) => {
     const knowsNull = queue.can('notification_settings_null');
-    const held = knowsNull ? null : inherited[property as InheritedName];
-    return { key: String(knowsNull), write: () => event(property, held) };
+    const locked = knowsNull ? null : inherited[property as InheritedName];
+    return { key: String(knowsNull), write: () => event(property, locked) };
   };
   return [{ event: { type: 'subscription' }, variantFor, audience }];
 }

@@ -5,7 +5,7 @@ import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
 import type { ServerContext } from '../context.js';
 import { readTopic } from '../messages/topic-text.js';
-import { requireRoomForWish, storeTopicWishes } from '../messages/topics/user-topic-store.js';
+import { requireRoomForTopicPolicy, storeTopicPolicies } from '../messages/topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../messages/topics/visibility-policies.js';
 import { realmLimits } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
@@ -34,11 +34,11 @@ export const updateUserTopic = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { stream_id: channelId, visibility_policy: policy } = parameters;
     const topic = readTopic(parameters.topic);
-    await actor.change(async (transaction, held) => {
-      await requireKnownChannel(transaction.db, held, channelId);
-      const wish = { userId: held.id, channelId, topic, policy };
-      await requireRoomForWish(transaction.db, wish);
-      await storeTopicWishes(transaction, context, [wish]);
+    await actor.change(async (transaction, locked) => {
+      await requireKnownChannel(transaction.db, locked, channelId);
+      const requested = { userId: locked.id, channelId, topic, policy };
+      await requireRoomForTopicPolicy(transaction.db, requested);
+      await storeTopicPolicies(transaction, context, [requested]);
     });
     return {};
   },

@@ -31,13 +31,13 @@ const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_
  * Reads `SERVER_UPLOADS` and the related variables. The default is a folder beside the database file, if there is one.
  */
 export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
-  const place = reader.optional('UPLOADS') ?? defaultPlace(databaseUrl);
+  const place = reader.optional('UPLOADS') ?? defaultLocation(databaseUrl);
   const quotaMib = reader.integer('UPLOADS_QUOTA_MIB', 0, quotaRangeMib);
   const store = readStore(reader, place);
   return { store, quotaBytes: quotaMib === 0 ? undefined : quotaMib * mebibyte };
 }
 
-function defaultPlace(databaseUrl: string): string | undefined {
+function defaultLocation(databaseUrl: string): string | undefined {
   const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
   return file === undefined ? undefined : `disk:${join(dirname(file), 'uploads')}`;
 }

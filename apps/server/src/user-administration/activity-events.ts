@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { eventsOfPeerActivity } from '../channels/peer-events.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { eventsOfMemberActivity } from '../groups/member-events.js';
 import type { ServerTables } from '../tables.js';
@@ -17,7 +17,7 @@ export async function eventsOfActivityEverywhere(
   isActive: boolean,
 ): Promise<PublishedEvent[]> {
   const ids = users.map(({ id }) => id);
-  const audience = await everybody(db);
+  const audience = await allActiveUserIds(db);
   const members = await eventsOfMemberActivity(db, isActive ? 'add_members' : 'remove_members', ids);
   return [
     ...(await eventsOfActivity(db, users, isActive)),

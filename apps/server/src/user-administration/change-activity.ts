@@ -4,7 +4,7 @@ import { hashCredential } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { commandContext } from '../users/command-context.js';
@@ -55,7 +55,7 @@ function change<Result>(
   const context = { ...commandContext(database, clock), database };
   return database
     .write(async (transaction) => {
-      await holdGroups(transaction);
+      await lockGroups(transaction);
       return work(context, transaction);
     })
     .catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { noAnswer, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human, type Requester, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 import { type Both, lockBoth } from '../users/lock-both.js';
@@ -49,14 +49,14 @@ export const deactivateOwnUser = operation({
   async handle(context: ServerContext, { actor }) {
     const self = { kind: 'id', id: actor.id } as const;
     await actor.change(
-      async (transaction, held) => {
-        const target = await lockDetails(transaction, self, held);
+      async (transaction, locked) => {
+        const target = await lockDetails(transaction, self, locked);
         if (target === undefined) throw noSuchUser();
         await deactivate(context, transaction, target);
       },
       // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
       async (transaction) => {
-        await holdGroups(transaction);
+        await lockGroups(transaction);
         await lockDetails(transaction, self, actor);
       },
     );
@@ -97,11 +97,11 @@ async function changeOther(
   change: ActivityChange,
 ): Promise<Record<string, never>> {
   const name = readUserName(parameters.user_id_or_email, context.realm);
-  await actor.change(async (transaction, held) => {
-    const both = await lockBoth(transaction, held, name);
+  await actor.change(async (transaction, locked) => {
+    const both = await lockBoth(transaction, locked, name);
     requireOwnerForOwner(both);
     await change(context, transaction, both.target);
-  }, holdGroups);
+  }, lockGroups);
   return {};
 }
 

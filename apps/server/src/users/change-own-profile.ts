@@ -1,9 +1,9 @@
 import type { Requester } from '../authentication/authenticate.js';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ServerContext } from '../context.js';
-import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
+import { type ProfileValueRequest, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
-import { readersOf } from './user-sight.js';
+import { readersOf } from './user-visibility.js';
 
 /**
  * Changes the requester's own profile values and publishes events to users who can see the requester, in one
@@ -13,14 +13,14 @@ import { readersOf } from './user-sight.js';
 export async function changeOwnProfile(
   { publish, realm }: Pick<ServerContext, 'publish' | 'realm'>,
   actor: Requester,
-  wishes: readonly ProfileValueWish[],
+  requests: readonly ProfileValueRequest[],
 ): Promise<void> {
-  await actor.change(async (transaction, held) => {
-    const owner = { userId: held.id, mayEditAll: isAdministrator(held.role) };
-    const values = planProfileValues(await readValueFacts(transaction, owner, wishes), wishes);
-    const events = await applyProfileValues(transaction, held.id, values, realm.url);
+  await actor.change(async (transaction, locked) => {
+    const owner = { userId: locked.id, mayEditAll: isAdministrator(locked.role) };
+    const values = planProfileValues(await readValueFacts(transaction, owner, requests), requests);
+    const events = await applyProfileValues(transaction, locked.id, values, realm.url);
     if (events.length === 0) return;
-    const audience = await readersOf(transaction.db, held);
+    const audience = await readersOf(transaction.db, locked);
     await publish(
       transaction,
       events.map((event) => ({ event, audience })),

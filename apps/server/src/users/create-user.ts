@@ -1,11 +1,11 @@
 import { refused } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { storePassword } from '../authentication/password-store.js';
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import type { ServerPublish } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { lockGroups } from '../permissions/lock-groups.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
@@ -25,7 +25,7 @@ export interface UserToCreate extends NewUser {
   readonly passwordHash?: string | undefined;
 }
 
-interface Surroundings {
+interface NewUserContext {
   readonly publish: ServerPublish;
   readonly realm: Pick<PushRealm, 'url'>;
   /** Unix milliseconds. */
@@ -39,11 +39,11 @@ interface Surroundings {
  */
 export async function createUser(
   transaction: ServerTransaction,
-  { publish, realm, now }: Surroundings,
+  { publish, realm, now }: NewUserContext,
   { passwordHash, ...wanted }: UserToCreate,
 ): Promise<User> {
   const { db } = transaction;
-  await holdGroups(transaction);
+  await lockGroups(transaction);
   const { email } = wanted;
   if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
     throw refused('This is not an e-mail address that a user can have.');
@@ -60,7 +60,7 @@ export async function createUser(
     transaction,
     await eventsOfNewUser(db, await detailsOf(transaction, { ...wanted, id }), realm),
   );
-  const audience = await everybody(db);
+  const audience = await allActiveUserIds(db);
   await publish(
     transaction,
     memberEvents(memberships).map((event) => ({ event, audience })),

@@ -7,7 +7,7 @@ import { noSuchUser } from './no-such-user.js';
 import { findDetails } from './user-details.js';
 import { avatarAlias, readUserName, recordParameters, userNameParameter } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
-import { readSightOf } from './user-sight.js';
+import { readVisibilityOf } from './user-visibility.js';
 
 /**
  * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one, if the
@@ -24,7 +24,7 @@ export const getUser = operation({
   answer: z.object({ user: userRecord }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader, parameters }) {
-    const sees = await readSightOf(db, reader);
+    const sees = await readVisibilityOf(db, reader);
     const found = await findDetails(db, readUserName(parameters.user_id_or_email, realm), reader);
     if (found === undefined || !sees(found)) throw noSuchUser();
     const options = {

@@ -8,7 +8,7 @@ import { detailsInPieces } from './user-details.js';
 import { userOrSpectator } from './user-or-spectator.js';
 import { avatarAlias, recordParameters } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
-import { readSightOf } from './user-sight.js';
+import { readVisibilityOf } from './user-visibility.js';
 
 /**
  * `GET /api/v1/users` (docs/chat-api.md, section 7): the users and bots that the reader can see, including
@@ -28,7 +28,7 @@ export const getUsers = operation({
   async handle({ database, realm }: ServerContext, { actor: reader, parameters }) {
     const { user_ids: ids, client_external_avatar, include_custom_profile_fields } = parameters;
     const options = { reader, realm, clientMakesAvatars: client_external_avatar };
-    const sees = await readSightOf(database.db, reader);
+    const sees = await readVisibilityOf(database.db, reader);
     async function* pieces() {
       for await (const users of detailsInPieces(database.db, ids as UserId[] | undefined)) {
         const seen = users.filter((each) => sees(each));

@@ -18,14 +18,14 @@ export interface Both {
  */
 export async function lockBoth(
   transaction: ServerTransaction,
-  held: KnownUser,
+  locked: KnownUser,
   name: UserName,
 ): Promise<Both> {
-  if (!isAdministrator(held.role)) {
+  if (!isAdministrator(locked.role)) {
     throw insufficientPermission();
   }
-  const administrator = await findDetails(transaction.db, { kind: 'id', id: held.id }, held);
-  const target = await lockDetails(transaction, name, held);
+  const administrator = await findDetails(transaction.db, { kind: 'id', id: locked.id }, locked);
+  const target = await lockDetails(transaction, name, locked);
   if (administrator === undefined || target === undefined) throw noSuchUser();
   return { administrator, target };
 }

@@ -5,7 +5,7 @@ import { checkedFullName, fullNameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
 /** The requested changes of a user. */
-export interface UserUpdateWish {
+export interface UserUpdateRequest {
   readonly fullName: string | undefined;
   readonly role: number | undefined;
   readonly email: string | undefined;
@@ -23,11 +23,11 @@ export interface UserChange {
  * Validates an administrator's update of a user and returns the fields that change, none if all are the same already.
  * @throws ProtocolError with the reason for a refusal.
  */
-export function planUserUpdate(facts: UserFacts, wish: UserUpdateWish): UserChange {
-  if (wish.email !== undefined) requireAddressChanger(facts);
-  const role = planRole(facts, wish);
-  const fullName = planFullName(facts, wish);
-  const email = planEmail(facts, wish);
+export function planUserUpdate(facts: UserFacts, requested: UserUpdateRequest): UserChange {
+  if (requested.email !== undefined) requireAddressChanger(facts);
+  const role = planRole(facts, requested);
+  const fullName = planFullName(facts, requested);
+  const email = planEmail(facts, requested);
   return {
     userId: facts.target.id,
     ...(role === undefined ? {} : { role }),
@@ -41,7 +41,7 @@ function requireAddressChanger({ actor }: UserFacts): void {
   throw refused('User not authorized to change user emails');
 }
 
-function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdateWish): Role | undefined {
+function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdateRequest): Role | undefined {
   if (role === undefined) return undefined;
   if (!isRole(role)) throw refused('Invalid role');
   if (role === target.role) return undefined;
@@ -57,14 +57,14 @@ function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdat
   return role;
 }
 
-function planFullName({ target, isNameTaken }: UserFacts, wish: UserUpdateWish): string | undefined {
-  if (wish.fullName === undefined || wish.fullName.trim() === target.fullName) return undefined;
-  const fullName = checkedFullName(wish.fullName);
+function planFullName({ target, isNameTaken }: UserFacts, requested: UserUpdateRequest): string | undefined {
+  if (requested.fullName === undefined || requested.fullName.trim() === target.fullName) return undefined;
+  const fullName = checkedFullName(requested.fullName);
   if (isNameTaken) throw fullNameTaken();
   return fullName;
 }
 
-function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateWish): string | undefined {
+function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateRequest): string | undefined {
   if (email === undefined || email === target.email) return undefined;
   if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
   requireOwnAddress(email);

@@ -3,8 +3,8 @@ import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@w
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { holdGroups } from '../permissions/hold-groups.js';
-import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
+import { lockGroups } from '../permissions/lock-groups.js';
+import { type ProfileValueRequest, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
 import type { ServerTransaction } from '../tables.js';
@@ -15,7 +15,7 @@ import { applyUserChange, eventsOfUserChange } from './user-change.js';
 import type { UserDetails } from './user-details.js';
 import { readUserFacts } from './user-facts.js';
 import { readUserName, userNameParameter } from './user-parameters.js';
-import { readersOf } from './user-sight.js';
+import { readersOf } from './user-visibility.js';
 
 /**
  * `PATCH /api/v1/users/{email}` (docs/chat-api.md, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator
@@ -46,12 +46,12 @@ export const updateUser = operation({
     const { clock, publish, realm } = context;
     const { full_name: fullName, role, new_email: email, profile_data: values = [] } = parameters;
     const name = readUserName(parameters.user_id_or_email, realm);
-    const wish = { fullName, role, email };
+    const requested = { fullName, role, email };
     const now = clock();
-    await actor.change(async (transaction, held) => {
-      const { administrator, target } = await lockBoth(transaction, held, name);
-      const facts = await readUserFacts(transaction, { actor: administrator, target, realm }, wish);
-      const change = planUserUpdate(facts, wish);
+    await actor.change(async (transaction, locked) => {
+      const { administrator, target } = await lockBoth(transaction, locked, name);
+      const facts = await readUserFacts(transaction, { actor: administrator, target, realm }, requested);
+      const change = planUserUpdate(facts, requested);
       const profileEvents = await changeProfile(transaction, target, values, realm.url);
       const done = await applyUserChange(transaction, target, change, now);
       const audience = await readersOf(transaction.db, target);
@@ -61,7 +61,7 @@ export const updateUser = operation({
       );
       await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
       if (done.after.role > target.role) await limitToRole(context, transaction, done.after);
-    }, holdGroups);
+    }, lockGroups);
     return {};
   },
 });
@@ -70,11 +70,11 @@ export const updateUser = operation({
 async function changeProfile(
   transaction: ServerTransaction,
   { id: userId, isBot }: UserDetails,
-  wishes: readonly ProfileValueWish[],
+  requests: readonly ProfileValueRequest[],
   realmUrl: string,
 ): Promise<JsonObject[]> {
-  if (wishes.length === 0) return [];
+  if (requests.length === 0) return [];
   if (isBot) throw refused('Bots have no custom profile data.');
-  const facts = await readValueFacts(transaction, { userId, mayEditAll: true }, wishes);
-  return applyProfileValues(transaction, userId, planProfileValues(facts, wishes), realmUrl);
+  const facts = await readValueFacts(transaction, { userId, mayEditAll: true }, requests);
+  return applyProfileValues(transaction, userId, planProfileValues(facts, requests), realmUrl);
 }

@@ -11,7 +11,7 @@ import { isPublicAddress, type Reader, readsAddress, shownAddress } from './addr
 import { writeNewPicture } from './avatar.js';
 import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
-import { activeReaders, readSight, type Sight } from './user-sight.js';
+import { activeReaders, readVisibility, type Visibility } from './user-visibility.js';
 
 /** Applies a change to a locked user. Returns the user after it and the changes of role groups. */
 export async function applyUserChange(
@@ -61,10 +61,10 @@ export async function eventsOfUserChange(
   { change, after, memberships, realm }: ChangedUser,
 ): Promise<PublishedEvent[]> {
   if (Object.keys(change).length === 1) return [];
-  const everybody = await activeReaders(db);
+  const activeUsers = await activeReaders(db);
   const those = (knows: (reader: NonNullable<Reader>) => boolean) =>
-    everybody.filter(knows).map(({ id }) => id);
-  const sees: Sight = await readSight(db);
+    activeUsers.filter(knows).map(({ id }) => id);
+  const sees: Visibility = await readVisibility(db);
   const seeing = those((reader) => sees(reader, after));
   const update = (fields: JsonObject): JsonObject => ({
     type: 'realm_user',

@@ -7,8 +7,8 @@ import { readsAddress, shownAddress } from './address-visibility.js';
 import { writeNewPicture } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 import { writeUser } from './user-record.js';
-import { activeReaders, readersOf, readSight } from './user-sight.js';
 import type { User } from './user-store.js';
+import { activeReaders, readersOf, readVisibility } from './user-visibility.js';
 
 /** The events for a new user, with the fields that each audience can see. */
 export async function eventsOfNewUser(
@@ -16,7 +16,7 @@ export async function eventsOfNewUser(
   user: UserDetails,
   realm: Pick<PushRealm, 'url'>,
 ): Promise<PublishedEvent[]> {
-  const sees = await readSight(db);
+  const sees = await readVisibility(db);
   const seeing = (await activeReaders(db)).filter((reader) => sees(reader, user));
   const knowing = seeing.filter((reader) => readsAddress(reader, user));
   const others = seeing.filter((reader) => !readsAddress(reader, user));
@@ -69,19 +69,24 @@ export async function eventsOfVisibility(
   db: Kysely<ServerTables>,
   { before, after, realm }: ChangedVisibility,
 ): Promise<PublishedEvent[]> {
-  const sees = await readSight(db);
+  const sees = await readVisibility(db);
   const seeing = (await activeReaders(db)).filter((reader) => sees(reader, after));
-  const tell = (fields: JsonObject, readers: readonly { readonly id: UserId }[]): PublishedEvent => {
+  const publish = (fields: JsonObject, readers: readonly { readonly id: UserId }[]): PublishedEvent => {
     const person = { user_id: after.id, ...fields };
     return { event: { type: 'realm_user', op: 'update', person }, audience: readers.map(({ id }) => id) };
   };
   const gainers = seeing.filter((reader) => readsAddress(reader, after) && !readsAddress(reader, before));
-  const losers = seeing.filter((reader) => readsAddress(reader, before) && !readsAddress(reader, after));
-  const events = [tell({ delivery_email: after.email }, gainers), tell({ delivery_email: null }, losers)];
+  const usersLosingAccess = seeing.filter(
+    (reader) => readsAddress(reader, before) && !readsAddress(reader, after),
+  );
+  const events = [
+    publish({ delivery_email: after.email }, gainers),
+    publish({ delivery_email: null }, usersLosingAccess),
+  ];
   const shown = shownAddress(after, realm);
   if (shown !== shownAddress(before, realm)) {
-    events.push(tell({ new_email: shown }, seeing));
-    if (after.avatarUrl === undefined) events.push(tell(writeNewPicture(shown, after), seeing));
+    events.push(publish({ new_email: shown }, seeing));
+    if (after.avatarUrl === undefined) events.push(publish(writeNewPicture(shown, after), seeing));
   }
   return events.filter(({ audience }) => audience.length > 0);
 }

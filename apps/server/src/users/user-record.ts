@@ -64,7 +64,7 @@ export interface RecordOptions {
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
   const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
-  const shown = reader === undefined ? asForStrangers(user) : user;
+  const shown = reader === undefined ? asForUnauthenticated(user) : user;
   // Sets optional fields afterwards: spreading them into the literal is many times slower.
   const record: z.input<typeof userRecord> = {
     user_id: id,
@@ -93,7 +93,7 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
 /**
  * A user as spectators see it: without the address, and without the avatar URL that would help to guess the address.
  */
-export function asForStrangers(user: UserDetails): UserDetails {
+export function asForUnauthenticated(user: UserDetails): UserDetails {
   return { ...user, isBot: false, visibility: addressVisibility.nobody };
 }
 

@@ -12,7 +12,7 @@ import { shownAddress } from './address-visibility.js';
 import { writePicture } from './avatar.js';
 import { detailsInPieces, type UserDetails } from './user-details.js';
 import { userRecord, writeUnknownUser, writeUser } from './user-record.js';
-import { readSightOf } from './user-sight.js';
+import { readVisibilityOf } from './user-visibility.js';
 
 const listedUser = userRecord.omit({ is_active: true });
 
@@ -82,7 +82,7 @@ async function listUsers(
   actor: KnownUser | undefined,
   { capabilities, makesAvatars }: AskingClient,
 ) {
-  const sees = await readSightOf(db, actor);
+  const sees = await readVisibilityOf(db, actor);
   const listed: z.input<typeof userRecord>[] = [];
   let own: UserDetails | undefined;
   for await (const users of detailsInPieces(db, undefined)) {

@@ -41,7 +41,7 @@ export function reasonToRegister({
   if (sent === undefined) return 'never-registered';
   if (known === undefined) return 'lost';
   if (!isSameToken(sent.pushToken, pushToken)) return 'token-changed';
-  if (known.status === 'failed') return isWorthAnotherTry(sent, known, key) ? failedReason(known) : undefined;
+  if (known.status === 'failed') return isRetryable(sent, known, key) ? failedReason(known) : undefined;
   if (key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
   // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
@@ -58,7 +58,7 @@ export function isKeyRefused(known: PushDeviceState | undefined): boolean {
  * A refused key is retried once per newly fetched key list, whose primary key may be the same. Without a new list it
  * is retried only if the key has changed, as after an app update.
  */
-function isWorthAnotherTry(
+function isRetryable(
   sent: SentRegistration,
   known: PushDeviceState,
   key: BouncerKeyChoice | undefined,

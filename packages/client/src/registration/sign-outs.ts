@@ -1,7 +1,7 @@
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
-import { createSharedRun } from '../one-after-another.js';
-import { halfForgotten, type TellForgottenContext, tellForgotten } from './tell-forgotten.js';
+import { createSharedRun } from '../mutex.js';
+import { halfForgotten, type NotifyForgottenContext, notifyForgotten } from './notify-forgotten.js';
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
@@ -12,14 +12,14 @@ export interface SignOuts {
   /** Deletes the rows whose sign-out was interrupted. Call it inside the account's serialized task. */
   finish(rows: readonly PushAccount[]): Promise<void>;
   /** Notifies the servers of pending sign-outs. */
-  tell(): Promise<void>;
+  notify(): Promise<void>;
   /** Like `tell`, in the background and single-flight. Failures stay in the store for the next run. */
-  tellBeside(): void;
+  notifyConcurrently(): void;
 }
 
-export function createSignOuts(context: TellForgottenContext): SignOuts {
+export function createSignOuts(context: NotifyForgottenContext): SignOuts {
   const { accounts, forgotten, clock } = context;
-  const tell = () => tellForgotten(context);
+  const notify = () => notifyForgotten(context);
   return {
     async forget(rows, signIn) {
       for (const { pushAccountId, sequence, registration } of rows) {
@@ -33,7 +33,7 @@ export function createSignOuts(context: TellForgottenContext): SignOuts {
       const half = halfForgotten(rows, await forgotten.list());
       for (const { pushAccountId } of half) await accounts.remove(pushAccountId);
     },
-    tell,
-    tellBeside: createSharedRun(tell),
+    notify,
+    notifyConcurrently: createSharedRun(notify),
   };
 }

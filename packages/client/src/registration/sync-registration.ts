@@ -36,7 +36,7 @@ export async function syncRegistration(
     const deadline = context.clock() + settleTimeoutMilliseconds;
     const status =
       wrongAccountStatus(context.identity, queue) ??
-      (await bringUpToDate(context, { pushToken, queue, deadline }));
+      (await registerOrRefresh(context, { pushToken, queue, deadline }));
     await deleteQueue(context.api, queue.queueId);
     return status;
   } catch (error) {
@@ -51,7 +51,7 @@ interface SyncRun {
   readonly deadline: number;
 }
 
-async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
+async function registerOrRefresh(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   let account = await findOrCreateAccount(context);
   let watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
@@ -112,7 +112,7 @@ function keyListOrigin(api: ChatApi) {
 }
 
 /** State of an account during a sync. */
-interface Standing {
+interface RegistrationState {
   readonly context: RegistrarContext;
   readonly account: PushAccount;
   readonly known: PushDeviceState | undefined;
@@ -120,7 +120,7 @@ interface Standing {
   readonly time: FollowedTime;
 }
 
-interface Step extends Standing {
+interface Step extends RegistrationState {
   readonly run: SyncRun;
   readonly registrations: number;
 }
@@ -189,7 +189,7 @@ async function register(
 const refusedKeyWarning =
   'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or that of another relay; compare it with what waxwing-relay keys export-public prints.';
 
-function statusOf({ context, account, known, key, time }: Standing): RegistrationStatus {
+function statusOf({ context, account, known, key, time }: RegistrationState): RegistrationStatus {
   const isRefused = known === undefined || known.status === 'failed';
   const judged = isRefused ? statusCodeOf(known?.errorCode) : known.status;
   const code = time.isServerTime ? judged : 'clock-wrong';

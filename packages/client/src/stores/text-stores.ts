@@ -12,9 +12,9 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
 import type { KeyListState, KeyListStore } from '../key-list/key-list-state.js';
+import { createMutex, type RunExclusive } from '../mutex.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import { decodeSeen, encodeSeen, withNotification } from '../notifications/seen-of-account.js';
-import { createTurn, type Turn } from '../one-after-another.js';
 
 /**
  * Text storage by name, compatible with `localStorage` and React Native's AsyncStorage. The accounts contain private
@@ -41,7 +41,7 @@ const keyListName = 'waxwing.key-list';
 // 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
 /** Shared by all stores of a storage: an app may create stores for each push, and two at once would lose changes. */
-const turns = new WeakMap<TextStorage, Turn>();
+const turns = new WeakMap<TextStorage, RunExclusive>();
 
 /**
  * Creates a push client's stores in one text storage: three texts, and one of at most 2 kB per account with the newest
@@ -49,12 +49,12 @@ const turns = new WeakMap<TextStorage, Turn>();
  * if an iOS extension opens notifications, let only the extension open them.
  */
 export function createTextStores(storage: TextStorage): TextStores {
-  const inTurn = turns.get(storage) ?? createTurn();
-  turns.set(storage, inTurn);
+  const exclusively = turns.get(storage) ?? createMutex();
+  turns.set(storage, exclusively);
   return {
-    accounts: createTextPushAccountStore(storage, inTurn),
-    seen: createTextSeenNotifications(storage, inTurn),
-    forgotten: createTextForgottenAccountStore(storage, inTurn),
+    accounts: createTextPushAccountStore(storage, exclusively),
+    seen: createTextSeenNotifications(storage, exclusively),
+    forgotten: createTextForgottenAccountStore(storage, exclusively),
     keyList: {
       async get() {
         const text = await storage.getItem(keyListName);
@@ -65,7 +65,7 @@ export function createTextStores(storage: TextStorage): TextStores {
   };
 }
 
-function createTextPushAccountStore(storage: TextStorage, inTurn: Turn): PushAccountStore {
+function createTextPushAccountStore(storage: TextStorage, exclusively: RunExclusive): PushAccountStore {
   async function list(): Promise<readonly PushAccount[]> {
     const text = await storage.getItem(accountsName);
     return text === null ? [] : text.split('\n').map(decodePushAccount);
@@ -79,12 +79,15 @@ function createTextPushAccountStore(storage: TextStorage, inTurn: Turn): PushAcc
   return {
     list,
     get: async (id) => (await list()).find(({ pushAccountId }) => pushAccountId === id),
-    put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
-    remove: (id) => inTurn(async () => replace(await others(id))),
+    put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
+    remove: (id) => exclusively(async () => replace(await others(id))),
   };
 }
 
-function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): ForgottenAccountStore {
+function createTextForgottenAccountStore(
+  storage: TextStorage,
+  exclusively: RunExclusive,
+): ForgottenAccountStore {
   async function list(): Promise<readonly ForgottenAccount[]> {
     const text = await storage.getItem(forgottenName);
     const rows = text === null ? [] : parseJsonOrUndefined(text);
@@ -98,8 +101,8 @@ function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): Fo
     (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
   return {
     list,
-    put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
-    remove: (id) => inTurn(async () => replace(await others(id))),
+    put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
+    remove: (id) => exclusively(async () => replace(await others(id))),
   };
 }
 
@@ -120,11 +123,11 @@ function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   return { pushAccountId, realmUrl, email, apiKey, forgottenAt };
 }
 
-function createTextSeenNotifications(storage: TextStorage, inTurn: Turn): SeenNotifications {
+function createTextSeenNotifications(storage: TextStorage, exclusively: RunExclusive): SeenNotifications {
   const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
   return {
     addIfNew: (notification) =>
-      inTurn(async () => {
+      exclusively(async () => {
         const name = textName(notification.pushAccountId);
         const known = decodeSeen((await storage.getItem(name)) ?? '');
         const seen = withNotification(known, notification, seenOfEachAccount);
@@ -132,6 +135,6 @@ function createTextSeenNotifications(storage: TextStorage, inTurn: Turn): SeenNo
         await storage.setItem(name, encodeSeen(seen));
         return true;
       }),
-    forget: (id) => inTurn(async () => storage.removeItem(textName(id))),
+    forget: (id) => exclusively(async () => storage.removeItem(textName(id))),
   };
 }

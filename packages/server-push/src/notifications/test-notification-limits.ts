@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { nobodyElseHolds } from '@waxwing/storage';
+import { lockedByOthers } from '@waxwing/storage';
 import type { ActivePushDevice } from '../push-devices/push-device-store.js';
 import type { PushTransaction } from '../tables.js';
 
@@ -21,7 +21,7 @@ export async function takeTestNotification(
   const db = transaction.db;
   const ids = devices.map(({ id }) => id);
   const { alone } = await db
-    .selectNoFrom(nobodyElseHolds(db, `test notifications of user ${userId}`).as('alone'))
+    .selectNoFrom(lockedByOthers(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
   // Another transaction is recording a test notification of this user.
   if (!alone) return 1;

@@ -37,7 +37,7 @@ export const testNotification = operation({
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
     'ADMIN_ACTION_REQUIRED',
   ],
-  async handle(context: Context, { actor: { hold, userId }, parameters, signal }) {
+  async handle(context: Context, { actor: { lockUser, userId }, parameters, signal }) {
     const { clock, database, log, sender, testing } = context;
     const { push_account_id: id } = parameters;
     if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
@@ -47,7 +47,7 @@ export const testNotification = operation({
     const now = clock();
     const waitSeconds = await testing.run(userId, () =>
       database.write(async (transaction) => {
-        await hold(transaction);
+        await lockUser(transaction);
         return takeTestNotification(transaction, userId, devices, now);
       }),
     );

@@ -29,9 +29,9 @@ const concurrency = 32;
 // Low, so that these jobs delay no other users, neither here nor on the connections to the relay.
 const furtherConcurrency = 4;
 /** More phones than a person has. Further registrations of a user go into a queue of their own. */
-const mostWaitingAmongOthers = 10;
+const maximumPending = 10;
 /** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
-const turnMilliseconds = 60_000;
+const timeSliceMilliseconds = 60_000;
 
 export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
@@ -55,12 +55,11 @@ export async function enqueueForwarding(
   { key, waitingBefore }: AcceptedRegistration,
   now: number,
 ): Promise<void> {
-  const kind =
-    waitingBefore < mostWaitingAmongOthers ? forwardRegistrationJob : forwardFurtherRegistrationJob;
+  const kind = waitingBefore < maximumPending ? forwardRegistrationJob : forwardFurtherRegistrationJob;
   const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
   const giveUpAt = now + forwardingDeadlineMilliseconds;
   // Dated in the past, so that all jobs are due at once and an idle server delays none.
-  const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * turnMilliseconds;
+  const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * timeSliceMilliseconds;
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 

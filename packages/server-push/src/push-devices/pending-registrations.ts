@@ -18,7 +18,7 @@ export interface ActivatedPushDevice extends ChangedPushDevice {
   readonly freed: readonly FreedRelayDevice[];
 }
 
-const nothingPending = {
+const nonePending = {
   pending_token_kind: null,
   pending_push_public_key: null,
   pending_bouncer_public_key: null,
@@ -121,7 +121,7 @@ export async function failLongPending(
   return (
     db
       .updateTable('push_devices')
-      .set({ error_code: errorCode, changed_at: now, ...nothingPending })
+      .set({ error_code: errorCode, changed_at: now, ...nonePending })
       .where('id', 'in', waiting)
       // Repeats the subquery's condition: a new registration can replace the row between the two.
       .where('pending_token_kind', 'is not', null)
@@ -134,7 +134,7 @@ export async function failLongPending(
 function settling(db: Reader, change: object) {
   return db
     .updateTable('push_devices')
-    .set({ ...change, ...nothingPending })
+    .set({ ...change, ...nonePending })
     .where('pending_token_kind', 'is not', null)
     .returning(['user_id as userId', 'push_account_id as pushAccountId']);
 }

@@ -19,7 +19,7 @@ export type RegistrationIntakeOptions = Pick<
 >;
 
 interface Asked extends AskedRegistration {
-  readonly hold: PushActor['hold'];
+  readonly lockUser: PushActor['lockUser'];
 }
 
 export type Registered = Acceptance | Exclude<TakenRegistration, { kind: 'taken' }>;
@@ -41,8 +41,8 @@ export class RegistrationIntake {
 
   /** Returns the committed outcome. @throws ProtocolError as the actor's `hold` does; errors of the database. */
   register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
-    const { userId, hold } = actor;
-    return this.#inTurn.run(userId, () => this.#register({ userId, hold, registration }));
+    const { userId, lockUser } = actor;
+    return this.#inTurn.run(userId, () => this.#register({ userId, lockUser, registration }));
   }
 
   async #register(asked: Asked): Promise<Registered> {
@@ -57,7 +57,7 @@ export class RegistrationIntake {
   /** Writes a batch in one transaction. If that fails, writes each alone, so that one bad registration fails alone. */
   async #registerAll(asked: readonly Asked[]): Promise<Outcome[]> {
     try {
-      return await this.#options.database.writeGathered((transaction) => this.#write(transaction, asked));
+      return await this.#options.database.writeBatched((transaction) => this.#write(transaction, asked));
     } catch (error) {
       if (asked.length === 1 || error instanceof DatabaseUnavailableError) {
         return asked.map(() => ({ kind: 'failed', error }));
@@ -75,7 +75,7 @@ export class RegistrationIntake {
     const outcomes = new Map<Asked, Outcome>();
     const inOrder = inOneOrder(asked);
     for (const each of inOrder) {
-      const error = await refusalOf(() => each.hold(transaction));
+      const error = await refusalOf(() => each.lockUser(transaction));
       if (error !== undefined) outcomes.set(each, { kind: 'failed', error });
     }
     const held = inOrder.filter((each) => !outcomes.has(each));

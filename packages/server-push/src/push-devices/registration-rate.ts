@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { fixedQuery, nobodyElseHolds, rowsAsTableOf } from '@waxwing/storage';
+import { fixedQuery, lockedByOthers, rowsAsTableOf } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type AskedRegistration, isRegistered } from './accept-registration.js';
@@ -73,7 +73,7 @@ const taken = fixedQuery<ServerPushTables, Bounds & { readonly asked: string }, 
         insert into registration_rates (user_id, full_at)
         select asked.user_id, cast(${parameter('nextFullAt')} as bigint)
         from ${rowsAsTableOf(db, 'asked', askedColumns, parameter('asked'))}
-        where ${nobodyElseHolds(db, sql.ref('asked.lock'))} and not exists (
+        where ${lockedByOthers(db, sql.ref('asked.lock'))} and not exists (
           select 1 from push_devices as device
           where device.user_id = asked.user_id and device.push_account_id = asked.push_account_id
             and device.registration_hash = asked.hash and device.error_code is null)

@@ -11,7 +11,7 @@ import { deletePushDevicesOf, type FreedRelayDevice, sortFreedDevices } from './
 export const removeRelayDevicesJob = 'push-devices/remove-relay-devices';
 
 // A relay that is unreachable for this long drops devices by itself once the vendors report them dead.
-const tellingDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
+const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
 const concurrency = 4;
@@ -31,7 +31,7 @@ export async function enqueueRemoval(
   transaction: PushTransaction,
   { freed, now, runAt = now }: RelayDeviceRemoval,
 ): Promise<void> {
-  const giveUpAt = now + tellingDeadlineMilliseconds;
+  const giveUpAt = now + removalDeadlineMilliseconds;
   for (let start = 0; start < freed.length; start += maximumRemovedDevices) {
     const some = freed.slice(start, start + maximumRemovedDevices);
     const payload = JSON.stringify({

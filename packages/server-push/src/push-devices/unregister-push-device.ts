@@ -30,7 +30,7 @@ export const unregisterPushDevice = operation({
     const pushAccountId = formatPushAccountId(parameters.push_account_id);
     const now = clock();
     await database.write(async (transaction) => {
-      await actor.hold(transaction);
+      await actor.lockUser(transaction);
       const freed = await deletePushDevicesOf(transaction, actor.userId, pushAccountId);
       await enqueueRemoval(database, transaction, { freed, now });
     });

@@ -53,11 +53,11 @@ export class GroupedRegistrations {
 
   /** Returns the id of the RelayDevice, or why there is none. */
   register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
-    if (this.#goesOneByOne()) return this.#link.register(registration, signal);
+    if (this.#sendsSingly()) return this.#link.register(registration, signal);
     return this.#together.add({ registration, signal });
   }
 
-  #goesOneByOne(): boolean {
+  #sendsSingly(): boolean {
     // A negative age means that the clock was set back. It must not delay the next attempt.
     const since = this.#foundUnknownAt === undefined ? -1 : this.#clock() - this.#foundUnknownAt;
     return since >= 0 && since < oneByOneMilliseconds;
@@ -90,10 +90,10 @@ export class GroupedRegistrations {
   }
 
   async #askPart(group: readonly Forwarded[]): Promise<Part> {
-    return { group, outcomes: await this.#askTogether(group) };
+    return { group, outcomes: await this.#sendBatch(group) };
   }
 
-  async #askTogether(group: readonly Forwarded[]): Promise<Outcomes> {
+  async #sendBatch(group: readonly Forwarded[]): Promise<Outcomes> {
     if (group.length > 1) {
       const signal = signalOfAll(group);
       const registrations = group.map(({ registration }) => registration);

@@ -69,7 +69,7 @@ export class LinkMonitor {
     const reason = outcome.kind === 'retry' ? outcome.reason : undefined;
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
-    this.#tell(reason);
+    this.#report(reason);
     const failingSince = this.#failingSince;
     this.#failingSince = reason === undefined ? undefined : (failingSince ?? now);
     this.#reason = reason;
@@ -103,7 +103,7 @@ export class LinkMonitor {
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;
   }
 
-  #tell(reason: string | undefined): void {
+  #report(reason: string | undefined): void {
     const { log } = this.#options;
     if (reason === undefined) this.#troubleLog.end(() => log.info('the relay answers again'));
     else {

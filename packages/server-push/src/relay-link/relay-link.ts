@@ -157,10 +157,10 @@ export class RelayLink {
     schema: Schema,
   ): Promise<RelayOutcome<z.infer<Schema>>> {
     const outcome = await this.#ask(exchange, schema);
-    const isTelling = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
+    const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
     // An abort by this server says nothing about the relay.
-    if (isTelling && exchange.signal?.aborted !== true)
-      await this.#options.monitor.report(asTrouble(outcome));
+    if (isReporting && exchange.signal?.aborted !== true)
+      await this.#options.monitor.report(asRelayError(outcome));
     return outcome;
   }
 
@@ -233,7 +233,7 @@ export class RelayLink {
  * Reports an unknown operation as a fault: every relay knows the operations that servers need, so the address must be
  * wrong.
  */
-function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
+function asRelayError<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
   if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
   const reason = 'the relay answered that it does not know the request; is its address right?';
   return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };

@@ -9,7 +9,7 @@ export interface RetryLaterOptions {
 }
 
 /** Why a request to the relay failed. */
-export interface RelayTrouble {
+export interface RelayError {
   readonly reason: string;
   /** From the relay's `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
@@ -20,7 +20,7 @@ const firstRetryMilliseconds = 1000;
 /** Schedules the next attempt of a job: exponential backoff with jitter, and not before the relay's `Retry-After`. */
 export function retryLater(
   { attempt }: Job,
-  { reason, retryAfterSeconds = 0 }: RelayTrouble,
+  { reason, retryAfterSeconds = 0 }: RelayError,
   { clock, random, capMilliseconds }: RetryLaterOptions,
 ): JobOutcome<ServerPushTables> {
   const delay = retryDelayMilliseconds({

@@ -6,4 +6,4 @@ export * from './package-version.js';
 export { createProgress, type Progress } from './progress.js';
 export * from './run-program.js';
 export * from './terminal.js';
-export { sayUsageErrors } from './usage-errors.js';
+export { printUsageErrors } from './usage-errors.js';

@@ -3,7 +3,7 @@ import { describeBootError } from '../lifecycle/run-process.js';
 import { CommandError } from './command-error.js';
 import { addCompletion, completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
-import { sayUsageErrors } from './usage-errors.js';
+import { printUsageErrors } from './usage-errors.js';
 
 /** A command with subcommands, such as `keys`. */
 export interface CommandGroup {
@@ -77,6 +77,6 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
     if (argv.includes(group.name) || argv[0] === completionName) await group.add(added);
   }
   addCompletion(command, terminal.print);
-  sayUsageErrors(command);
+  printUsageErrors(command);
   return command;
 }

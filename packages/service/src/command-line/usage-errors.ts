@@ -26,7 +26,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Rewords usage errors of a program and its commands: one sentence, with a pointer to --help. */
-export function sayUsageErrors(command: Command, path = command.name()): void {
+export function printUsageErrors(command: Command, path = command.name()): void {
   command.configureOutput({
     outputError: (text, write) => {
       const said = text.trim().replace(/^error: /, '');
@@ -36,5 +36,5 @@ export function sayUsageErrors(command: Command, path = command.name()): void {
       write(`${path}: ${sentence}${end}"${path} --help" shows what can be typed.\n`);
     },
   });
-  for (const one of command.commands) sayUsageErrors(one, `${path} ${one.name()}`);
+  for (const one of command.commands) printUsageErrors(one, `${path} ${one.name()}`);
 }

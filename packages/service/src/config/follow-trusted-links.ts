@@ -3,13 +3,15 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { shownMode } from './shown-mode.js';
 import { type FileFacts, isTrustedOwner, letsOthersReplace } from './trusted-owner.js';
 
-interface Place<F extends FileFacts = FileFacts> {
+interface PathPosition<F extends FileFacts = FileFacts> {
   readonly path: string;
   readonly facts: F;
 }
 
 /** Where a path leads, without links; or why one of its links must not be followed, as the rest of a sentence. */
-export type FollowedPath = (Place<Stats> & { readonly problem?: undefined }) | { readonly problem: string };
+export type FollowedPath =
+  | (PathPosition<Stats> & { readonly problem?: undefined })
+  | { readonly problem: string };
 
 // The kernel's own limit for one path (path_resolution(7)).
 const maximumLinks = 40;
@@ -42,7 +44,7 @@ export function followTrustedLinks(path: string, own: number): FollowedPath {
   return here;
 }
 
-function placeAt(path: string): Place<Stats> {
+function placeAt(path: string): PathPosition<Stats> {
   return { path, facts: lstatSync(path) };
 }
 
@@ -52,7 +54,11 @@ function tooManyLinks(path: string): Error {
 }
 
 /** Why a link must not be followed, as the rest of a sentence. */
-export function describeUntrustedLink(link: Place, folder: Place, own: number): string | undefined {
+export function describeUntrustedLink(
+  link: PathPosition,
+  folder: PathPosition,
+  own: number,
+): string | undefined {
   const remedy = 'name the file that it leads to';
   if (!isTrustedOwner(link.facts, own)) {
     return `is reached by the link ${link.path} of user ${link.facts.uid}, who is neither root nor the user of this program (${own}): ${remedy}`;

@@ -34,11 +34,11 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     kind: 'postgres',
     db,
     signals,
-    lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
+    writers: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
     waitPatiently: async (transaction) => void (await sql.raw(waitPatiently).execute(transaction)),
     migrating: (work) => withPatience(url, work),
-    inTurn: (work) => work(),
+    withWriteLock: (work) => work(),
     logBytes: () => undefined,
     async close() {
       await signals.close();

@@ -106,7 +106,7 @@ export class PostgresSignals implements Signals {
 
   #received(message: string): void {
     const end = message.indexOf('\n');
-    this.#listeners.tell(message.slice(0, end), message.slice(end + 1));
+    this.#listeners.notify(message.slice(0, end), message.slice(end + 1));
   }
 
   #send(): void {
@@ -150,7 +150,7 @@ export class PostgresSignals implements Signals {
     const wait = backOffMilliseconds({ attempt: this.#failures, ...reconnect });
     this.#reconnectTimer = setTimeout(() => {
       this.#connected().then(
-        () => this.#listeners.tellAllOfGap(),
+        () => this.#listeners.notifyAllOfGap(),
         () => this.#closed || this.#scheduleReconnect(),
       );
     }, wait);

@@ -12,7 +12,7 @@ export class LocalSignals implements Signals {
 
   async notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void> {
     assertSignalFits(channel, payload);
-    transaction.afterCommit(() => this.#listeners.tell(channel, payload));
+    transaction.afterCommit(() => this.#listeners.notify(channel, payload));
   }
 
   async listen(channel: string, listener: SignalListener): Promise<() => void> {

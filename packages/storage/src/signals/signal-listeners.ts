@@ -21,11 +21,11 @@ export class SignalListeners {
     };
   }
 
-  tell(channel: string, payload: string): void {
+  notify(channel: string, payload: string): void {
     for (const listener of [...(this.#byChannel.get(channel) ?? [])]) this.#call(listener, payload);
   }
 
-  tellAllOfGap(): void {
+  notifyAllOfGap(): void {
     for (const listener of [...this.#byChannel.values()].flatMap((set) => [...set])) {
       this.#call(listener, undefined);
     }

@@ -24,7 +24,7 @@ export interface LogCheckpointsOptions {
   /** Real path of the database file, with symbolic links resolved. */
   readonly path: string;
   /** Resolves once the write lock is taken. Call the returned function to release it. */
-  takeTurn(): Promise<() => void>;
+  lockForWriting(): Promise<() => void>;
   /** Called with errors of background work. */
   onError(error: unknown): void;
   /** Called when the thread fails: from then on, the writer checkpoints by itself. */
@@ -143,11 +143,11 @@ export class LogCheckpoints {
    * not block the event loop.
    */
   async #finish(): Promise<void> {
-    const pass = await this.#options.takeTurn();
+    const release = await this.#options.lockForWriting();
     try {
       if (!this.#isOver) await this.#ask('finish');
     } finally {
-      pass();
+      release();
     }
   }
 

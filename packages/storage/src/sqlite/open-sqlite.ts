@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { fileTrouble } from '@waxwing/service/config';
-import { describeMisplacement, describeOpenness, makePrivateFile } from '../database-file.js';
+import { describeOpenness, describeWrongLocation, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { checkpointBytes } from './log-checkpoints.js';
 import { isBusy } from './sqlite-errors.js';
@@ -57,7 +57,7 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
 }
 
 function refuseUnusable(path: string): void {
-  const problem = describeMisplacement(path) ?? describeOpenness(path);
+  const problem = describeWrongLocation(path) ?? describeOpenness(path);
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 

@@ -46,26 +46,26 @@ export class SharedConnections {
   }
 
   /** Resolves once the write lock is taken and the log has room. Call the returned function to release the lock. */
-  async takeTurnToWrite(): Promise<() => void> {
-    const pass = await this.takeTurn();
+  async lockForWritingWithRoom(): Promise<() => void> {
+    const release = await this.lockForWriting();
     try {
       await this.#log.makeRoom();
     } catch (error) {
-      pass();
+      release();
       throw error;
     }
-    return pass;
+    return release;
   }
 
   /** Resolves once the write lock is taken, FIFO. Call the returned function to release it. */
-  async takeTurn(): Promise<() => void> {
+  async lockForWriting(): Promise<() => void> {
     const previous = this.#tail;
-    let pass = (): void => {};
+    let release = (): void => {};
     this.#tail = new Promise((resolve) => {
-      pass = resolve;
+      release = resolve;
     });
     await previous;
-    return pass;
+    return release;
   }
 
   async close(): Promise<void> {
@@ -92,7 +92,7 @@ export class SharedConnections {
     const { path, writer } = this.file;
     return new LogCheckpoints({
       path,
-      takeTurn: () => this.takeTurn(),
+      lockForWriting: () => this.lockForWriting(),
       copyInline: () => writer.exec(`pragma wal_autocheckpoint = ${inlineCheckpointPages}`),
       emptyInline: () => writer.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0,
       startThread: startCheckpointThread,

@@ -23,7 +23,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       kind: 'sqlite',
       db,
       signals: new LocalSignals(options.onError),
-      lanes: 1,
+      writers: 1,
       isConflict: () => false,
       runAtOnce: writingAtOnce(connections),
       async migrating(work) {
@@ -31,14 +31,14 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         await work({ db, lock: async () => {} });
         keepUndoInMemory(file);
       },
-      async inTurn(work) {
-        const pass = await connections.takeTurnToWrite();
+      async withWriteLock(work) {
+        const release = await connections.lockForWritingWithRoom();
         try {
           return await work();
         } finally {
           // Also after a failure, which may have happened after a write.
           connections.committed();
-          pass();
+          release();
         }
       },
       logBytes: () => logBytesOf(file.path),

@@ -90,13 +90,13 @@ class SqliteSession implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#transaction !== undefined) return run(this.#transaction, query);
     if (isRead(query)) return run(this.#shared.reader, query);
-    const pass = await this.#shared.takeTurnToWrite();
+    const release = await this.#shared.lockForWritingWithRoom();
     try {
       const result = await whenUnlocked(() => run<R>(this.#shared.writer, query));
       this.#shared.committed();
       return result;
     } finally {
-      pass();
+      release();
     }
   }
 
@@ -107,7 +107,7 @@ class SqliteSession implements DatabaseConnection {
 
   // IMMEDIATE: a deferred transaction that upgrades to writing fails at once if another process writes.
   async beginWriting(): Promise<void> {
-    this.#pass = await this.#shared.takeTurnToWrite();
+    this.#pass = await this.#shared.lockForWritingWithRoom();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
     this.#transaction = this.#shared.writer;
   }

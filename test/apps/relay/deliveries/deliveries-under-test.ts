@@ -17,7 +17,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
@@ -135,7 +135,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
         .values({
           ...identity,
           token_kind: row.kind,
-          token: tokenVault.seal(row.token, placeOfToken(identity)),
+          token: tokenVault.seal(row.token, bindingOfToken(identity)),
           ios_app_id: row.kind === 'apns' ? (row.appId ?? topic) : null,
           apns_environment: row.kind === 'apns' ? (row.environment ?? 'production') : null,
           registered_at: row.registeredAt ?? clock() - 60_000,

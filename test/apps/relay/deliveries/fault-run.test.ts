@@ -1,7 +1,7 @@
 import { formatPushAccountId } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import {
   apnsRequest,
   apnsToken,
@@ -106,7 +106,7 @@ async function addPhones(count: number): Promise<number[]> {
       return {
         ...identity,
         token_kind: isApns(index) ? 'apns' : 'fcm',
-        token: tokenVault.seal(token, placeOfToken(identity)),
+        token: tokenVault.seal(token, bindingOfToken(identity)),
         ios_app_id: isApns(index) ? topic : null,
         apns_environment: isApns(index) ? 'production' : null,
         registered_at: Date.now() - 60_000,

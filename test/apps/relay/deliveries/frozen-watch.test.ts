@@ -72,19 +72,19 @@ describe('a watch over frozen deletions', () => {
   it('has others told once in a quarter of an hour that more are dead, however the clock goes', () => {
     const told = 100 * minute;
     count(0, 2);
-    expect(watch.mustHold(0.5, told)).toBe(false);
+    expect(watch.mustLock(0.5, told)).toBe(false);
     count(0, 1);
-    expect(watch.mustHold(0.5, told)).toBe(true);
-    expect(watch.mustHold(0.5, told + 15 * minute - 1)).toBe(false);
-    expect(watch.mustHold(0.5, told - 15 * minute + 1)).toBe(false);
-    expect(watch.mustHold(0.5, told + 15 * minute)).toBe(true);
-    expect(watch.mustHold(0.5, told)).toBe(true);
+    expect(watch.mustLock(0.5, told)).toBe(true);
+    expect(watch.mustLock(0.5, told + 15 * minute - 1)).toBe(false);
+    expect(watch.mustLock(0.5, told - 15 * minute + 1)).toBe(false);
+    expect(watch.mustLock(0.5, told + 15 * minute)).toBe(true);
+    expect(watch.mustLock(0.5, told)).toBe(true);
   });
 
   it('is held by another process where one has said so since, at another time than this one', () => {
-    expect([watch.isHeldByOther(1001, 1000), watch.isHeldByOther(1000, 1000)]).toEqual([true, false]);
+    expect([watch.isLockedByOther(1001, 1000), watch.isLockedByOther(1000, 1000)]).toEqual([true, false]);
     count(0, 3);
-    watch.mustHold(0.5, 1001);
-    expect([watch.isHeldByOther(1001, 1000), watch.isHeldByOther(1002, 1000)]).toEqual([false, true]);
+    watch.mustLock(0.5, 1001);
+    expect([watch.isLockedByOther(1001, 1000), watch.isLockedByOther(1002, 1000)]).toEqual([false, true]);
   });
 });

@@ -10,7 +10,7 @@ import type { Outcome } from '#relay/deliveries/policy/judge-answer.js';
 import { LoadLimit } from '#relay/deliveries/queue/load-limit.js';
 import type { FirstOutcome, RecordOutcomes } from '#relay/deliveries/queue/record-outcomes.js';
 import { DeliverNotifications } from '#relay/deliveries/requests/deliver-notifications.js';
-import { VendorWaits } from '#relay/deliveries/requests/vendor-waits.js';
+import { VendorDeadlines } from '#relay/deliveries/requests/vendor-deadlines.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,
@@ -136,7 +136,7 @@ describe('a repeat whose first cannot be stored', () => {
     const request = fcmRequest(await relay.addFcm('fcm-first'), { notification_id: randomUUID() });
     const first = deliver(request);
     await until(() => records === 1);
-    const wait = vi.spyOn(VendorWaits.prototype, 'wait');
+    const wait = vi.spyOn(VendorDeadlines.prototype, 'wait');
     const repeat = deliver(request);
     await until(() => wait.mock.results.length === 1);
     // Its budget is spent, and it waits for the first all the same.

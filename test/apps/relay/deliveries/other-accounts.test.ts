@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { formatPushAccountId, type PushAccountId, type RelayDeviceId } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applyOutcome } from '#relay/deliveries/queue/apply-outcome.js';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
@@ -46,7 +46,7 @@ eachBackend((backend) => {
     async function giveToOtherAccount(): Promise<void> {
       const row = await relay.device(id);
       const identity = { ...row, push_account_id: formatPushAccountId(otherAccount) };
-      const sealed = relay.tokenVault.seal(token, placeOfToken(identity));
+      const sealed = relay.tokenVault.seal(token, bindingOfToken(identity));
       await relay.database.write(({ db }) =>
         db
           .updateTable('relay_devices')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newKeyRing, newTokenKey } from '#relay/keyring/ring/new-key-ring.js';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ringOnDisk, sodium } from '../keyring/ring-material.js';
@@ -42,7 +42,9 @@ eachBackend((backend) => {
     expect(await tokenKeys()).toMatchObject([{ id: key.id }]);
     const rows = await stored();
     expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:3:`))).toEqual([]);
-    const opened = rows.map((row) => [row.id, relay.tokenVault.open(row.token, placeOfToken(row))] as const);
+    const opened = rows.map(
+      (row) => [row.id, relay.tokenVault.open(row.token, bindingOfToken(row))] as const,
+    );
     expect(new Map(opened)).toEqual(new Map(ids.map((id, index) => [id, `token ${index}`])));
     const [first = relayDeviceId(0), second] = ids;
     await db.updateTable('relay_devices').set({ token: before?.token }).where('id', '=', first).execute();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, vi } from 'vitest';
 import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
 import { rotate } from '#relay/keyring/ring/key-ring-transitions.js';
 import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
-import type { KeyRingConfiguration, KeyRingPlace } from '#relay/keyring/storage/key-ring-configuration.js';
+import type { KeyRingConfiguration, KeyRingLocation } from '#relay/keyring/storage/key-ring-configuration.js';
 import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/storage/key-ring-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, policy, sodium, startedAt } from './ring-material.js';
@@ -35,7 +35,7 @@ export interface SharedWorld {
 export async function sharedWorld(
   { folder, time }: { readonly folder: string; readonly time: { now: number } },
   databaseUrl: string,
-  place: KeyRingPlace = { kind: 'file', path: join(folder, 'ring.age') },
+  place: KeyRingLocation = { kind: 'file', path: join(folder, 'ring.age') },
 ): Promise<SharedWorld> {
   const database = await openDatabaseWithJobs<KeyRingTables>({
     url: databaseUrl,
@@ -45,7 +45,7 @@ export async function sharedWorld(
     onJobError: () => undefined,
   });
   const configuration: KeyRingConfiguration = {
-    place,
+    location: place,
     unlock: { kind: 'identity', path: join(folder, 'identity') },
     policy,
     auditLog: join(folder, 'audit.jsonl'),

@@ -198,7 +198,9 @@ describe('the thread that writes registrations', () => {
 
   it('says that the database does not answer where it has no turn to give', async () => {
     await started();
-    vi.spyOn(database, 'inTurn').mockRejectedValueOnce(new DatabaseUnavailableError('The log is full.'));
+    vi.spyOn(database, 'withWriteLock').mockRejectedValueOnce(
+      new DatabaseUnavailableError('The log is full.'),
+    );
     const refused = writer.write([registration(400)], now);
     await expect(refused).rejects.toThrow('The log is full.');
     expect(await writer.write([registration(400)], now)).toEqual([17]);

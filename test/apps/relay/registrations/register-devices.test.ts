@@ -42,7 +42,7 @@ eachBackend((backend) => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => of(String(1 + (index % 10))));
   /** Has every write pass through `around`; the answer ends that. */
   function watchWrites(around: (write: () => Promise<unknown>) => Promise<unknown>): () => void {
-    const ways = (['writeGathered', 'writeStatement'] as const).map((way) => {
+    const ways = (['writeBatched', 'writeStatement'] as const).map((way) => {
       const write = relay.database[way].bind(relay.database) as (work: unknown) => Promise<unknown>;
       return vi
         .spyOn(relay.database, way)

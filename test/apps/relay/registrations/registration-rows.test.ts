@@ -10,7 +10,7 @@ import { decodeSealedRegistration } from '#relay/registrations/opening/open-regi
 import { rememberOpenedTokens } from '#relay/registrations/store/opened-tokens.js';
 import { reencryptTokens } from '#relay/registrations/store/reencrypt-tokens.js';
 import { setApnsEnvironment } from '#relay/registrations/store/relay-device-store.js';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import {
   findUnreadableDevices,
   removeUnreadableDevices,
@@ -87,7 +87,7 @@ eachBackend((backend) => {
       ...{ database, signal: new AbortController().signal, onUnreadable: expect.fail },
       keyRing: { tokenVault, concludeTokenMove: async () => undefined },
     });
-  const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, placeOfToken(row)));
+  const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, bindingOfToken(row)));
 
   it('keeps what two realms present in one commit for the first of them, whichever that is', async () => {
     const refused = 'presented-before';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { reencryptTokens } from '#relay/registrations/store/reencrypt-tokens.js';
-import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
 import { DurableRegistrations } from '#relay/registrations/write/durable-registrations.js';
 import { TransactionWriter } from '#relay/registrations/write/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
@@ -80,7 +80,7 @@ eachBackend((backend) => {
     const [id] = await register(before, ['one']);
     expect(await register(both, ['one', 'two'])).toEqual([id, expect.any(Number)]);
     const rows = await stored();
-    expect(rows.map((row) => both.open(row.token, placeOfToken(row)))).toEqual(['one', 'two']);
+    expect(rows.map((row) => both.open(row.token, bindingOfToken(row)))).toEqual(['one', 'two']);
     expect(rows.every(({ token }) => token.startsWith('new:'))).toBe(true);
     expect(rows.map((row) => row.token_lookup)).toEqual(
       ['one', 'two'].map((token) => after.lookups(token)[0]),
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     expect(ids).toEqual([one, two, expect.any(Number)]);
     const rows = await stored();
     expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
-    const opened = new Map(rows.map((row) => [row.id, after.open(row.token, placeOfToken(row))]));
+    const opened = new Map(rows.map((row) => [row.id, after.open(row.token, bindingOfToken(row))]));
     expect(ids.map((id) => opened.get(id as RelayDeviceId))).toEqual(['one', 'two', 'three']);
   });
 
@@ -112,7 +112,7 @@ eachBackend((backend) => {
     const rows = new Map((await stored()).map((row) => [row.id, row]));
     const opened = ids
       .map((id) => rows.get(id as RelayDeviceId))
-      .map((row) => row && after.open(row.token, placeOfToken(row)));
+      .map((row) => row && after.open(row.token, bindingOfToken(row)));
     expect(opened).toEqual(tokens);
     expect(await register(after, tokens)).toEqual(ids);
   });
@@ -120,7 +120,7 @@ eachBackend((backend) => {
   it('leaves a token that cannot be read as it is, names it, and goes on with all others', async () => {
     const [first = none, spoilt = none, last = none] = await register(before, ['one', 'two', 'three']);
     const [, row] = await stored();
-    const elsewhere = before.seal('two', placeOfToken({ ...row, push_account_id: '8' } as TokenRow));
+    const elsewhere = before.seal('two', bindingOfToken({ ...row, push_account_id: '8' } as TokenRow));
     const { db } = database;
     await db.updateTable('relay_devices').set({ token: elsewhere }).where('id', '=', spoilt).execute();
     expect(await reencrypt(true)).toEqual(['new']);

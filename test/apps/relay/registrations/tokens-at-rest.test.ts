@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { placeOfToken } from '#relay/registrations/store/token-vault.js';
+import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../../../support/ids.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -38,7 +38,7 @@ eachBackend((backend) => {
       { push_account_id: accountIdText(9) },
       { token_lookup: 'another' },
     ]) {
-      const opened = relay.context.tokenVault.open(row.token, placeOfToken({ ...row, ...change }));
+      const opened = relay.context.tokenVault.open(row.token, bindingOfToken({ ...row, ...change }));
       expect(opened, JSON.stringify(change)).toEqual({ reason: 'UNREADABLE_TOKEN' });
     }
     await relay.close();
@@ -51,9 +51,9 @@ eachBackend((backend) => {
     if (row === undefined) throw new Error('nothing was registered');
     const { tokenVault } = relay.context;
     const sealed = row.token;
-    expect(tokenVault.open(sealed, placeOfToken(row))).toBe('fcm-token-1:APA91bExample_-');
+    expect(tokenVault.open(sealed, bindingOfToken(row))).toBe('fcm-token-1:APA91bExample_-');
     const changed = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
-    expect(tokenVault.open(changed, placeOfToken(row))).toEqual({ reason: 'UNREADABLE_TOKEN' });
+    expect(tokenVault.open(changed, bindingOfToken(row))).toEqual({ reason: 'UNREADABLE_TOKEN' });
     await relay.close();
   });
 });

@@ -1,4 +1,4 @@
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { waitingForLocks, whileLocked } from '../../../support/lock-waits.js';
 import { eachPostgres } from '../../../support/test-databases.js';
@@ -27,7 +27,7 @@ eachPostgres((postgres) => {
     const moved = await whileLocked(
       db,
       // Both get as far as telling of what they have done.
-      (transaction) => holdAlone(transaction, 'publishing of events'),
+      (transaction) => lockExclusive(transaction, 'publishing of events'),
       () => organisation.ask('owner', 'PATCH', `streams/${channel.id}`, { folder_id: folder }),
       async () => {
         archiving = other.ask(organisation.accounts.owner, 'PATCH', `channel_folders/${folder}`, {

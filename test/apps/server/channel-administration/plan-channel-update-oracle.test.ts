@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type { ChannelFacts, ChannelUpdateWish } from '#server/channel-administration/channel-update.js';
+import type { ChannelFacts, ChannelUpdateRequest } from '#server/channel-administration/channel-update.js';
 import { planChannelUpdate } from '#server/channel-administration/plan-channel-update.js';
 import type { Channel } from '#server/channels/channel-store.js';
 import fc from '../../../support/fast-check.js';
@@ -80,11 +80,11 @@ function factsOf(world: World): ChannelFacts {
   };
 }
 
-function wishOf({ wish }: World): ChannelUpdateWish {
+function wishOf({ wish }: World): ChannelUpdateRequest {
   const { can_create_topic_group, can_delete_any_message_group, can_subscribe_group, ...rest } = wish;
   const { isPrivate, isWebPublic, isHistoryPublic, ...others } = rest;
   return {
-    ...(others as Omit<ChannelUpdateWish, 'privacy' | 'permissions'>),
+    ...(others as Omit<ChannelUpdateRequest, 'privacy' | 'permissions'>),
     privacy: { isPrivate, isWebPublic, isHistoryPublic },
     permissions: {
       can_create_topic_group: can_create_topic_group as never,

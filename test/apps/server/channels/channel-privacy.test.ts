@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   isPrivacyAsked,
   type Privacy,
-  type PrivacyWish,
+  type PrivacyRequest,
   plannedPrivacy,
   privacyName,
   usualPrivacy,
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, Privacy>> = {
 };
 
 /** The name of what becomes of a channel of the kind. */
-function becomes(kind: string, wish: Partial<PrivacyWish>): string {
+function becomes(kind: string, wish: Partial<PrivacyRequest>): string {
   const none = { isPrivate: undefined, isWebPublic: undefined, isHistoryPublic: undefined };
   try {
     return privacyName(plannedPrivacy(kinds[kind] as Privacy, { ...none, ...wish }));

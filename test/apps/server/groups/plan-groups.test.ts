@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { GroupFacts } from '#server/groups/group-facts.js';
 import type { Group } from '#server/groups/group-record.js';
 import { checkedName } from '#server/groups/group-rules.js';
-import { type GroupCreationWish, planGroupCreation } from '#server/groups/plan-group-creation.js';
-import { type GroupUpdateWish, planGroupUpdate } from '#server/groups/plan-group-update.js';
-import { type MemberUpdateWish, planMemberUpdate } from '#server/groups/plan-member-update.js';
+import { type GroupCreationRequest, planGroupCreation } from '#server/groups/plan-group-creation.js';
+import { type GroupUpdateRequest, planGroupUpdate } from '#server/groups/plan-group-update.js';
+import { type MemberUpdateRequest, planMemberUpdate } from '#server/groups/plan-member-update.js';
 import { permissionNames } from '#server/permissions/permission-settings.js';
 import { roles } from '#server/permissions/roles.js';
 import { groupId, userId } from '../../../support/ids.js';
@@ -68,9 +68,9 @@ function said(plan: () => unknown): string {
 const insufficient = 'Insufficient permission';
 
 describe('the members of a group', () => {
-  const plan = (facts: GroupFacts, wish: Partial<MemberUpdateWish>) =>
+  const plan = (facts: GroupFacts, wish: Partial<MemberUpdateRequest>) =>
     planMemberUpdate(facts, { add: [], remove: [], addSubgroups: [], removeSubgroups: [], ...wish });
-  const outcome = (facts: GroupFacts, wish: Partial<MemberUpdateWish>) => said(() => plan(facts, wish));
+  const outcome = (facts: GroupFacts, wish: Partial<MemberUpdateRequest>) => said(() => plan(facts, wish));
   const withMe = { group: { ...group, memberIds: [me, other] } };
   const manager = factsOf({}, ['can_manage_group']);
 
@@ -173,7 +173,7 @@ describe('the members of a group', () => {
 });
 
 describe('a change of a group', () => {
-  const wishOf = (wish: Partial<GroupUpdateWish>): GroupUpdateWish => ({
+  const wishOf = (wish: Partial<GroupUpdateRequest>): GroupUpdateRequest => ({
     name: undefined,
     description: undefined,
     deactivated: undefined,
@@ -181,8 +181,8 @@ describe('a change of a group', () => {
     ...wish,
   });
   const manager = (fields: Partial<GroupFacts> = {}) => factsOf(fields, ['can_manage_group']);
-  const plan = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => planGroupUpdate(facts, wishOf(wish));
-  const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => said(() => plan(facts, wish));
+  const plan = (facts: GroupFacts, wish: Partial<GroupUpdateRequest>) => planGroupUpdate(facts, wishOf(wish));
+  const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateRequest>) => said(() => plan(facts, wish));
   const nothing = { groupId: cooks, permissions: [] };
 
   it('is for who may manage it or all groups, even where nothing changes', () => {
@@ -236,14 +236,14 @@ describe('a change of a group', () => {
 });
 
 describe('a new group', () => {
-  const wish: GroupCreationWish = {
+  const wish: GroupCreationRequest = {
     name: ' cooks ',
     description: 'who cook',
     memberIds: [other, me, other],
     subgroupIds: [outer, inner],
     permissions: {},
   };
-  const outcome = (fields: Partial<GroupFacts>, changed: Partial<GroupCreationWish> = {}) =>
+  const outcome = (fields: Partial<GroupFacts>, changed: Partial<GroupCreationRequest> = {}) =>
     said(() => planGroupCreation(factsOf(fields), { ...wish, ...changed }));
 
   it('belongs to who made it, who may manage it and add members; the rest is as it is by default', () => {

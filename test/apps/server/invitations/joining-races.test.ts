@@ -1,7 +1,7 @@
 import { roles } from '@waxwing/server';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { holdGroups } from '#server/permissions/hold-groups.js';
+import { lockGroups } from '#server/permissions/lock-groups.js';
 import { rotateApiKey } from '#server/users/manage-users.js';
 import { whileLocked } from '../../../support/lock-waits.js';
 import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
@@ -91,7 +91,7 @@ eachPostgres((postgres) => {
       db,
       async (transaction) => {
         const unused = () => undefined;
-        await holdGroups({
+        await lockGroups({
           db: transaction,
           beforeCommit: unused,
           afterCommit: unused,

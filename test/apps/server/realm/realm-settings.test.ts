@@ -202,7 +202,7 @@ eachBackend((backend) => {
         const expected = (group: string, isAllowed: boolean) =>
           (row.onlyRoleGroups?.some((each) => each === group) ?? isAllowed) ? 'set' : 'BAD_REQUEST';
         for (const [group, isAllowed] of [
-          ['role:nobody', row.allowsNobody],
+          ['role:nobody', row.allowsNoMembers],
           ['role:everyone', row.allowsEveryone],
           ['role:internet', false],
           ['role:moderators', true],

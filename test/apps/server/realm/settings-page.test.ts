@@ -34,13 +34,13 @@ const taken = (level: PermissionLevel) => (name: never) => {
   const {
     default: standard,
     allowsEveryone,
-    allowsNobody,
+    allowsNoMembers,
     onlyRoleGroups,
     since,
   } = permissionSetting(level, name);
   const takes =
     onlyRoleGroups?.join(', ') ??
-    ['any group', allowsEveryone ? '' : 'not everyone', allowsNobody ? '' : 'not nobody']
+    ['any group', allowsEveryone ? '' : 'not everyone', allowsNoMembers ? '' : 'not nobody']
       .filter(Boolean)
       .join(', ');
   return [name, standard, takes, ...(level === 'realm' ? [`${guardianOf(name)}s`] : []), String(since)];

@@ -5,8 +5,8 @@ import type { RealmRights } from '#server/channels/realm-rights.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import {
   planSubscribing,
+  type SubscribeRequest,
   type SubscribingFacts,
-  type SubscribingWish,
 } from '#server/subscriptions/plan-subscribing.js';
 import { groupId, userId } from '../../../support/ids.js';
 
@@ -62,7 +62,7 @@ function channel(name: string, fields: Partial<Channel> = {}, access: Partial<Ch
 
 const noWish = { isPrivate: undefined, isWebPublic: undefined, isHistoryPublic: undefined };
 
-function plan(world: World, names: readonly string[], wish: Partial<SubscribingWish> = {}) {
+function plan(world: World, names: readonly string[], wish: Partial<SubscribeRequest> = {}) {
   const channels = names.map((name) => ({ name, description: `of ${name}`, color: undefined }));
   return planSubscribing(factsOf(world), {
     channels,
@@ -77,7 +77,7 @@ function plan(world: World, names: readonly string[], wish: Partial<SubscribingW
   });
 }
 
-function said(world: World, wish: Partial<SubscribingWish> = {}, names = ['new']): string {
+function said(world: World, wish: Partial<SubscribeRequest> = {}, names = ['new']): string {
   try {
     plan(world, names, wish);
     return 'done';
@@ -154,7 +154,7 @@ describe('making a channel', () => {
   });
 
   it('for everybody who comes is for administrators, and never private', () => {
-    const outcome = (role: Role, wish: Partial<SubscribingWish> = {}) =>
+    const outcome = (role: Role, wish: Partial<SubscribeRequest> = {}) =>
       said({ role }, { isDefault: true, ...wish });
     expect(outcome(roles.owner)).toBe('done');
     expect(outcome(roles.administrator)).toBe('done');

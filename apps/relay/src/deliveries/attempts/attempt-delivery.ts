@@ -20,7 +20,7 @@ import {
 import { apnsBodyBytes } from '../vendors/apns/message.js';
 import { fcmDataBytes } from '../vendors/fcm/message.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
-import { DeviceRests } from './device-rests.js';
+import { DeviceRests } from './device-cooldowns.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
 
 export interface AttemptOptions {
@@ -57,7 +57,7 @@ interface Answered {
 }
 
 const sent: Outcome = { kind: 'sent' };
-const heldApartMilliseconds = 1000;
+const suspensionMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
 /**
@@ -71,7 +71,7 @@ export class DeliveryAttempts {
 
   constructor(options: DeliveryAttemptsOptions) {
     this.#options = options;
-    this.#rests = new DeviceRests(heldApartMilliseconds / options.delayDivisor);
+    this.#rests = new DeviceRests(suspensionMilliseconds / options.delayDivisor);
   }
 
   /** Tries once. Vendor failures become an outcome. Rejects only if the database is unavailable. */
@@ -96,7 +96,7 @@ export class DeliveryAttempts {
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
     if (admission.kind === 'probe') return this.#probe(question, options);
     const at = this.#rests.nextTry(delivery.device.id, this.#options.clock());
-    if (at !== undefined) return this.#rest(delivery, at);
+    if (at !== undefined) return this.#coolDown(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     return this.#conclude(
@@ -126,7 +126,7 @@ export class DeliveryAttempts {
     return { kind: 'retry', reason: unreadable.reason, at, isTry: false };
   }
 
-  #rest({ notification, device }: Delivery, at: number): Outcome {
+  #coolDown({ notification, device }: Delivery, at: number): Outcome {
     // A notification that expires before that neither waits nor replaces another.
     if (at < keptUntil(notification)) {
       this.#rests.hold(device.id);

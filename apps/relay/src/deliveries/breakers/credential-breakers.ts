@@ -43,7 +43,7 @@ interface Refusal {
 }
 
 // Spreads held notifications when they resume: the vendor has only just accepted the credential again.
-const heldApartMilliseconds = 2;
+const suspensionMilliseconds = 2;
 const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
@@ -82,7 +82,7 @@ export class CredentialBreakers {
     }
     const probed = breaker.probing === undefined ? probeAt : now + probeMilliseconds / 10;
     const until = Math.ceil(
-      probed + Math.min(breaker.held * heldApartMilliseconds, maximumSpreadMilliseconds),
+      probed + Math.min(breaker.held * suspensionMilliseconds, maximumSpreadMilliseconds),
     );
     breaker.held += 1;
     return { kind: 'held', until, reason: breaker.reason };

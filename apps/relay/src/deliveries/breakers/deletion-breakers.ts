@@ -108,11 +108,11 @@ export class DeletionBreakers {
     for (const [key, watch] of this.#frozen) {
       const { app, scope } = watch;
       const { thawingShare } = this.#apps.get(app)?.find(scope) ?? unheardShare;
-      if (watch.mustHold(thawingShare, now)) await store.hold(watch, now);
+      if (watch.mustLock(thawingShare, now)) await store.hold(watch, now);
       if (!watch.isOver(now)) continue;
       const wasUsual = watch.wasUsual(thawingShare);
       const since = watch.begin(now);
-      if (!wasUsual || watch.isHeldByOther((await store.heldAt(watch)) ?? now, since)) continue;
+      if (!wasUsual || watch.isLockedByOther((await store.heldAt(watch)) ?? now, since)) continue;
       await store.close(app, 'deletion', scope);
       this.#thaw(key, 'the share of dead tokens was usual for long enough: deletions go on');
     }
@@ -224,7 +224,7 @@ export class DeletionBreakers {
     this.#frozen.set(key, new FrozenWatch({ app, scope, since, lastsMilliseconds }));
     const share = this.#apps.get(app)?.find(scope);
     if (share !== undefined) share.isFrozen = true;
-    this.#tellChange(app);
+    this.#reportChange(app);
   }
 
   #thaw(key: string, why: string): void {
@@ -239,11 +239,11 @@ export class DeletionBreakers {
     const { app, scope } = watched;
     this.#frozen.delete(key);
     this.#apps.get(app)?.find(scope)?.restart();
-    this.#tellChange(app);
+    this.#reportChange(app);
     this.#options.log.info({ app, scope }, why);
   }
 
-  #tellChange(appId: string): void {
+  #reportChange(appId: string): void {
     const frozen = [...this.#frozen.values()].filter(({ app }) => app === appId).length;
     this.#options.onChange(appId, frozen);
   }

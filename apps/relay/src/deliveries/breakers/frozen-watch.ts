@@ -61,7 +61,7 @@ export class FrozenWatch {
   }
 
   /** Whether to notify other processes now that more than `share` are dead here. Rate-limited to once per 15 minutes. */
-  mustHold(share: number, now: number): boolean {
+  mustLock(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
     if (!isDue || this.wasUsual(share)) return false;
     this.#heldAt = now;
@@ -69,7 +69,7 @@ export class FrozenWatch {
   }
 
   /** Whether another process renewed the freeze after `since`; `at` is the stored time. */
-  isHeldByOther(at: number, since: number): boolean {
+  isLockedByOther(at: number, since: number): boolean {
     return at > since && at !== this.#heldAt;
   }
 

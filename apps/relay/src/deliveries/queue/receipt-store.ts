@@ -14,14 +14,14 @@ export interface ReceiptKey {
 }
 
 /** An outcome as it is stored and reported to servers. */
-export interface ToldOutcome {
+export interface ReportedOutcome {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
   readonly fault: DeliveryFault | undefined;
 }
 
 /** The recorded outcome of a notification. */
-export interface Receipt extends ReceiptKey, ToldOutcome {
+export interface Receipt extends ReceiptKey, ReportedOutcome {
   readonly attempts: number;
   /** Attempts that may have been delivered; 0 if missing. */
   readonly doubts?: number | undefined;
@@ -124,7 +124,7 @@ export class ReceiptStore {
   }
 }
 
-export function tellOutcome(outcome: Outcome): ToldOutcome {
+export function reportOutcome(outcome: Outcome): ReportedOutcome {
   return {
     status: outcome.kind === 'retry' ? 'queued' : outcome.kind,
     reason: outcome.kind === 'sent' ? undefined : outcome.reason,
@@ -133,7 +133,7 @@ export function tellOutcome(outcome: Outcome): ToldOutcome {
 }
 
 /** Converts a stored outcome back. Nothing remains to be done for it. */
-export function outcomeOf({ status, reason = '', fault = 'vendor' }: ToldOutcome): Outcome {
+export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOutcome): Outcome {
   switch (status) {
     case 'sent':
       return { kind: 'sent' };
@@ -165,7 +165,7 @@ export function receiptOf(
   updatedAt: number,
 ): Receipt {
   const key = { serverId, notificationId, relayDeviceId, pushAccountId };
-  return { ...key, ...tellOutcome(outcome), ...counts, updatedAt };
+  return { ...key, ...reportOutcome(outcome), ...counts, updatedAt };
 }
 
 /** Upserts receipts, keyed by notification and device. */

@@ -40,9 +40,9 @@ export class RecordOutcomes {
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;
     const now = this.#options.clock();
-    const standing = await database.write((transaction) => this.#write(transaction, items, now));
+    const status = await database.write((transaction) => this.#write(transaction, items, now));
     load.addQueued(items.filter(({ outcome }) => outcome.kind === 'retry').length);
-    return standing;
+    return status;
   }
 
   /** Records an outcome that arrived after its request was answered. `wasQueued`: a later try was stored by then. */
@@ -65,19 +65,19 @@ export class RecordOutcomes {
     items: readonly FirstOutcome[],
     now: number,
   ): Promise<Outcome[]> {
-    const standing: Outcome[] = [];
+    const status: Outcome[] = [];
     const receipts: Receipt[] = [];
     for (const item of items) {
       const { notification, hasOwnId } = item;
       const outcome = await applyOutcome(transaction.db, notification, item.outcome, now);
-      standing.push(outcome);
+      status.push(outcome);
       if (outcome.kind === 'retry') await this.#options.queue.add(transaction, notification, outcome);
       if (hasOwnId || outcome.kind === 'retry') {
         receipts.push(receiptOf(notification, outcome, countTry(outcome), now));
       }
     }
     await saveReceipts(transaction.db, receipts);
-    return standing;
+    return status;
   }
 }
 

@@ -14,7 +14,7 @@ import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../
 import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
 import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
-import { Tries, VendorWaits } from './vendor-waits.js';
+import { Tries, VendorDeadlines } from './vendor-deadlines.js';
 
 /** Result of one push request. */
 export interface DeliveryResult {
@@ -59,12 +59,12 @@ export class DeliverNotifications {
    * again.
    */
   readonly #claims = new Map<string, DeliveryClaim>();
-  readonly #waits: VendorWaits;
+  readonly #waits: VendorDeadlines;
   readonly #lookUps: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
-    this.#waits = new VendorWaits(options.timings.requestBudgetMilliseconds);
+    this.#waits = new VendorDeadlines(options.timings.requestBudgetMilliseconds);
     this.#lookUps = new Batcher(async (wanted) => {
       const found = await findRelayDevices(options.database.db, wanted.flat(), options.tokenVault);
       return wanted.map(() => found);
@@ -145,8 +145,8 @@ export class DeliverNotifications {
       for (const item of items) item.outcome = this.#settle(item, now);
       const toRecord = items.filter(mustBeRecorded);
       if (toRecord.length > 0) {
-        const standing = await records.record(toRecord);
-        for (const [index, item] of toRecord.entries()) item.outcome = standing[index] ?? item.outcome;
+        const status = await records.record(toRecord);
+        for (const [index, item] of toRecord.entries()) item.outcome = status[index] ?? item.outcome;
       }
       isRecorded = true;
     } finally {
@@ -242,8 +242,8 @@ export class DeliverNotifications {
       isTry: true,
       isInDoubt: true,
     };
-    const isWorthless = outcome.kind === 'retry' && !isRepeat && outcome.at >= expiresAt(notification);
-    return isWorthless ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' } : outcome;
+    const isExpired = outcome.kind === 'retry' && !isRepeat && outcome.at >= expiresAt(notification);
+    return isExpired ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' } : outcome;
   }
 
   /** Waits for the vendor's late answer, frees the slot and records the outcome. */

@@ -13,7 +13,7 @@ import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
-import { tellOutcome } from '../queue/receipt-store.js';
+import { reportOutcome } from '../queue/receipt-store.js';
 import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
 
 interface NotifyContext {
@@ -79,7 +79,7 @@ function formatAnswer(
 }
 
 function formatResult({ outcome, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
-  const { status, reason, fault } = tellOutcome(outcome);
+  const { status, reason, fault } = reportOutcome(outcome);
   const result: RelayNotifyResult = { status };
   if (reason !== undefined) result.reason = reason;
   if (fault !== undefined) result.fault = fault;

@@ -1,6 +1,6 @@
 import { type Clock, RoundRobinQueue } from '@waxwing/service/lifecycle';
 
-interface Waiting {
+interface PendingSend {
   readonly notAfter: number;
   admit(isAdmitted: boolean): void;
 }
@@ -13,7 +13,7 @@ export class SendGate {
   readonly #limit: number;
   readonly #clock: Clock;
   #underWay = 0;
-  readonly #waiting = new RoundRobinQueue<Waiting>();
+  readonly #waiting = new RoundRobinQueue<PendingSend>();
 
   constructor(limit: number, clock: Clock) {
     this.#limit = limit;

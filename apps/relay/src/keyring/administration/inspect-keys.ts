@@ -40,7 +40,7 @@ export const verifyRing = operation({
   parameters: noParameters,
   answer: z.object({
     sound: z.literal(true),
-    place: z.string(),
+    location: z.string(),
     opening_keys: z.number().int(),
     sequence: z.number().int(),
   }),
@@ -72,7 +72,7 @@ export const verifyRing = operation({
     const opening = openingKeys(ring, clock()).length;
     return {
       sound: true as const,
-      place: keeper.options.store.place,
+      location: keeper.options.store.location,
       opening_keys: opening,
       sequence: verdict.list.sequence,
     };

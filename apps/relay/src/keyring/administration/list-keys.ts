@@ -23,7 +23,7 @@ const listedKey = z.object({
 });
 
 const ringAnswer = z.object({
-  place: z.string(),
+  location: z.string(),
   keys: z.array(listedKey),
   signing_keys: z.array(z.object({ public_key: z.string(), created_at: z.string(), signs: z.boolean() })),
   recovery_public_key: z.string().nullable(),
@@ -45,22 +45,25 @@ export const listKeys = operation({
   async handle(admin: KeyAdmin) {
     const uses = await admin.readKeyUses();
     const { policy, store } = admin.keeper.options;
-    const surroundings = { uses, policy, now: admin.clock(), place: store.place };
-    return admin.keeper.look((ring) => describeRing(ring, surroundings));
+    const related = { uses, policy, now: admin.clock(), location: store.location };
+    return admin.keeper.look((ring) => describeRing(ring, related));
   },
 });
 
-interface Surroundings {
+interface RelatedRecords {
   readonly uses: KeyUses;
   readonly policy: RotationPolicy;
   readonly now: number;
-  readonly place: string;
+  readonly location: string;
 }
 
-function describeRing(ring: KeyRing, { uses, policy, now, place }: Surroundings): z.infer<typeof ringAnswer> {
+function describeRing(
+  ring: KeyRing,
+  { uses, policy, now, location }: RelatedRecords,
+): z.infer<typeof ringAnswer> {
   const { published } = ring;
   return {
-    place,
+    location,
     keys: ring.bouncerKeys.map((key) => describeKey(key, uses.get(key.publicKey), { policy, now })),
     signing_keys: ring.signingKeys.map(({ publicKey, createdAt, privateKey }) => ({
       public_key: publicKey,
@@ -83,7 +86,7 @@ function describeRing(ring: KeyRing, { uses, policy, now, place }: Surroundings)
 function describeKey(
   key: BouncerKey,
   use: KeyUse | undefined,
-  { policy, now }: Pick<Surroundings, 'policy' | 'now'>,
+  { policy, now }: Pick<RelatedRecords, 'policy' | 'now'>,
 ): z.infer<typeof listedKey> {
   const today = dayOf(now);
   const perDay = Array.from({ length: daysShown }, (_, index) => {
@@ -110,7 +113,7 @@ function describeKey(
 function safeSince(
   key: AcceptedKey,
   use: KeyUse | undefined,
-  { policy, now }: Pick<Surroundings, 'policy' | 'now'>,
+  { policy, now }: Pick<RelatedRecords, 'policy' | 'now'>,
 ): string | null {
   const since = Math.max(key.acceptedSince, use?.lastUsedAt ?? 0) + policy.unusedForMilliseconds;
   return since <= now ? isoText(since) : null;

@@ -40,11 +40,11 @@ export async function importFile(terminal: Terminal, file: string, flags: Import
 }
 
 /** Refuses to make a ring beside stored devices: a new ring has a new token key, which cannot open their tokens. */
-async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promise<void> {
+async function refuseBesideDevices({ db }: RelayDatabase, location: string): Promise<void> {
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
   if (device === undefined) return;
   throw new CommandError(
-    `The relay's database holds devices, and there is no key ring in ${place} that opens their tokens: name the place of the ring that they were stored with in RELAY_KEY_RING (keys move takes it elsewhere), or restore it from a backup. With --yes-lose-devices a new ring is made, and those phones get nothing until they register again.`,
+    `The relay's database holds devices, and there is no key ring in ${location} that opens their tokens: name the place of the ring that they were stored with in RELAY_KEY_RING (keys move takes it elsewhere), or restore it from a backup. With --yes-lose-devices a new ring is made, and those phones get nothing until they register again.`,
   );
 }
 
@@ -80,15 +80,15 @@ async function makeRing(
 ): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   await withKeyAdmin(terminal, configuration, async (admin, database) => {
-    const { place } = admin.keeper.options.store;
+    const { location } = admin.keeper.options.store;
     if ((await admin.keeper.readStored()) !== undefined) {
-      throw new CommandError(`There is a key ring in ${place} already: nothing was changed.`);
+      throw new CommandError(`There is a key ring in ${location} already: nothing was changed.`);
     }
-    if (!flags.yesLoseDevices) await refuseBesideDevices(database, place);
+    if (!flags.yesLoseDevices) await refuseBesideDevices(database, location);
     const ring = create(admin);
     if (flags.dryRun) {
       const machines = { changed: false, dry_run: true, keys: ring.bouncerKeys.map(({ id }) => id) };
-      return printResult(terminal, flags, { machines, people: `This would make a key ring in ${place}.` });
+      return printResult(terminal, flags, { machines, people: `This would make a key ring in ${location}.` });
     }
     const identityFile = await makeIdentityFile(configuration.unlock);
     const recoveryPublicKey = await storeRing(admin, ring, flags.recoveryKey);
@@ -99,9 +99,9 @@ async function makeRing(
       );
     }
     printResult(terminal, flags, {
-      machines: { place, identity_file: identityFile ?? null, ...made },
+      machines: { place: location, identity_file: identityFile ?? null, ...made },
       people: [
-        `The key ring is in ${place}.`,
+        `The key ring is in ${location}.`,
         ...(identityFile === undefined
           ? []
           : [

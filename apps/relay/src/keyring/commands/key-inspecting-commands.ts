@@ -43,8 +43,8 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
     .description('open the ring, check every key, and verify the published list as a phone does')
     .action(async (flags: OutputFlags) => {
       const machines = await (await session()).runKeyOperation(terminal, (await inspect()).verifyRing);
-      const { place, opening_keys: count } = machines;
-      const people = `The key ring in ${place} is sound: ${count === 1 ? '1 key opens' : `${count} keys open`} registrations.`;
+      const { location, opening_keys: count } = machines;
+      const people = `The key ring in ${location} is sound: ${count === 1 ? '1 key opens' : `${count} keys open`} registrations.`;
       printResult(terminal, flags, { machines, people });
     });
 }

@@ -4,10 +4,10 @@ import {
   type MoveKeyRingOptions,
   moveKeyRing,
   removeMovedKeyRing,
-  requireOtherPlace,
+  requireOtherLocation,
 } from '../live/move-key-ring.js';
-import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
-import { keyRingStore, movedKeyRingStore, settingOf } from '../storage/key-ring-place.js';
+import { type KeyRingLocation, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
+import { keyRingStore, movedKeyRingStore, settingOf } from '../storage/key-ring-location.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import type { MoveFlags } from './ring-flags.js';
 
@@ -16,8 +16,8 @@ const filePrefix = 'file:';
 /** `keys move`. */
 export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const place = parsePlace(flags.to);
-  const [setting, before] = [settingOf(place), settingOf(configuration.place)];
+  const location = parseLocation(flags.to);
+  const [setting, before] = [settingOf(location), settingOf(configuration.location)];
   if (setting === before) {
     throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
   }
@@ -25,31 +25,33 @@ export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<vo
     const options: MoveKeyRingOptions = {
       keeper,
       from: { store: keeper.options.store, setting: before },
-      copy: movedKeyRingStore(configuration.place, database),
-      to: { store: keyRingStore(place, database), setting },
+      copy: movedKeyRingStore(configuration.location, database),
+      to: { store: keyRingStore(location, database), setting },
       actor: actorName(),
     };
-    requireOtherPlace(options);
+    requireOtherLocation(options);
     const { copy, from, to } = options;
     if (flags.dryRun) {
-      const people = `This would move the key ring from ${from.store.place} to ${to.store.place}.`;
+      const people = `This would move the key ring from ${from.store.location} to ${to.store.location}.`;
       return printResult(terminal, flags, { machines: { moved: false, dry_run: true }, people });
     }
     if (flags.removeOld) {
-      const question = `The ring will be in ${to.store.place} alone, and no copy of it in ${copy.place}. Go on?`;
+      const question = `The ring will be in ${to.store.location} alone, and no copy of it in ${copy.location}. Go on?`;
       await requireConsent(terminal, question, flags.yes);
     }
     const moved = await moveKeyRing(options);
     const removed = flags.removeOld === true && (await removeMovedKeyRing(options));
     const kept = flags.removeOld
-      ? `No copy is left in ${copy.place}.`
-      : `A copy, as encrypted as before, is in ${copy.place}: --remove-old destroys it.`;
+      ? `No copy is left in ${copy.location}.`
+      : `A copy, as encrypted as before, is in ${copy.location}: --remove-old destroys it.`;
     const needs =
-      place.kind === 'database'
+      location.kind === 'database'
         ? ['A ring in the database needs RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET too, a path each.']
         : [];
     const people = [
-      moved ? `The key ring is in ${to.store.place}.` : `The key ring was in ${to.store.place} already.`,
+      moved
+        ? `The key ring is in ${to.store.location}.`
+        : `The key ring was in ${to.store.location} already.`,
       `Set RELAY_KEY_RING=${setting} and restart every relay of this ring: until then they keep the ring that they have, and cannot change it.`,
       ...needs,
       kept,
@@ -59,7 +61,7 @@ export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<vo
   });
 }
 
-function parsePlace(to: string): KeyRingPlace {
+function parseLocation(to: string): KeyRingLocation {
   if (to === 'database') return { kind: 'database' };
   if (to.startsWith(filePrefix) && to.length > filePrefix.length) {
     return { kind: 'file', path: resolve(to.slice(filePrefix.length)) };

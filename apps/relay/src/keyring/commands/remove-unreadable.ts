@@ -15,7 +15,7 @@ export async function removeUnreadable(terminal: Terminal, flags: AskedChangeFla
     const { ring } = await keeper.read();
     const vault = new KeyRingTokenVault(() => ring, clock, sodium);
     const { devices, looked } = await findUnreadableDevices(database, vault);
-    const found = `${devices.length} of ${looked} devices have a token that the key ring in ${keeper.options.store.place} cannot open`;
+    const found = `${devices.length} of ${looked} devices have a token that the key ring in ${keeper.options.store.location} cannot open`;
     const machines = { unreadable: devices.length, looked_at: looked, dry_run: flags.dryRun ?? false };
     if (flags.dryRun || devices.length === 0) {
       return printResult(terminal, flags, { machines: { ...machines, removed: 0 }, people: `${found}.` });

@@ -1,5 +1,5 @@
 import { keyListFields, keyListPath } from '@waxwing/protocol';
-import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
+import { anyone, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { PublishedKeyList } from '../ring/key-ring.js';
 
 const maximumAgeSeconds = 60;
@@ -16,7 +16,7 @@ export const getKeyList = operation({
   method: 'GET',
   path: keyListPath,
   summary: 'The signed list of the public keys that registrations are sealed to.',
-  actor: anybody,
+  actor: anyone,
   parameters: noParameters,
   answer: keyListFields,
   isCacheable: true,

@@ -12,7 +12,7 @@ import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { AuditLog } from '../storage/audit-log.js';
 import { openKeyRingCipher, type UnlockFile } from '../storage/key-ring-cipher.js';
 import { decodeKeyRing, encodeKeyRing } from '../storage/key-ring-document.js';
-import { parseMoveMark } from '../storage/key-ring-place.js';
+import { parseMoveMark } from '../storage/key-ring-location.js';
 import type { KeyRingStore } from '../storage/key-ring-store.js';
 
 export interface KeyRingKeeperOptions {
@@ -71,7 +71,7 @@ export class KeyRingKeeper {
     const stored = await this.readStored();
     if (stored === undefined) {
       throw new ConfigurationError([
-        `There is no key ring in ${this.options.store.place}: make one with waxwing-relay keys init.`,
+        `There is no key ring in ${this.options.store.location}: make one with waxwing-relay keys init.`,
       ]);
     }
     return { ring: await this.open(stored), stored };
@@ -93,7 +93,7 @@ export class KeyRingKeeper {
     const movedTo = parseMoveMark(stored);
     if (movedTo !== undefined) {
       throw new ConfigurationError([
-        `The key ring was moved from ${store.place} to ${movedTo}: set RELAY_KEY_RING=${movedTo} and restart the relay.`,
+        `The key ring was moved from ${store.location} to ${movedTo}: set RELAY_KEY_RING=${movedTo} and restart the relay.`,
       ]);
     }
     const document = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
@@ -102,13 +102,13 @@ export class KeyRingKeeper {
       ring = decodeKeyRing(document);
     } catch (error) {
       throw new ConfigurationError([
-        `The key ring in ${store.place} has a wrong form (${(error as Error).message}): restore it from a backup.`,
+        `The key ring in ${store.location} has a wrong form (${(error as Error).message}): restore it from a backup.`,
       ]);
     }
     const problem = checkKeyRing(ring, sodium);
     if (problem === undefined) return ring;
     wipeKeyRing(ring, sodium);
-    throw new ConfigurationError([`${problem} (It is in ${store.place}.)`]);
+    throw new ConfigurationError([`${problem} (It is in ${store.location}.)`]);
   }
 
   /** Signs the key list and stores the first ring of a store. Returns `false` if the store already has a ring. */

@@ -38,7 +38,7 @@ const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
 const problemRepeatMilliseconds = 60_000;
-const lookAgainMilliseconds = 1000;
+const rereadMilliseconds = 1000;
 
 /**
  * The key ring of a running relay. {@link refresh} follows the stored ring and applies the schedule. If that fails, the
@@ -136,7 +136,7 @@ export class LiveKeyRing {
    * second, and decrypts only a changed ring.
    */
   async storedProblem(): Promise<string | undefined> {
-    if (this.#options.monotonic() - this.#lookedAt >= lookAgainMilliseconds) await this.refresh();
+    if (this.#options.monotonic() - this.#lookedAt >= rereadMilliseconds) await this.refresh();
     return this.#storedProblem;
   }
 
@@ -159,7 +159,7 @@ export class LiveKeyRing {
       if (stored === undefined)
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
       if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
-      if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
+      if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#runDueSteps();
       this.#storedProblem = undefined;
       this.#noteClock();
     } catch (error) {
@@ -187,7 +187,7 @@ export class LiveKeyRing {
     }
   }
 
-  async #doWhatIsDue(): Promise<void> {
+  async #runDueSteps(): Promise<void> {
     const { keeper, sodium, steadyClock, log } = this.#options;
     const now = steadyClock.now();
     const context = { now, policy: this.#policy, makeKeyPair: () => sodium.generateKeyPair() };

@@ -1,10 +1,10 @@
 import { CommandError } from '@waxwing/service/command-line';
-import { formatMoveMark, parseMoveMark } from '../storage/key-ring-place.js';
+import { formatMoveMark, parseMoveMark } from '../storage/key-ring-location.js';
 import type { KeyRingStore } from '../storage/key-ring-store.js';
 import type { KeyRingKeeper } from './key-ring-keeper.js';
 
 /** Source or target of a move. */
-interface MovePlace {
+interface RingLocation {
   readonly store: KeyRingStore;
   /** The value of RELAY_KEY_RING for it. */
   readonly setting: string;
@@ -13,10 +13,10 @@ interface MovePlace {
 export interface MoveKeyRingOptions {
   /** Keeper of the source. */
   readonly keeper: KeyRingKeeper;
-  readonly from: MovePlace;
+  readonly from: RingLocation;
   /** Where the removed ring is kept. */
   readonly copy: KeyRingStore;
-  readonly to: MovePlace;
+  readonly to: RingLocation;
   /** Name for the audit log. */
   readonly actor: string;
 }
@@ -29,7 +29,7 @@ export interface MoveKeyRingOptions {
  * @throws CommandError or ConfigurationError when the move is not possible; then the ring is where it was.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
-  requireOtherPlace(options);
+  requireOtherLocation(options);
   for (;;) {
     const state = await findRing(options);
     if (state.kind === 'moved') return false;
@@ -47,7 +47,7 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
  * @throws CommandError or ConfigurationError when the target does not hold that ring; then the copy is still there.
  */
 export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
-  requireOtherPlace(options);
+  requireOtherLocation(options);
   const { copy } = options;
   const kept = await copy.read();
   if (kept === undefined) return false;
@@ -63,17 +63,17 @@ export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<b
 }
 
 /** @throws CommandError when the target is the same location as the source or the copy, whatever path names it. */
-export function requireOtherPlace({ from, copy, to }: MoveKeyRingOptions): void {
+export function requireOtherLocation({ from, copy, to }: MoveKeyRingOptions): void {
   const target = new Set(to.store.identities());
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
   if (isTarget(from.store)) {
     throw new CommandError(
-      `The key ring is in ${to.store.place} already, which is ${from.store.place}: there is nothing to move.`,
+      `The key ring is in ${to.store.location} already, which is ${from.store.location}: there is nothing to move.`,
     );
   }
   if (isTarget(copy)) {
     throw new CommandError(
-      `The key ring cannot be moved to ${to.store.place}, where the copy is kept that --remove-old destroys: name another file.`,
+      `The key ring cannot be moved to ${to.store.location}, where the copy is kept that --remove-old destroys: name another file.`,
     );
   }
 }
@@ -85,12 +85,12 @@ type RingState =
 async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
   const { from, copy, to } = options;
   const stored = await from.store.read();
-  if (stored === undefined) throw new CommandError(`There is no key ring in ${from.store.place} to move.`);
+  if (stored === undefined) throw new CommandError(`There is no key ring in ${from.store.location} to move.`);
   const movedTo = parseMoveMark(stored);
   if (movedTo === undefined) return { kind: 'here', stored, isTaken: false };
   if (movedTo !== to.setting) {
     throw new CommandError(
-      `The key ring was moved from ${from.store.place} to ${movedTo}: set RELAY_KEY_RING=${movedTo}, and move it from there.`,
+      `The key ring was moved from ${from.store.location} to ${movedTo}: set RELAY_KEY_RING=${movedTo}, and move it from there.`,
     );
   }
   const there = await to.store.read();
@@ -101,7 +101,7 @@ async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
   }
   if (kept === undefined) {
     throw new CommandError(
-      `The key ring was moved from ${from.store.place} to ${to.store.place}, where it is no longer: restore it from a backup.`,
+      `The key ring was moved from ${from.store.location} to ${to.store.location}, where it is no longer: restore it from a backup.`,
     );
   }
   return { kind: 'here', stored: kept, isTaken: true };
@@ -112,7 +112,7 @@ async function requireArrived(options: MoveKeyRingOptions, kept: string): Promis
   const there = await to.store.read();
   if (there === undefined) {
     throw new CommandError(
-      `There is no key ring in ${to.store.place}: the copy of it in ${copy.place} was not destroyed.`,
+      `There is no key ring in ${to.store.location}: the copy of it in ${copy.location} was not destroyed.`,
     );
   }
   await requireSuccessor(options, kept, there);
@@ -129,7 +129,7 @@ async function requireSuccessor(
 ): Promise<void> {
   if (await isSuccessor(keeper, kept, there)) return;
   throw new CommandError(
-    `The key ring in ${to.store.place} is not the one that was moved there, which is in ${copy.place}: nothing was changed. Put the wrong one away, then repeat this.`,
+    `The key ring in ${to.store.location} is not the one that was moved there, which is in ${copy.location}: nothing was changed. Put the wrong one away, then repeat this.`,
   );
 }
 
@@ -143,7 +143,7 @@ async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Pr
   const there = await to.store.read();
   if (there === undefined || there === stored || parseMoveMark(there) !== undefined) return;
   throw new CommandError(
-    `There is another key ring in ${to.store.place} than in ${from.store.place}: nothing was changed. Decide which of them opens your devices' tokens ("keys verify" shows each, with RELAY_KEY_RING set), and put the other one away first.`,
+    `There is another key ring in ${to.store.location} than in ${from.store.location}: nothing was changed. Decide which of them opens your devices' tokens ("keys verify" shows each, with RELAY_KEY_RING set), and put the other one away first.`,
   );
 }
 
@@ -162,7 +162,7 @@ async function requireFormerCopy(
   before: string,
   stored: string,
 ): Promise<void> {
-  const refusal = `There is another key ring in ${copy.place}, where the copy of this one would be kept: nothing was changed. Put that one away first.`;
+  const refusal = `There is another key ring in ${copy.location}, where the copy of this one would be kept: nothing was changed. Put that one away first.`;
   let isFormer: boolean;
   try {
     isFormer = await isSuccessor(keeper, before, stored);
@@ -183,7 +183,7 @@ async function transfer(
   try {
     const there = await to.store.read();
     if (there !== stored && !(await to.store.replace(there, stored))) {
-      throw new CommandError(`Another process has just written to ${to.store.place}: nothing was moved.`);
+      throw new CommandError(`Another process has just written to ${to.store.location}: nothing was moved.`);
     }
     await requireWritten(to.store, stored);
   } catch (error) {
@@ -196,7 +196,7 @@ async function transfer(
 /** Verifies a write by reading it back. */
 async function requireWritten(store: KeyRingStore, expected: string): Promise<void> {
   if ((await store.read()) !== expected) {
-    throw new CommandError(`What was written to ${store.place} does not read back as it was written.`);
+    throw new CommandError(`What was written to ${store.location} does not read back as it was written.`);
   }
 }
 
@@ -205,7 +205,11 @@ async function audited(
   act: () => Promise<boolean>,
 ): Promise<boolean> {
   const { audit, clock } = keeper.options;
-  const entry = { actor, action: 'move', changes: [`moved from ${from.store.place} to ${to.store.place}`] };
+  const entry = {
+    actor,
+    action: 'move',
+    changes: [`moved from ${from.store.location} to ${to.store.location}`],
+  };
   await audit.append({ at: clock(), ...entry, phase: 'begun' });
   const done = await act();
   if (done) await audit.append({ at: clock(), ...entry, phase: 'done' });

@@ -9,10 +9,12 @@ import {
 import type { UnlockFile } from './key-ring-cipher.js';
 
 /** Where the key ring is stored: a file, or a row of the relay's database if relays run on several machines. */
-export type KeyRingPlace = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'database' };
+export type KeyRingLocation =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'database' };
 
 export interface KeyRingConfiguration {
-  readonly place: KeyRingPlace;
+  readonly location: KeyRingLocation;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
   /** The current day according to the operator: its first instant in UTC. Needed only if no relay ran for months. */
@@ -24,7 +26,7 @@ export interface KeyRingConfiguration {
 }
 
 const defaultKeyRingFile = 'key-ring.age';
-const databasePlace = 'database';
+const databaseLocation = 'database';
 
 const days = { minimum: 1, maximum: 3650 } as const;
 
@@ -42,20 +44,20 @@ export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingCo
 
 /** Reads the `KEY_…` variables and reports problems through `reader`. */
 export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
-  const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
+  const location = reader.optional('KEY_RING') ?? defaultKeyRingFile;
   const inDays = (name: string, fallback: number) =>
     reader.integer(name, fallback / dayMilliseconds, days) * dayMilliseconds;
   const unlock = readUnlockFile(reader);
-  const auditLog = pathBesideRing(reader, place, { name: 'KEY_AUDIT_LOG', ending: 'audit.jsonl' });
-  const adminSocket = pathBesideRing(reader, place, { name: 'KEY_ADMIN_SOCKET', ending: 'sock' });
-  const paths = [place, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
+  const auditLog = pathBesideRing(reader, location, { name: 'KEY_AUDIT_LOG', ending: 'audit.jsonl' });
+  const adminSocket = pathBesideRing(reader, location, { name: 'KEY_ADMIN_SOCKET', ending: 'sock' });
+  const paths = [location, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
   if (new Set(paths).size < paths.length) {
     reader.problem(
       'RELAY_KEY_RING, its identity or passphrase file, RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET name one file twice: give each its own, or one would overwrite the other.',
     );
   }
   return {
-    place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
+    location: location === databaseLocation ? { kind: 'database' } : { kind: 'file', path: location },
     unlock,
     auditLog,
     adminSocket,
@@ -72,17 +74,17 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
 /** A ring in the database has no folder. The working directory of a command is not necessarily the relay's. */
 function pathBesideRing(
   reader: EnvironmentReader,
-  place: string,
+  location: string,
   { name, ending }: { readonly name: string; readonly ending: string },
 ): string {
   const path = reader.optional(name);
   if (path !== undefined) return path;
-  if (place === databasePlace) {
+  if (location === databaseLocation) {
     reader.problem(
       `${reader.fullName(name)} is not set: a ring in the database needs it, such as /var/lib/waxwing/key-ring.${ending}, the same for the relay and its commands.`,
     );
   }
-  return `${place}.${ending}`;
+  return `${location}.${ending}`;
 }
 
 function readConfirmedDay(reader: EnvironmentReader): number | undefined {

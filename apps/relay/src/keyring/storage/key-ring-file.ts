@@ -14,7 +14,7 @@ export function keyRingFile(path: string): KeyRingStore {
     return await readPrivateFile(path, 'the key ring', { isWrittenByProgram: true });
   };
   return {
-    place: `the file ${path}`,
+    location: `the file ${path}`,
     identities: () => fileIdentities(path),
     read,
     replace: (expected, next) =>

@@ -6,7 +6,7 @@ const defaultName = 'relay';
 /** Key ring store in one row of the relay's database, for relays on several machines. Encrypted like the file. */
 export function keyRingRow(database: KeyRingDatabase, name = defaultName): KeyRingStore {
   return {
-    place: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,
+    location: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,
     identities: () => [`row ${name}`],
     async read() {
       const row = await database.db

@@ -1,7 +1,7 @@
 /** Storage of the encrypted key ring. Texts are ASCII-armored age files. */
 export interface KeyRingStore {
   /** Name of the location for messages: a path, or the database. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Identities of the storage location, independent of the path used to reach it. Two stores that share one identity
    * are the same.

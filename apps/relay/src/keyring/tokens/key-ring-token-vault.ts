@@ -42,11 +42,11 @@ export class KeyRingTokenVault {
   }
 
   /** Encrypts a token under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
-  seal(token: string, place: string): string {
+  seal(token: string, binding: string): string {
     const key = this.#current();
     const nonce = this.#nextNonce();
     const bytes = Buffer.from(token, 'utf8');
-    const sealed = this.#sodium.sealAead(bytes, boundData(key, place), nonce, key.encryptionKey.reveal());
+    const sealed = this.#sodium.sealAead(bytes, boundData(key, binding), nonce, key.encryptionKey.reveal());
     // 24 nonce bytes encode to base64 without padding, so the two parts can be encoded separately.
     return `${prefixOf(key)}${nonce.toString('base64')}${Buffer.from(sealed.buffer).toString('base64')}`;
   }
@@ -55,12 +55,12 @@ export class KeyRingTokenVault {
    * Decrypts a token, or returns why it is unreadable: its key is not in the ring, it was changed, or it belongs to
    * another place.
    */
-  open(sealed: string, place: string): string | UnreadableToken {
+  open(sealed: string, binding: string): string | UnreadableToken {
     const [start = '', keyId] = prefix.exec(sealed) ?? [];
     if (keyId === undefined) return unreadable;
     const key = this.#ring().tokenKeys.find(({ id }) => id === keyId);
     if (key === undefined) return { reason: 'UNKNOWN_TOKEN_KEY', keyId };
-    return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, place) ?? unreadable;
+    return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, binding) ?? unreadable;
   }
 
   /** Returns the current key, to re-encrypt rows of older keys with. Returns `undefined` if there is only one key. */
@@ -71,10 +71,10 @@ export class KeyRingTokenVault {
     return { id: current.id, prefix: prefixOf(current), isSettled };
   }
 
-  #open(bytes: Buffer, key: TokenKey, place: string): string | undefined {
+  #open(bytes: Buffer, key: TokenKey, binding: string): string | undefined {
     if (bytes.length < aeadNonceBytes) return undefined;
     const [nonce, sealed] = [bytes.subarray(0, aeadNonceBytes), bytes.subarray(aeadNonceBytes)];
-    const token = this.#sodium.openAead(sealed, boundData(key, place), nonce, key.encryptionKey.reveal());
+    const token = this.#sodium.openAead(sealed, boundData(key, binding), nonce, key.encryptionKey.reveal());
     return token && Buffer.from(token.buffer).toString('utf8');
   }
 
@@ -98,6 +98,6 @@ function prefixOf({ id }: TokenKey): string {
   return `${id}:${tokenFormat}:`;
 }
 
-function boundData(key: TokenKey, place: string): Buffer {
-  return Buffer.from(`${prefixOf(key)}${place}`);
+function boundData(key: TokenKey, binding: string): Buffer {
+  return Buffer.from(`${prefixOf(key)}${binding}`);
 }

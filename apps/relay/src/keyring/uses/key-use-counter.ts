@@ -1,6 +1,6 @@
 import type { WriteTransaction } from '@waxwing/storage';
 import type { Compilable, Kysely, RawBuilder } from 'kysely';
-import type { KeyUseCounts, KeyUsePlace } from '../../registrations/opening/registration-keys.js';
+import type { KeyUseCounts, KeyUseRow } from '../../registrations/opening/registration-keys.js';
 import type { KeyRingTables } from '../storage/key-ring-tables.js';
 import { countKeyUses, dayOf, keyUseInsertion, type NewUse } from './key-uses.js';
 
@@ -41,7 +41,7 @@ export class KeyUseCounter implements KeyUseCounts {
     uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
   }
 
-  placeAt(now: number): KeyUsePlace {
+  placeAt(now: number): KeyUseRow {
     return { day: dayOf(now), slot: this.#slot() };
   }
 

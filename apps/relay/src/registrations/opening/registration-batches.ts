@@ -57,7 +57,7 @@ export interface RegistrationBatchesOptions {
   readonly monotonic?: Clock;
 }
 
-interface Waiting {
+interface PendingRegistration {
   readonly registration: SealedRegistration;
   resolve(deviceId: RelayDeviceId): void;
   reject(reason: unknown): void;
@@ -73,7 +73,7 @@ const cutOffMilliseconds = 8;
  * Bounds the ticks per batch. A commit blocks the event loop for as long as the disk takes, however few registrations
  * it stores.
  */
-const maximumTurnsPerBatch = 4;
+const maximumTicksPerBatch = 4;
 /** Batch size worth a commit of its own if the commit does not block the event loop. */
 const worthACommit = 16;
 
@@ -84,9 +84,9 @@ const worthACommit = 16;
  */
 export class RegistrationBatches {
   readonly #options: RegistrationBatchesOptions;
-  #waiting: Waiting[] = [];
-  #turns = 0;
-  #turnBeganAt = 0;
+  #waiting: PendingRegistration[] = [];
+  #ticks = 0;
+  #tickBeganAt = 0;
   readonly #monotonic: Clock;
 
   constructor(options: RegistrationBatchesOptions) {
@@ -102,24 +102,24 @@ export class RegistrationBatches {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
       if (this.#waiting.length === 1) {
-        this.#turns = 0;
-        this.#awaitTurn();
+        this.#ticks = 0;
+        this.#awaitTick();
       } else if (this.#waiting.length >= worthACommit && this.#options.store.isIdle) {
         void this.#registerWaiting();
       }
     });
   }
 
-  #awaitTurn(): void {
-    this.#turns += 1;
-    this.#turnBeganAt = this.#monotonic();
-    atEndOfTick(this.#endTurn);
+  #awaitTick(): void {
+    this.#ticks += 1;
+    this.#tickBeganAt = this.#monotonic();
+    atEndOfTick(this.#endTick);
   }
 
-  readonly #endTurn = (): void => {
-    const wasCutOff = this.#monotonic() - this.#turnBeganAt >= cutOffMilliseconds;
-    const hasRoom = this.#turns < maximumTurnsPerBatch && this.#waiting.length < maximumRegistrationsPerBatch;
-    if (wasCutOff && hasRoom) this.#awaitTurn();
+  readonly #endTick = (): void => {
+    const wasCutOff = this.#monotonic() - this.#tickBeganAt >= cutOffMilliseconds;
+    const hasRoom = this.#ticks < maximumTicksPerBatch && this.#waiting.length < maximumRegistrationsPerBatch;
+    if (wasCutOff && hasRoom) this.#awaitTick();
     else void this.#registerWaiting();
   };
 
@@ -128,7 +128,7 @@ export class RegistrationBatches {
     if (this.#waiting.length > 0) atEndOfTick(() => void this.#registerWaiting());
     const { keyRing } = this.#options;
     try {
-      const isKnown = ({ registration }: Waiting) =>
+      const isKnown = ({ registration }: PendingRegistration) =>
         keyRing.find(registration.bouncerPublicKey) !== undefined;
       if (!batch.every(isKnown)) await keyRing.takeOver();
       const now = this.#options.clock();
@@ -139,7 +139,10 @@ export class RegistrationBatches {
   }
 
   /** If the batch fails, saves its registrations one by one in order, so that only the faulty one fails. */
-  async #save(opened: readonly (readonly [Waiting, OpenedRegistration])[], now: number): Promise<void> {
+  async #save(
+    opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
+    now: number,
+  ): Promise<void> {
     if (opened.length === 0) return;
     try {
       const registrations = opened.map(([, registration]) => registration);
@@ -155,8 +158,8 @@ export class RegistrationBatches {
   }
 
   /** Opens a batch and returns the registrations to store. Rejects the invalid ones. */
-  #open(batch: readonly Waiting[], now: number): Map<Waiting, OpenedRegistration> {
-    const opened = new Map<Waiting, OpenedRegistration>();
+  #open(batch: readonly PendingRegistration[], now: number): Map<PendingRegistration, OpenedRegistration> {
+    const opened = new Map<PendingRegistration, OpenedRegistration>();
     for (const waiting of batch) {
       try {
         opened.set(waiting, this.#openOne(waiting.registration, now));
@@ -183,7 +186,7 @@ export class RegistrationBatches {
   }
 }
 
-function settle({ resolve, reject }: Waiting, outcome: RegistrationOutcome | undefined): void {
+function settle({ resolve, reject }: PendingRegistration, outcome: RegistrationOutcome | undefined): void {
   if (typeof outcome === 'number') resolve(outcome);
   else reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

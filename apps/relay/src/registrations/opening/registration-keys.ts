@@ -18,7 +18,7 @@ export interface RegistrationKeys {
 }
 
 /** The row in which a key's use is counted. */
-export interface KeyUsePlace {
+export interface KeyUseRow {
   /** Days since the Unix epoch, UTC. */
   readonly day: number;
   readonly slot: number;
@@ -37,7 +37,7 @@ export interface KeyUseCounts {
     now: number,
   ): void;
   /** Returns the row for uses at `now` (Unix milliseconds), to pass to {@link insertion}. */
-  placeAt(now: number): KeyUsePlace;
+  placeAt(now: number): KeyUseRow;
   /**
    * {@link used} as part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
    * `registrations` and `last_used_at`. Each key, day and slot may occur only once.

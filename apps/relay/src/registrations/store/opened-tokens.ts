@@ -8,19 +8,19 @@ const maximumTokens = 10_000;
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {
-  const opened = new LRUCache<string, { readonly token: string; readonly place: string }>({
+  const opened = new LRUCache<string, { readonly token: string; readonly binding: string }>({
     max: maximumTokens,
   });
   return {
     lookups: (token) => vault.lookups(token),
-    seal: (token, place) => vault.seal(token, place),
-    open(sealed, place) {
+    seal: (token, binding) => vault.seal(token, binding),
+    open(sealed, binding) {
       const known = opened.get(sealed);
       // A cached token is valid only in the place where it was opened.
-      if (known?.place === place) return known.token;
-      const token = vault.open(sealed, place);
+      if (known?.binding === binding) return known.token;
+      const token = vault.open(sealed, binding);
       if (typeof token !== 'string') return token;
-      opened.set(sealed, { token, place });
+      opened.set(sealed, { token, binding });
       return token;
     },
   };

@@ -2,7 +2,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import { beforeAllDevices } from './relay-device.js';
-import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
+import { bindingOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** The key that new tokens are written with. */
 interface CurrentTokenKey {
@@ -95,7 +95,7 @@ async function reencryptRow(
   row: StaleRow,
   { keyRing: { tokenVault: vault }, onUnreadable }: ReencryptTokensOptions,
 ): Promise<void> {
-  const token = vault.open(row.token, placeOfToken(row));
+  const token = vault.open(row.token, bindingOfToken(row));
   if (typeof token !== 'string') return onUnreadable(row.id, token);
   const [lookup] = vault.lookups(token);
   // The device may have registered again meanwhile, in a row of its own. Keep that row and delete this one.
@@ -115,7 +115,7 @@ async function reencryptRow(
     .execute();
   await db
     .updateTable('relay_devices')
-    .set({ token: vault.seal(token, placeOfToken({ ...row, token_lookup: lookup })), token_lookup: lookup })
+    .set({ token: vault.seal(token, bindingOfToken({ ...row, token_lookup: lookup })), token_lookup: lookup })
     .where('id', '=', row.id)
     .where('token', '=', row.token)
     .execute();

@@ -8,7 +8,7 @@ import type {
 import type { Selectable } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
-import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
+import { bindingOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** Less than every id. */
 export const beforeAllDevices = 0 as RelayDeviceId;
@@ -73,7 +73,7 @@ export type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof d
 export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDevice {
   const { id, realm_id: realmId, registered_at: registeredAt } = row;
   const expiredAt = row.expired_at ?? undefined;
-  const token = vault.open(row.token, placeOfToken(row));
+  const token = vault.open(row.token, bindingOfToken(row));
   if (typeof token !== 'string') return { id, realmId, registeredAt, expiredAt, unreadable: token };
   return { id, realmId, registeredAt, expiredAt, target: toTarget(row, token) };
 }

@@ -11,9 +11,9 @@ export interface TokenVault {
    */
   lookups(token: string): readonly [string, ...string[]];
   /** Encrypts a token for one place. The result differs each time. */
-  seal(token: string, place: string): string;
+  seal(token: string, binding: string): string;
   /** Decrypts a token, or returns why it cannot be read in this place. */
-  open(sealed: string, place: string): string | UnreadableToken;
+  open(sealed: string, binding: string): string | UnreadableToken;
 }
 
 /** Why a stored token cannot be read. It may become readable when the right key ring is restored. */
@@ -35,6 +35,6 @@ export interface TokenRow {
 }
 
 /** Returns the place of a device's token, for {@link TokenVault.seal} and {@link TokenVault.open}. */
-export function placeOfToken({ realm_id, push_account_id, token_lookup }: TokenRow): string {
+export function bindingOfToken({ realm_id, push_account_id, token_lookup }: TokenRow): string {
   return `device ${realm_id} ${push_account_id ?? ''} ${token_lookup}`;
 }

@@ -2,7 +2,7 @@ import { formatPushAccountId } from '@waxwing/protocol';
 import type { OpenedRegistration } from '../opening/open-registration.js';
 import type { RegistrationOutcome, RegistrationStore } from '../opening/registration-batches.js';
 import type { NewRelayDevice } from '../store/relay-device.js';
-import { placeOfToken, type TokenVault } from '../store/token-vault.js';
+import { bindingOfToken, type TokenVault } from '../store/token-vault.js';
 import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 
 export interface DurableRegistrationsOptions {
@@ -51,7 +51,7 @@ export function toRow(
   };
   const row = Object.assign(identity, {
     token_kind: target.tokenKind,
-    token: vault.seal(target.token, placeOfToken(identity)),
+    token: vault.seal(target.token, bindingOfToken(identity)),
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,

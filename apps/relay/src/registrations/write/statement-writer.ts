@@ -52,7 +52,7 @@ export class StatementWriter implements RegistrationWriter {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    while (this.#waiting.length > 0) await this.#writeTogether(this.#takeDistinct());
+    while (this.#waiting.length > 0) await this.#writeBatch(this.#takeDistinct());
     this.#isWriting = false;
   }
 
@@ -67,7 +67,7 @@ export class StatementWriter implements RegistrationWriter {
   }
 
   /** If a group fails, retries its writes one by one, so that one caller's input does not fail the others. */
-  async #writeTogether(group: readonly Waiting[]): Promise<void> {
+  async #writeBatch(group: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = (await this.#statement.run(group.flatMap(({ presented }) => presented))).values();
       for (const { presented, resolve } of group) {
@@ -75,7 +75,7 @@ export class StatementWriter implements RegistrationWriter {
       }
     } catch (error) {
       if (group.length > 1 && !(error instanceof DatabaseUnavailableError)) {
-        for (const each of group) await this.#writeTogether([each]);
+        for (const each of group) await this.#writeBatch([each]);
       } else {
         for (const { reject } of group) reject(error);
       }

@@ -10,7 +10,7 @@ import type { RegistrationToWrite, RegistrationWriter } from './registration-wri
 import { RelayDeviceUpsert } from './relay-device-upsert.js';
 
 export interface TransactionWriterOptions {
-  readonly database: Pick<Database<RelayTables>, 'db' | 'writeGathered'>;
+  readonly database: Pick<Database<RelayTables>, 'db' | 'writeBatched'>;
   readonly keyUses: Pick<KeyUseCounts, 'used'>;
 }
 
@@ -38,7 +38,7 @@ export class TransactionWriter implements RegistrationWriter {
     const presented = registrations.flatMap(({ row, mark }) =>
       mark === undefined ? [] : [{ realmId: row.realm_id, pushAccountId: row.push_account_id, ...mark }],
     );
-    return this.#options.database.writeGathered(async (transaction) => {
+    return this.#options.database.writeBatched(async (transaction) => {
       const claims = (await this.#presented.claim(transaction.db, presented)).values();
       const own = registrations.filter(({ mark }) => mark === undefined || claims.next().value === true);
       const inForce = await this.#sequences.claim(transaction.db, own, now);

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@waxwing/protocol';
 import type { Requester } from '../../authentication/authenticate.js';
-import { type FolderRow, holdFoldersAlone, listFolders } from '../../channels/folders/folder-store.js';
+import { type FolderRow, listFolders, lockFolders } from '../../channels/folders/folder-store.js';
 import type { ServerContext } from '../../context.js';
-import { everybody } from '../../event-queues/everybody.js';
+import { allActiveUserIds } from '../../event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 
 interface Changed<Result> {
@@ -21,10 +21,10 @@ export function changeFolders<Result>(
   change: (transaction: ServerTransaction, folders: readonly FolderRow[]) => Promise<Changed<Result>>,
 ): Promise<Result> {
   return actor.change(async (transaction) => {
-    await holdFoldersAlone(transaction);
+    await lockFolders(transaction);
     const { result, event } = await change(transaction, await listFolders(transaction.db));
     if (event !== undefined) {
-      await publish(transaction, [{ event, audience: await everybody(transaction.db) }]);
+      await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
     }
     return result;
   });

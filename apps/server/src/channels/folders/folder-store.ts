@@ -1,5 +1,5 @@
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import { holdAlone, holdTogether } from '@waxwing/storage';
+import { lockExclusive, lockShared } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
@@ -44,8 +44,8 @@ export function listFolders(db: Kysely<ServerTables>): Promise<FolderRow[]> {
 }
 
 /** Takes an exclusive lock on all folders until the transaction ends. */
-export function holdFoldersAlone({ db }: ServerTransaction): Promise<void> {
-  return holdAlone(db, folders);
+export function lockFolders({ db }: ServerTransaction): Promise<void> {
+  return lockExclusive(db, folders);
 }
 
 /**
@@ -53,7 +53,7 @@ export function holdFoldersAlone({ db }: ServerTransaction): Promise<void> {
  * transaction ends.
  */
 export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
-  await holdTogether(db, folders);
+  await lockShared(db, folders);
   const row = await db.selectFrom('channel_folders').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
 }

@@ -11,8 +11,8 @@ import { applyContent, applyMentions } from './apply-content.js';
 import { applyMove } from './apply-move.js';
 import { type EditedChannels, findLosses, updateAudience } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
-import { type ToldEdit, updateEvents } from './edit-events.js';
-import { tellMove } from './move-notices.js';
+import { type PublishedEdit, updateEvents } from './edit-events.js';
+import { postMoveNotices } from './move-notices.js';
 import type { EditPlan } from './plan-edit.js';
 import { lockEdited, recordEdits, requireRoomForText } from './store-edit.js';
 
@@ -47,10 +47,10 @@ export async function applyEdit(
   const before = await copiesOfMessage(db, message.id);
   const copies =
     content === undefined ? before : await applyMentions(transaction, message, content.content, before);
-  const losers = await tellLosers(transaction, context, edit, ids);
-  const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, losers };
+  const usersLosingAccess = await publishToLosers(transaction, context, edit, ids);
+  const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, usersLosingAccess };
   const moved = decided && (await applyMove(transaction, context, decided));
-  const told: ToldEdit = {
+  const notified: PublishedEdit = {
     ...plan,
     before: message,
     channelName: channels?.origin.name,
@@ -60,7 +60,7 @@ export async function applyEdit(
   };
   await context.publish(
     transaction,
-    updateEvents(told, await audienceOf(transaction, channels, copies, losers)),
+    updateEvents(notified, await audienceOf(transaction, channels, copies, usersLosingAccess)),
   );
   if (plan.content !== undefined) {
     const edited = {
@@ -70,37 +70,37 @@ export async function applyEdit(
     };
     await notifyOfNewMentions(transaction, context, edited, before);
   }
-  if (moved !== undefined) await tellMove(transaction, context, moved);
+  if (moved !== undefined) await postMoveNotices(transaction, context, moved);
   return detached;
 }
 
 /** Publishes `delete_message` to users losing access to the messages. Returns their ids. */
-async function tellLosers(
+async function publishToLosers(
   transaction: ServerTransaction,
   { publish }: EditContext,
   { channels, message: { channelId, topic } }: DecidedEdit,
   ids: readonly MessageId[],
 ): Promise<ReadonlySet<UserId>> {
-  const losers = new Set<UserId>();
-  if (channels === undefined) return losers;
+  const usersLosingAccess = new Set<UserId>();
+  if (channels === undefined) return usersLosingAccess;
   for await (const losses of findLosses(transaction.db, channels, ids)) {
     const events = losses.flatMap((loss) =>
       removalEvents({ ids: loss.ids, channelId, topic }, loss.audience),
     );
     await publish(transaction, events);
-    for (const userId of losses.flatMap(({ audience }) => audience)) losers.add(userId);
+    for (const userId of losses.flatMap(({ audience }) => audience)) usersLosingAccess.add(userId);
   }
-  return losers;
+  return usersLosingAccess;
 }
 
 async function audienceOf(
   { db }: ServerTransaction,
   channels: EditedChannels | undefined,
   copies: ReadonlyMap<UserId, number>,
-  losers: ReadonlySet<UserId>,
+  usersLosingAccess: ReadonlySet<UserId>,
 ): Promise<ReadonlyMap<UserId, number | undefined>> {
   if (channels === undefined) return copies;
-  return updateAudience(db, channels, copies, losers);
+  return updateAudience(db, channels, copies, usersLosingAccess);
 }
 
 /** The origin and target of an edit, picked from the locked channels. `undefined` for direct messages. */

@@ -7,14 +7,14 @@ import { noteFirstAndLast } from '../removal/note-channel-ends.js';
 import { followMovedMessage } from '../topics/follow-automatically.js';
 import type { EditedChannels } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
-import type { MoveTold } from './move-notices.js';
+import type { AppliedMove } from './move-notices.js';
 import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
 
 /** A move, and the messages that it takes. */
 export interface DecidedMove {
-  readonly message: MoveTold['message'];
+  readonly message: AppliedMove['message'];
   readonly move: PlannedMove;
   readonly channels: EditedChannels;
   readonly actor: PermissionHolder;
@@ -22,17 +22,17 @@ export interface DecidedMove {
   /** In ascending order. */
   readonly ids: readonly MessageId[];
   /** Who cannot see them after that. */
-  readonly losers: ReadonlySet<UserId>;
+  readonly usersLosingAccess: ReadonlySet<UserId>;
   readonly isTopicNew: boolean;
 }
 
-/** Moves messages that are locked. Call `tellMove` with the result after all other events of the edit. */
+/** Moves messages that are locked. Call `postMoveNotices` with the result after all other events of the edit. */
 export async function applyMove(
   transaction: ServerTransaction,
   context: EditContext,
   moved: DecidedMove,
-): Promise<MoveTold> {
-  const { move, channels, actor, now, ids, losers, isTopicNew } = moved;
+): Promise<AppliedMove> {
+  const { move, channels, actor, now, ids, usersLosingAccess, isTopicNew } = moved;
   const { db } = transaction;
   const wasThere = await readsAnyIn(db, move.to, actor, ids);
   await moveMessages(db, move, ids, now);
@@ -46,7 +46,7 @@ export async function applyMove(
   }
   const isWhole = move.propagateMode === 'change_all' || !(await readsAnyIn(db, move.from, actor, ids));
   if (isWhole) {
-    await moveTopicSettings(transaction, context, { move, channels, ids, isTopicNew, losers });
+    await moveTopicSettings(transaction, context, { move, channels, ids, isTopicNew, usersLosingAccess });
   } else if (isTopicNew) {
     await followMovedMessage(transaction, context, { senderId: moved.message.senderId, ...move.to });
   }

@@ -33,12 +33,12 @@ export async function* findLosses(
     .execute();
   const ever = new Set(rows.map(({ user_id }) => user_id));
   const staying = new Set(await subscribersIn(db, target.id));
-  const losers = (await readersIn(db, origin))
+  const usersLosingAccess = (await readersIn(db, origin))
     .filter(({ role }) => (role === roles.guest ? !target.isWebPublic : target.isPrivate))
     .filter(({ id }) => ever.has(id) && !staying.has(id))
     .map(({ id }) => id);
-  if (!origin.isHistoryPublic) yield* lossesAmong(db, losers, ids);
-  else if (losers.length > 0) yield [{ ids, audience: losers }];
+  if (!origin.isHistoryPublic) yield* lossesAmong(db, usersLosingAccess, ids);
+  else if (usersLosingAccess.length > 0) yield [{ ids, audience: usersLosingAccess }];
 }
 
 /**
@@ -50,7 +50,7 @@ export async function updateAudience(
   db: Db,
   { origin, target }: EditedChannels,
   copies: ReadonlyMap<UserId, number>,
-  losers: ReadonlySet<UserId>,
+  usersLosingAccess: ReadonlySet<UserId>,
 ): Promise<Flags> {
   const isMoved = origin.id !== target.id;
   const inTarget = new Set(await subscribersIn(db, target.id));
@@ -59,12 +59,12 @@ export async function updateAudience(
   const before = new Set((isMoved ? await readersIn(db, origin) : readers).map(({ id }) => id));
   const flagsOf = new Map<UserId, number | undefined>();
   for (const { id, role } of readers) {
-    if (losers.has(id)) continue;
+    if (usersLosingAccess.has(id)) continue;
     // A user who is not subscribed to the target channel has lost the copy.
     const keepsCopy = copies.has(id) && (!isMoved || inTarget.has(id));
     const reads = target.isHistoryPublic || (isMoved ? inTarget.has(id) : keepsCopy);
-    const isStranger = role === roles.guest && !inOrigin.has(id);
-    const follows = origin.isHistoryPublic && !isStranger && (inTarget.has(id) || inOrigin.has(id));
+    const isOutsider = role === roles.guest && !inOrigin.has(id);
+    const follows = origin.isHistoryPublic && !isOutsider && (inTarget.has(id) || inOrigin.has(id));
     if (reads && before.has(id) && (copies.has(id) || follows))
       flagsOf.set(id, keepsCopy ? copies.get(id) : undefined);
   }

@@ -1,14 +1,14 @@
 import type { JsonObject, MessageId, UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
-import { gatheredBy } from '../../permissions/gathered-by.js';
+import { groupedBy } from '../../permissions/grouped-by.js';
 import { eventWithTopics } from '../message-form.js';
 import { writeFlags } from '../message-record.js';
 import type { Message } from '../message-store.js';
 import type { EditPlan } from './plan-edit.js';
 
 /** An applied edit, as written into events. */
-export interface ToldEdit extends EditPlan {
+export interface PublishedEdit extends EditPlan {
   /** The message before the edit. */
   readonly before: Message;
   /** The name of the channel before the edit. `undefined` for direct messages. */
@@ -21,13 +21,13 @@ export interface ToldEdit extends EditPlan {
 
 /** `update_message` for the audience: one event per distinct set of flags that readers' copies have after the edit. */
 export function updateEvents(
-  told: ToldEdit,
+  notified: PublishedEdit,
   flagsOf: ReadonlyMap<UserId, number | undefined>,
 ): PublishedEvent[] {
-  return [...gatheredBy([...flagsOf], ([, flags]) => flags)].map(([flags, alike]) => ({
+  return [...groupedBy([...flagsOf], ([, flags]) => flags)].map(([flags, alike]) => ({
     audience: alike.map(([userId]) => userId),
     ...eventWithTopics('update_message', (named) => ({
-      ...writeUpdate(told, named),
+      ...writeUpdate(notified, named),
       flags: flags === undefined ? ['read'] : writeFlags(flags),
     })),
   }));
@@ -35,8 +35,8 @@ export function updateEvents(
 
 type NameTopic = (topic: string) => string;
 
-function writeUpdate(told: ToldEdit, named: NameTopic): JsonObject {
-  const { before, channelName, editorId, messageIds, now } = told;
+function writeUpdate(notified: PublishedEdit, named: NameTopic): JsonObject {
+  const { before, channelName, editorId, messageIds, now } = notified;
   return {
     user_id: editorId,
     edit_timestamp: unixSeconds(now),
@@ -46,12 +46,12 @@ function writeUpdate(told: ToldEdit, named: NameTopic): JsonObject {
     ...(before.channelId === undefined
       ? {}
       : { stream_id: before.channelId, stream_name: channelName ?? '' }),
-    ...contentFields(told),
-    ...moveFields(told, named),
+    ...contentFields(notified),
+    ...moveFields(notified, named),
   };
 }
 
-function contentFields({ before, content }: ToldEdit): JsonObject {
+function contentFields({ before, content }: PublishedEdit): JsonObject {
   if (content === undefined) return {};
   return {
     content: content.source,
@@ -62,7 +62,7 @@ function contentFields({ before, content }: ToldEdit): JsonObject {
   };
 }
 
-function moveFields({ before, move }: ToldEdit, named: NameTopic): JsonObject {
+function moveFields({ before, move }: PublishedEdit, named: NameTopic): JsonObject {
   if (move === undefined) return {};
   return {
     orig_subject: named(before.topic),

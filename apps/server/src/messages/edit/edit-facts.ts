@@ -4,7 +4,7 @@ import type { ChannelAccess } from '../../channels/channel-access.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
-import type { MessagePlace } from './edit-wish.js';
+import type { MessageLocation } from './edit-request.js';
 
 /** The input of the rules for editing a message. */
 export interface EditFacts {
@@ -28,7 +28,7 @@ export interface EditFacts {
   readonly isTopicNew: boolean;
 }
 
-export interface EditedMessage extends MessagePlace {
+export interface EditedMessage extends MessageLocation {
   readonly id: MessageId;
   readonly senderId: UserId;
   /** Markdown source. */

@@ -1,7 +1,7 @@
 import { isAdministrator } from '../../authentication/require-administrator.js';
 import { type Role, roles } from '../../permissions/roles.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
-import type { WantedMove } from './edit-wish.js';
+import type { WantedMove } from './edit-request.js';
 
 /** Tolerance on time limits, for clock skew and network latency. */
 const graceSeconds = 20;

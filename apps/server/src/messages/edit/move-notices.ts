@@ -22,7 +22,7 @@ import {
 import type { PlannedMove } from './plan-edit.js';
 
 /** An applied move, as described in the notices to its topics. */
-export interface MoveTold {
+export interface AppliedMove {
   readonly message: Message;
   readonly move: PlannedMove;
   readonly channels: EditedChannels;
@@ -36,7 +36,7 @@ export interface MoveTold {
 }
 
 interface Notice {
-  readonly place: PlannedMove['to'];
+  readonly location: PlannedMove['to'];
   readonly content: string;
   readonly readBy: readonly UserId[];
 }
@@ -52,20 +52,20 @@ const autoRead = { always: 1, never: 3 } as const;
 const program = 'internal';
 
 /** Posts notices of a move in the new and the old topic, sent by the notification bot. */
-export async function tellMove(
+export async function postMoveNotices(
   transaction: ServerTransaction,
   context: EditContext,
-  told: MoveTold,
+  notified: AppliedMove,
 ): Promise<void> {
   const { db } = transaction;
-  const by = await nameOf(db, told.actor.id);
+  const by = await nameOf(db, notified.actor.id);
   const botId = await systemBotId(transaction, 'notification-bot');
-  const notices = moveNotices(told, by, context.realm.url);
-  if (told.move.tellsResolution && !(await takeBack(transaction, context, told, botId))) {
-    const { move, actor } = told;
+  const notices = moveNotices(notified, by, context.realm.url);
+  if (notified.move.notifiesResolution && !(await retract(transaction, context, notified, botId))) {
+    const { move, actor } = notified;
     const content = resolutionText(by, move.resolution ?? 'resolved');
-    const readBy = [actor.id, ...(await whoCountsItRead(db, move.to))];
-    notices.unshift({ place: move.to, content, readBy });
+    const readBy = [actor.id, ...(await readersOfNotice(db, move.to))];
+    notices.unshift({ location: move.to, content, readBy });
   }
   const rendered = await renderContents(
     db,
@@ -73,9 +73,9 @@ export async function tellMove(
     undefined,
     notices.map(({ content }) => content),
   );
-  const messages = notices.flatMap(({ place, content, readBy }, index) => {
+  const messages = notices.flatMap(({ location, content, readBy }, index) => {
     const html = rendered[index];
-    const destination = { kind: 'channel' as const, ...place };
+    const destination = { kind: 'channel' as const, ...location };
     return html === undefined
       ? []
       : [{ senderId: botId, destination, content, rendered: html, client: program, readBy }];
@@ -83,8 +83,8 @@ export async function tellMove(
   await sendMessages(transaction, context, messages);
 }
 
-function moveNotices(told: MoveTold, by: NamedUser, realmUrl: string): Notice[] {
-  const { move, channels, actor, ids, isWhole, wasThere, message } = told;
+function moveNotices(notified: AppliedMove, by: NamedUser, realmUrl: string): Notice[] {
+  const { move, channels, actor, ids, isWhole, wasThere, message } = notified;
   const from: NamedTopic = { ...move.from, channelName: channels.origin.name };
   const to: NamedTopic = { ...move.to, channelName: channels.target.name };
   const part: MovedAmount =
@@ -92,12 +92,12 @@ function moveNotices(told: MoveTold, by: NamedUser, realmUrl: string): Notice[] 
   const whole: MovedAmount = { kind: 'topic' };
   const readBy = [actor.id];
   const arrival = {
-    place: move.to,
+    location: move.to,
     content: arrivalText(from, to, by, isWhole && !wasThere ? whole : part, realmUrl),
     readBy,
   };
-  const departure = { place: move.from, content: departureText(to, by, isWhole ? whole : part), readBy };
-  return [...(move.tellsNewThread ? [arrival] : []), ...(move.tellsOldThread ? [departure] : [])];
+  const departure = { location: move.from, content: departureText(to, by, isWhole ? whole : part), readBy };
+  return [...(move.notifiesNewThread ? [arrival] : []), ...(move.notifiesOldThread ? [departure] : [])];
 }
 
 async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> {
@@ -106,7 +106,7 @@ async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> 
 }
 
 /** Subscribers who get the notice as read: by their setting, or because they do not follow the topic. */
-async function whoCountsItRead(
+async function readersOfNotice(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['to'],
 ): Promise<UserId[]> {
@@ -135,10 +135,10 @@ async function whoCountsItRead(
  * Deletes the resolve or reopen notice if it is the topic's last message and at most a minute old. Returns whether it
  * did. A user who changes their mind leaves no trace.
  */
-async function takeBack(
+async function retract(
   transaction: ServerTransaction,
   context: EditContext,
-  { move: { to }, channels, actor, now }: MoveTold,
+  { move: { to }, channels, actor, now }: AppliedMove,
   botId: UserId,
 ): Promise<boolean> {
   const row = await transaction.db

@@ -6,7 +6,7 @@ import { checkContent } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { isBoundByTime, isWithin, movableAfter } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
-import { isMove, isResolutionAlone, type PropagateMode, type WantedMove } from './edit-wish.js';
+import { isMove, isResolutionAlone, type PropagateMode, type WantedMove } from './edit-request.js';
 
 /** A message in a channel and its requested move. `origin` and `target` are equal if it stays. */
 interface ChannelEdit {

@@ -4,7 +4,7 @@ import type { ChannelAccess } from '../../channels/channel-access.js';
 import { resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
-import { type EditWish, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-wish.js';
+import { type EditRequest, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-request.js';
 import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
 
 /** The changes that an edit makes to a message and, for a move, to other messages of its topic. */
@@ -17,16 +17,16 @@ export interface EditPlan {
 }
 
 /** A move of messages from one topic to another, in the same or another channel. */
-export interface PlannedMove extends Pick<EditWish, 'propagateMode' | 'tellsOldThread'> {
+export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifiesOldThread'> {
   readonly from: { readonly channelId: ChannelId; readonly topic: string };
   readonly to: { readonly channelId: ChannelId; readonly topic: string };
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];
   /** Whether to post an arrival notice. Never for a move that only resolves a topic, which has its own notice. */
-  readonly tellsNewThread: boolean;
+  readonly notifiesNewThread: boolean;
   /** Whether to post a notice that the topic was resolved or reopened. */
-  readonly tellsResolution: boolean;
+  readonly notifiesResolution: boolean;
 }
 
 /** The facts that the checks before rendering need. */
@@ -40,22 +40,22 @@ type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
  * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
  */
-export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
+export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
   const { origin } = facts;
-  const { message, move } = checkAsked(facts, wish);
+  const { message, move } = checkAsked(facts, requested);
   const { channelId } = message;
   if (origin === undefined || channelId === undefined) {
     checkContent(facts);
     return { message, content: facts.content, move: undefined };
   }
   const target = checkTarget(facts, origin, move);
-  const place = { message, move, origin, target };
-  checkMove(facts, place);
-  checkWholeTopic(facts, place, wish.propagateMode);
+  const location = { message, move, origin, target };
+  checkMove(facts, location);
+  checkWholeTopic(facts, location, requested.propagateMode);
   return {
     message,
     content: facts.content,
-    move: isMove(move) ? planMove(wish, move, { channelId, topic: message.topic }) : undefined,
+    move: isMove(move) ? planMove(requested, move, { channelId, topic: message.topic }) : undefined,
   };
 }
 
@@ -65,28 +65,29 @@ export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
  */
 export function checkAsked(
   facts: AskedFacts,
-  wish: EditWish,
+  requested: EditRequest,
 ): { readonly message: EditedMessage; readonly move: WantedMove } {
   const { message, origin } = facts;
   if (message === undefined || origin?.channel.isArchived) throw refused('Invalid message(s)');
-  if (wish.content !== undefined) checkContentPermission(facts, message);
-  const move = wantedMove(wish, message);
-  checkWish(wish, message, move);
-  if (wish.prevContentSha256 !== undefined) checkExpected(wish.prevContentSha256, message.content);
+  if (requested.content !== undefined) checkContentPermission(facts, message);
+  const move = wantedMove(requested, message);
+  checkRequest(requested, message, move);
+  if (requested.prevContentSha256 !== undefined) checkExpected(requested.prevContentSha256, message.content);
   return { message, move };
 }
 
 /** Checks 5 to 11: whether the request makes sense for this message. */
-function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
+function checkRequest(requested: EditRequest, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);
-  if (wish.content === undefined && !wantsMove) throw refused('Nothing to change');
-  if (isDirect && wish.channelId !== undefined) throw refused('Direct messages cannot be moved to channels.');
-  if (isDirect && wish.topic !== undefined) throw refused('Direct messages cannot have topics.');
-  if (wish.propagateMode !== 'change_one' && !wantsMove)
+  if (requested.content === undefined && !wantsMove) throw refused('Nothing to change');
+  if (isDirect && requested.channelId !== undefined)
+    throw refused('Direct messages cannot be moved to channels.');
+  if (isDirect && requested.topic !== undefined) throw refused('Direct messages cannot have topics.');
+  if (requested.propagateMode !== 'change_one' && !wantsMove)
     throw refused('Invalid propagate_mode without topic edit');
   if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic);
-  if (wish.content !== undefined && wish.channelId !== undefined)
+  if (requested.content !== undefined && requested.channelId !== undefined)
     throw refused('Cannot change message content while changing channel');
 }
 
@@ -105,17 +106,17 @@ function checkExpected(sha256: string, content: string): void {
   });
 }
 
-function planMove(wish: EditWish, move: WantedMove, from: PlannedMove['from']): PlannedMove {
+function planMove(requested: EditRequest, move: WantedMove, from: PlannedMove['from']): PlannedMove {
   const isChannelChanged = move.channelId !== undefined;
   return {
-    propagateMode: wish.propagateMode,
+    propagateMode: requested.propagateMode,
     from,
     to: { channelId: move.channelId ?? from.channelId, topic: move.topic },
     isTopicChanged: move.isTopicChanged,
     isChannelChanged,
     resolution: move.resolution,
-    tellsOldThread: wish.tellsOldThread,
-    tellsNewThread: wish.tellsNewThread && !isResolutionAlone(move),
-    tellsResolution: isResolutionAlone(move) && wish.content === undefined,
+    notifiesOldThread: requested.notifiesOldThread,
+    notifiesNewThread: requested.notifiesNewThread && !isResolutionAlone(move),
+    notifiesResolution: isResolutionAlone(move) && requested.content === undefined,
   };
 }

@@ -10,7 +10,7 @@ import { readTopicSenders } from '../recipients.js';
 import { type RenderingContext, renderContents } from '../render-content.js';
 import { readNewContent } from '../send/message-text.js';
 import type { ContentFacts } from './edit-facts.js';
-import { type EditWish, wantedMove } from './edit-wish.js';
+import { type EditRequest, wantedMove } from './edit-request.js';
 
 type Db = Kysely<ServerTables>;
 
@@ -40,7 +40,7 @@ export async function readContentFacts(
   db: Db,
   actor: PermissionHolder,
   message: Message,
-  wish: EditWish,
+  requested: EditRequest,
   { source, rendered }: RenderedContent,
 ): Promise<ContentFacts> {
   const { channelWildcard, topicWildcard } = rendered.mentions;
@@ -54,14 +54,14 @@ export async function readContentFacts(
     forbiddenGroups,
     subscribers: subscribers.length,
     participants:
-      channelId !== undefined && topicWildcard ? await readParticipants(db, message, wish) : new Set(),
+      channelId !== undefined && topicWildcard ? await readParticipants(db, message, requested) : new Set(),
   };
 }
 
 /** Participants of the topic that the message will be in, including the senders of messages that move with it. */
-async function readParticipants(db: Db, message: Message, wish: EditWish): Promise<Set<UserId>> {
-  const after = { ...message, topic: wantedMove(wish, message).topic };
-  const topics = wish.propagateMode === 'change_one' ? [after] : [message, after];
+async function readParticipants(db: Db, message: Message, requested: EditRequest): Promise<Set<UserId>> {
+  const after = { ...message, topic: wantedMove(requested, message).topic };
+  const topics = requested.propagateMode === 'change_one' ? [after] : [message, after];
   const senders = await readTopicSenders(db, topics);
   return new Set([message.senderId, ...[...senders.values()].flatMap((some) => [...some])]);
 }

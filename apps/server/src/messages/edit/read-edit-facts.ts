@@ -8,14 +8,14 @@ import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
-import type { HeldMessage } from '../hold-message.js';
+import type { LockedMessage } from '../lock-message.js';
 import { isReadable } from '../message-access.js';
 import { type Message, topicKey } from '../message-store.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
 import { unprintablePosition } from '../topic-text.js';
 import type { CountedTopic, EditFacts } from './edit-facts.js';
 import { isBoundByTime, movableAfter } from './edit-limits.js';
-import { type EditWish, isMove, wantedMove } from './edit-wish.js';
+import { type EditRequest, isMove, wantedMove } from './edit-request.js';
 import { type RenderedContent, readContentFacts } from './read-content-facts.js';
 
 const asked = [
@@ -27,7 +27,7 @@ const asked = [
 
 /** A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if it stays. */
 export interface AskedEdit {
-  readonly wish: EditWish;
+  readonly requested: EditRequest;
   readonly content: RenderedContent | undefined;
 }
 
@@ -36,8 +36,8 @@ export async function readEditFacts(
   { db }: ServerTransaction,
   { clock }: Pick<ServerContext, 'clock'>,
   actor: PermissionHolder,
-  { message, channels }: HeldMessage,
-  { wish, content }: AskedEdit,
+  { message, channels }: LockedMessage,
+  { requested, content }: AskedEdit,
 ): Promise<EditFacts> {
   const access = await readChannelAccess(db, actor, channels);
   const settings = await readRealmSettings(db);
@@ -49,31 +49,31 @@ export async function readEditFacts(
     held: await realmPermissionsOf(db, actor, asked),
     message,
     origin: access.get(message?.channelId ?? noChannel),
-    target: access.get(wish.channelId ?? noChannel),
-    content: message && content && (await readContentFacts(db, actor, message, wish, content)),
-    ...(await readTopicFacts(db, { actor, message, wish, settings, now })),
+    target: access.get(requested.channelId ?? noChannel),
+    content: message && content && (await readContentFacts(db, actor, message, requested, content)),
+    ...(await readTopicFacts(db, { actor, message, requested, settings, now })),
   };
 }
 
 interface TopicQuestion {
   readonly actor: PermissionHolder;
   readonly message: Message | undefined;
-  readonly wish: EditWish;
+  readonly requested: EditRequest;
   readonly settings: RealmSettingValues;
   readonly now: number;
 }
 
 async function readTopicFacts(
   db: Kysely<ServerTables>,
-  { actor, message, wish, settings, now }: TopicQuestion,
+  { actor, message, requested, settings, now }: TopicQuestion,
 ): Promise<Pick<EditFacts, 'counted' | 'isTopicNew'>> {
   const unasked = { counted: undefined, isTopicNew: false };
   if (message?.channelId === undefined) return unasked;
-  const move = wantedMove(wish, message);
+  const move = wantedMove(requested, message);
   // Skips topics that the rules refuse anyway: databases reject some of their characters.
   if (!isMove(move) || unprintablePosition(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
-  const isCounted = wish.propagateMode === 'change_all' && after !== undefined;
+  const isCounted = requested.propagateMode === 'change_all' && after !== undefined;
   return {
     counted: isCounted ? await countTopic(db, actor, message, after) : undefined,
     isTopicNew: !(await hasMessages(db, move.channelId ?? message.channelId, move.topic)),

@@ -31,11 +31,11 @@ export async function lockEdited(
 /** Whether a user can read any message of a topic, except the messages in `but`. */
 export async function readsAnyIn(
   db: Kysely<ServerTables>,
-  place: PlannedMove['from'],
+  location: PlannedMove['from'],
   actor: PermissionHolder,
   but: readonly MessageId[],
 ): Promise<boolean> {
-  const row = await inTopic(db, place)
+  const row = await inTopic(db, location)
     .where(isReadable(actor))
     .where('id', 'not in', amongNumbers(db, but))
     .limit(1)

@@ -4,8 +4,8 @@ import type { ServerContext } from '../../context.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { holdersAmong, readersIn } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
-import type { TopicWish } from '../topics/topic-wish.js';
-import { storeTopicWishes } from '../topics/user-topic-store.js';
+import type { TopicPolicyRequest } from '../topics/topic-policy-request.js';
+import { storeTopicPolicies } from '../topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-policies.js';
 import type { EditedChannels } from './edit-audience.js';
 import type { PlannedMove } from './plan-edit.js';
@@ -26,9 +26,12 @@ interface TopicWants {
  */
 export function mergedWants(
   { userId, ofOld, ofNew }: TopicWants,
-  { isTopicNew, losers }: { readonly isTopicNew: boolean; readonly losers: ReadonlySet<UserId> },
+  {
+    isTopicNew,
+    usersLosingAccess,
+  }: { readonly isTopicNew: boolean; readonly usersLosingAccess: ReadonlySet<UserId> },
 ): VisibilityPolicy {
-  if (losers.has(userId)) return ofNew ?? 0;
+  if (usersLosingAccess.has(userId)) return ofNew ?? 0;
   if (isTopicNew) return ofOld ?? ofNew ?? 0;
   const rank = (policy: VisibilityPolicy = visibilityPolicies.none) => fromHiddenToShown.indexOf(policy);
   return rank(ofOld) > rank(ofNew) ? (ofOld ?? 0) : (ofNew ?? 0);
@@ -40,7 +43,7 @@ interface TopicMove {
   /** The moved messages. */
   readonly ids: readonly MessageId[];
   readonly isTopicNew: boolean;
-  readonly losers: ReadonlySet<UserId>;
+  readonly usersLosingAccess: ReadonlySet<UserId>;
 }
 
 /**
@@ -58,36 +61,38 @@ export async function moveTopicSettings(
   const { db } = transaction;
   const wants = await readWants(db, from, to);
   if (wants.length === 0) return;
-  const losers = await whoCannotFollow(db, moved, wants);
-  const wishes = wants.flatMap((each): TopicWish[] => {
+  const usersLosingAccess = await usersWithoutAccess(db, moved, wants);
+  const requests = wants.flatMap((each): TopicPolicyRequest[] => {
     const { userId, ofOld, ofNew } = each;
-    const policy = mergedWants(each, { isTopicNew, losers });
+    const policy = mergedWants(each, { isTopicNew, usersLosingAccess });
     return [
       ...(ofOld === undefined ? [] : [{ userId, ...from, policy: visibilityPolicies.none }]),
       ...(policy === (ofNew ?? visibilityPolicies.none) ? [] : [{ userId, ...to, policy }]),
     ];
   });
   const inOrigin = new Set((await readersIn(db, channels.origin)).map(({ id }) => id));
-  await storeTopicWishes(
+  await storeTopicPolicies(
     transaction,
     context,
-    wishes,
+    requests,
     ({ userId, channelId }) => channelId !== from.channelId || inOrigin.has(userId),
   );
 }
 
-async function whoCannotFollow(
+async function usersWithoutAccess(
   db: Transaction<ServerTables>,
-  { channels: { target }, ids, losers }: TopicMove,
+  { channels: { target }, ids, usersLosingAccess }: TopicMove,
   wants: readonly TopicWants[],
 ): Promise<ReadonlySet<UserId>> {
-  const readers = (await readersIn(db, target)).map(({ id }) => id).filter((id) => !losers.has(id));
+  const readers = (await readersIn(db, target))
+    .map(({ id }) => id)
+    .filter((id) => !usersLosingAccess.has(id));
   const seeing = target.isHistoryPublic ? readers : await holdersAmong(db, readers, ids);
   const followers = new Set(seeing);
   return new Set(wants.map(({ userId }) => userId).filter((id) => !followers.has(id)));
 }
 
-function placeColumns({ channelId, topic }: PlannedMove['from']) {
+function locationColumns({ channelId, topic }: PlannedMove['from']) {
   return { channel_id: channelId, topic_lower: topicKey(topic) };
 }
 
@@ -99,7 +104,7 @@ async function readWants(
   const rows = await db
     .selectFrom('user_topics')
     .select(['user_id', 'channel_id', 'topic_lower', 'visibility_policy'])
-    .where((is) => is.or([from, to].map((place) => is.and(placeColumns(place)))))
+    .where((is) => is.or([from, to].map((location) => is.and(locationColumns(location)))))
     .orderBy('user_id')
     .execute();
   const isOld = (row: (typeof rows)[number]) =>

@@ -9,12 +9,12 @@ import type { ServerContext } from '../../context.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
-import { holdMessage, inOneChannel } from '../hold-message.js';
+import { inOneChannel, lockMessage } from '../lock-message.js';
 import { findReadableMessages } from '../message-access.js';
 import { messageIdParameter } from '../message-id-parameter.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
-import { type EditWish, propagateModes } from './edit-wish.js';
+import { type EditRequest, propagateModes } from './edit-request.js';
 import { checkAsked, planEdit } from './plan-edit.js';
 import { type RenderedContent, renderNewContent } from './read-content-facts.js';
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
@@ -61,23 +61,23 @@ export const updateMessage = operation({
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
   async handle(context: ServerContext, { actor, parameters }) {
-    const wish: EditWish = {
+    const requested: EditRequest = {
       content: parameters.content,
       topic: parameters.topic,
       channelId: parameters.stream_id,
       propagateMode: parameters.propagate_mode,
-      tellsOldThread: parameters.send_notification_to_old_thread,
-      tellsNewThread: parameters.send_notification_to_new_thread,
+      notifiesOldThread: parameters.send_notification_to_old_thread,
+      notifiesNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
     // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
-    const rendered = await renderAllowed(context, actor, parameters.message_id, wish);
-    const asked: AskedEdit = { wish, content: rendered };
-    const attempt = (transaction: ServerTransaction, held: KnownUser) =>
-      edit(transaction, context, held, parameters.message_id, asked);
+    const rendered = await renderAllowed(context, actor, parameters.message_id, requested);
+    const asked: AskedEdit = { requested, content: rendered };
+    const attempt = (transaction: ServerTransaction, locked: KnownUser) =>
+      edit(transaction, context, locked, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
       // A topic may be very long: its own transaction does not delay other writes on PostgreSQL.
-      wish.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
+      requested.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
     );
     return { detached_uploads: detached };
   },
@@ -91,38 +91,38 @@ async function renderAllowed(
   context: ServerContext,
   actor: KnownUser,
   id: MessageId,
-  wish: EditWish,
+  requested: EditRequest,
 ): Promise<RenderedContent | undefined> {
-  if (wish.content === undefined) return undefined;
+  if (requested.content === undefined) return undefined;
   const { db } = context.database;
   const [message] = await findReadableMessages(db, actor, [id]);
   const channelId = message?.channelId;
   const [channel] = channelId === undefined ? [] : await findChannels(db, [channelId]);
   const settings = await readRealmSettings(db);
-  checkAsked({ actor, message, now: context.clock(), origin: channel && { channel }, settings }, wish);
-  return renderNewContent(db, context, actor, wish.content);
+  checkAsked({ actor, message, now: context.clock(), origin: channel && { channel }, settings }, requested);
+  return renderNewContent(db, context, actor, requested.content);
 }
 
 async function edit(
   transaction: ServerTransaction,
   context: EditContext,
-  held: KnownUser,
+  locked: KnownUser,
   id: MessageId,
   asked: AskedEdit,
 ): Promise<AttachmentRecord[] | 'moved'> {
-  const { wish } = asked;
-  const others = wish.channelId === undefined ? [] : [wish.channelId];
-  const found = await holdMessage(transaction, held, id, others);
+  const { requested } = asked;
+  const others = requested.channelId === undefined ? [] : [requested.channelId];
+  const found = await lockMessage(transaction, locked, id, others);
   if (found === 'moved') return 'moved';
   const { message, channels } = found;
-  const facts = await readEditFacts(transaction, context, held, found, asked);
-  const plan = planEdit(facts, wish);
+  const facts = await readEditFacts(transaction, context, locked, found, asked);
+  const plan = planEdit(facts, requested);
   if (message === undefined) return [];
   return applyEdit(transaction, context, {
     plan,
     message,
     channels: editedChannels(channels, message, plan),
-    actor: held,
+    actor: locked,
     now: facts.now,
     isTopicNew: facts.isTopicNew,
   });

@@ -10,7 +10,7 @@ import { messageFlags } from '../message-flags.js';
 import type { Message } from '../message-store.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { flagEvent } from './flag-events.js';
-import type { FlagWish } from './flag-wish.js';
+import type { FlagRequest } from './flag-request.js';
 
 /** The result of a flag change. */
 export interface FlagChange {
@@ -32,30 +32,30 @@ export async function changeFlags(
   transaction: ServerTransaction,
   context: Context,
   actor: KnownUser,
-  wish: FlagWish,
+  requested: FlagRequest,
 ): Promise<FlagChange> {
   const { db } = transaction;
-  const { flag, op } = wish;
+  const { flag, op } = requested;
   const isUnreading = flag === 'read' && op === 'remove';
   // A message without a copy counts as read and has no other flags, so that only these changes need a copy.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
   // Creates copies only for messages under a shared lock: a message may become readable and unreadable again
   // concurrently, and a copy would keep it readable.
-  const held = makesCopies
-    ? await keepReadableMessages(transaction, actor, wish.messageIds)
-    : wish.messageIds;
-  const messages = await readMeant(transaction, actor, wish, held);
+  const locked = makesCopies
+    ? await keepReadableMessages(transaction, actor, requested.messageIds)
+    : requested.messageIds;
+  const messages = await readMeant(transaction, actor, requested, locked);
   const subscribed = isUnreading ? await subscribedChannels(transaction, actor) : undefined;
   const isIgnored = ({ channelId }: Message) =>
     subscribed !== undefined && channelId !== undefined && !subscribed.has(channelId);
   const meant = messages.filter((message) => !isIgnored(message));
   const ids = meant.map(({ id }) => id);
   if (makesCopies) await addCopies(transaction, actor, ids);
-  const changedIds = await setFlag(transaction, actor, { ...wish, messageIds: ids });
+  const changedIds = await setFlag(transaction, actor, { ...requested, messageIds: ids });
   if (changedIds.length > 0) {
     const changed = new Set(changedIds);
-    const told = meant.filter(({ id }) => changed.has(id));
-    await context.publish(transaction, [await flagEvent(db, actor, wish, told)]);
+    const notified = meant.filter(({ id }) => changed.has(id));
+    await context.publish(transaction, [await flagEvent(db, actor, requested, notified)]);
   }
   if (flag === 'read' && op === 'add')
     await withdrawNotifications(transaction, context, { messageIds: changedIds, userIds: [actor.id] });
@@ -66,10 +66,10 @@ export async function changeFlags(
 async function readMeant(
   { db }: ServerTransaction,
   actor: KnownUser,
-  { flag, messageIds }: FlagWish,
-  heldIds: readonly MessageId[],
+  { flag, messageIds }: FlagRequest,
+  lockedIds: readonly MessageId[],
 ): Promise<Message[]> {
-  const messages = await findReadableMessages(db, actor, heldIds);
+  const messages = await findReadableMessages(db, actor, lockedIds);
   if (flag === 'read' || messages.length === new Set(messageIds).size) return messages;
   throw refused('Invalid message(s)');
 }
@@ -105,7 +105,7 @@ async function addCopies(
 async function setFlag(
   { db }: ServerTransaction,
   { id: userId }: KnownUser,
-  { messageIds, op, flag }: FlagWish,
+  { messageIds, op, flag }: FlagRequest,
 ): Promise<MessageId[]> {
   const bit = sql.raw(String(messageFlags[flag]));
   const copies = await db

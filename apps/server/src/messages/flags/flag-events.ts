@@ -7,9 +7,9 @@ import type { ServerTables } from '../../tables.js';
 import { messageFlags } from '../message-flags.js';
 import { eventWithTopics } from '../message-form.js';
 import type { Message } from '../message-store.js';
-import { readUserIds } from '../message-surroundings.js';
+import { readUserIds } from '../related-records.js';
 import { readSubscribedMutes } from '../topics/subscribed-mutes.js';
-import type { FlagWish } from './flag-wish.js';
+import type { FlagRequest } from './flag-request.js';
 
 /**
  * `update_message_flags` for a user's clients. When messages become unread, it includes the details needed to count them.
@@ -17,7 +17,7 @@ import type { FlagWish } from './flag-wish.js';
 export async function flagEvent(
   db: Kysely<ServerTables>,
   { id }: KnownUser,
-  { flag, op }: Pick<FlagWish, 'flag' | 'op'>,
+  { flag, op }: Pick<FlagRequest, 'flag' | 'op'>,
   messages: readonly Message[],
 ): Promise<PublishedEvent> {
   const ids = messages.map(({ id }) => id);
@@ -33,16 +33,16 @@ export async function flagEvent(
 /** {@link flagEvent} without message details: for every change except marking as unread. */
 export function plainFlagEvent(
   userId: UserId,
-  wish: Pick<FlagWish, 'flag' | 'op'>,
+  requested: Pick<FlagRequest, 'flag' | 'op'>,
   messageIds: readonly MessageId[],
 ): PublishedEvent {
-  return { event: { type: eventType, ...writeFlags(wish, messageIds) }, audience: [userId] };
+  return { event: { type: eventType, ...writeFlags(requested, messageIds) }, audience: [userId] };
 }
 
 const eventType = 'update_message_flags';
 
 function writeFlags(
-  { flag, op }: Pick<FlagWish, 'flag' | 'op'>,
+  { flag, op }: Pick<FlagRequest, 'flag' | 'op'>,
   messageIds: readonly MessageId[],
 ): JsonObject {
   return { op, operation: op, flag, messages: messageIds, all: false };

@@ -1,7 +1,7 @@
 import { refused } from '@waxwing/protocol';
 import { z } from 'zod';
 import { messageFlags } from '../message-flags.js';
-import { changeableFlags, type FlagWish } from './flag-wish.js';
+import { changeableFlags, type FlagRequest } from './flag-request.js';
 
 /** The parameters `op` and `flag`. */
 export const flagParameters = {
@@ -10,7 +10,7 @@ export const flagParameters = {
 };
 
 /** @throws ProtocolError BAD_REQUEST for unknown flags, and for flags that only the server sets. */
-export function requireChangeableFlag(flag: string): FlagWish['flag'] {
+export function requireChangeableFlag(flag: string): FlagRequest['flag'] {
   const found = changeableFlags.find((each) => each === flag);
   if (found !== undefined) return found;
   const isFlag = Object.hasOwn(messageFlags, flag) || flag === 'wildcard_mentioned';

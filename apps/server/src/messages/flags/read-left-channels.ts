@@ -33,7 +33,7 @@ export async function readLeftChannels(
 }
 
 /** Registers the handler of that job. Call it before the database's jobs are started. */
-export function handleReadingOfLeavers(context: Context): void {
+export function markLeftChannelsReadJob(context: Context): void {
   handleJob(context, readLeftChannelsJob, async (transaction, { left }) => {
     await lockChannels(transaction, ascendingIds(left.map(({ channelId }) => channelId)));
     await readLeftChannels(transaction, context, await stillOutside(transaction, left));

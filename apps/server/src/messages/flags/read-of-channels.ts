@@ -4,7 +4,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Membership } from '../../channels/subscription-store.js';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
-import { gatheredBy } from '../../permissions/gathered-by.js';
+import { groupedBy } from '../../permissions/grouped-by.js';
 import type { ServerTables } from '../../tables.js';
 import { messageFlags } from '../message-flags.js';
 import { plainFlagEvent } from './flag-events.js';
@@ -53,7 +53,7 @@ export async function readOfChannels(
 
 /** `update_message_flags` for each user with copies marked as read. */
 export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
-  return [...gatheredBy(copies, ({ user_id }) => user_id)].map(([userId, own]) =>
+  return [...groupedBy(copies, ({ user_id }) => user_id)].map(([userId, own]) =>
     plainFlagEvent(
       userId,
       { flag: 'read', op: 'add' },
@@ -88,10 +88,10 @@ interface Alike {
 }
 
 function inStatements(memberships: readonly Membership[]): Alike[] {
-  const byUser = gatheredBy(memberships, ({ userId }) => userId);
+  const byUser = groupedBy(memberships, ({ userId }) => userId);
   const channelsOf = (userId: UserId) =>
     ascendingIds((byUser.get(userId) ?? []).map(({ channelId }) => channelId));
-  const alike = gatheredBy(ascendingIds(byUser.keys()), (userId) => channelsOf(userId).join());
+  const alike = groupedBy(ascendingIds(byUser.keys()), (userId) => channelsOf(userId).join());
   return [...alike.values()].flatMap((userIds) => {
     const statements: Alike[] = [];
     for (let start = 0; start < userIds.length; start += usersAtOnce) {

@@ -32,11 +32,11 @@ export const updateFlagsOfNarrow = operation({
     const flag = requireChangeableFlag(parameters.flag);
     const window = readWindow(parameters);
     const { narrow: terms = [], op } = parameters;
-    return actor.change(async (transaction, held) => {
-      const narrow = await readNarrowCondition(transaction.db, context.realm, held, terms);
-      const found = await findWindowIds(transaction.db, held, narrow, window);
+    return actor.change(async (transaction, locked) => {
+      const narrow = await readNarrowCondition(transaction.db, context.realm, locked, terms);
+      const found = await findWindowIds(transaction.db, locked, narrow, window);
       const { found: messageIds, foundNewest, foundOldest } = found;
-      const change = await changeFlags(transaction, context, held, { messageIds, op, flag });
+      const change = await changeFlags(transaction, context, locked, { messageIds, op, flag });
       return {
         processed_count: messageIds.length,
         updated_count: change.changedIds.length,

@@ -29,8 +29,8 @@ export const updateFlags = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { messages: messageIds, op } = parameters;
     const flag = requireChangeableFlag(parameters.flag);
-    return actor.change(async (transaction, held) => {
-      const { ignoredChannelIds } = await changeFlags(transaction, context, held, { messageIds, op, flag });
+    return actor.change(async (transaction, locked) => {
+      const { ignoredChannelIds } = await changeFlags(transaction, context, locked, { messageIds, op, flag });
       return { messages: messageIds, ignored_because_not_subscribed_channels: [...ignoredChannelIds] };
     });
   },

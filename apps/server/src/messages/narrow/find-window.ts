@@ -52,7 +52,7 @@ export async function findWindow(
 ): Promise<FoundWindow<FoundMessage>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
   const selected = columnsOf[content];
-  return gatherWindow(window, anchor, async (bounds) => {
+  return collectWindow(window, anchor, async (bounds) => {
     const rows = await select<FoundRow>(db, reader, narrow, { selected, ...within(orderOf(narrow), bounds) });
     return rows.map(toFound);
   });
@@ -66,7 +66,7 @@ export async function findWindowIds(
   window: Window,
 ): Promise<FoundWindow<MessageId>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
-  return gatherWindow(window, anchor, async (bounds) => {
+  return collectWindow(window, anchor, async (bounds) => {
     const rows = await select<IdRow>(db, reader, narrow, {
       selected: idAlone,
       ...within(orderOf(narrow), bounds),
@@ -82,7 +82,7 @@ interface Bounds {
   readonly limit: number;
 }
 
-async function gatherWindow<Found>(
+async function collectWindow<Found>(
   window: Window,
   anchor: number,
   find: (bounds: Bounds) => Promise<Found[]>,

@@ -198,7 +198,7 @@ function isCondition(reader: PermissionHolder, operand: string): Condition {
     case 'resolved':
       return sql`messages.channel_id is not null and messages.topic like '✔ %'`;
     case 'followed':
-      return topicWish(reader, 'visibility_policy = 3');
+      return topicInNarrow(reader, 'visibility_policy = 3');
     case 'muted':
       return isMuted(reader);
     default:
@@ -226,22 +226,22 @@ function channelsCondition(operand: string): Condition {
   throw badNarrow(`unknown operand ${operand} of channels`);
 }
 
-function topicWish({ id }: PermissionHolder, wish: string): Condition {
+function topicInNarrow({ id }: PermissionHolder, requested: string): Condition {
   return sql`exists (
     select 1 from user_topics
     where user_topics.user_id = ${id} and user_topics.channel_id = messages.channel_id
-      and user_topics.topic_lower = messages.topic_lower and ${sql.raw(wish)}
+      and user_topics.topic_lower = messages.topic_lower and ${sql.raw(requested)}
   )`;
 }
 
 /** Whether the topic is muted, or its channel is muted and the topic is neither unmuted nor followed. */
 function isMuted(reader: PermissionHolder): Condition {
   return sql`coalesce(
-    ${topicWish(reader, 'visibility_policy = 1')}
+    ${topicInNarrow(reader, 'visibility_policy = 1')}
     or (
       messages.channel_id in (
         select channel_id from subscriptions where user_id = ${reader.id} and is_muted = 1
       )
-      and not ${topicWish(reader, 'visibility_policy in (2, 3)')}
+      and not ${topicInNarrow(reader, 'visibility_policy in (2, 3)')}
     ), false)`;
 }

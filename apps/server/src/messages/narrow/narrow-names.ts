@@ -7,7 +7,7 @@ import { type Role, roles } from '../../permissions/roles.js';
 import { spectator } from '../../permissions/spectator.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
-import { readSightOf } from '../../users/user-sight.js';
+import { readVisibilityOf } from '../../users/user-visibility.js';
 import { readableChannels } from '../message-access.js';
 import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
 
@@ -155,7 +155,7 @@ async function readUsers(
     .orderBy('id')
     .execute();
   const asker = reader.id === spectator.id ? undefined : reader;
-  const sees = await readSightOf(db, asker);
+  const sees = await readVisibilityOf(db, asker);
   for (const { id, email_lower, is_bot, email_address_visibility } of rows) {
     if (!sees({ id, isBot: is_bot === 1 })) continue;
     byId.set(id, id);

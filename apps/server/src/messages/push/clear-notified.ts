@@ -2,7 +2,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
-import { gatheredBy } from '../../permissions/gathered-by.js';
+import { groupedBy } from '../../permissions/grouped-by.js';
 import type { ServerTables } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
@@ -19,7 +19,7 @@ export interface CopiesOfMessages {
 }
 
 /** Users who have left channels. */
-export interface Leavers {
+export interface UsersWhoLeft {
   readonly userIds: readonly UserId[];
   readonly channelIds: readonly ChannelId[];
 }
@@ -38,7 +38,10 @@ export function clearNotifiedOfMessages(
 }
 
 /** {@link clearNotifiedOfMessages} for users' copies in channels that they are not subscribed to. */
-export function clearNotifiedOfLeavers(db: Db, { userIds, channelIds }: Leavers): Promise<RemovePayload> {
+export function clearNotifiedOfUsersWhoLeft(
+  db: Db,
+  { userIds, channelIds }: UsersWhoLeft,
+): Promise<RemovePayload> {
   return clear(
     db,
     sql`user_id in ${amongNumbers(db, userIds)} and exists (
@@ -61,7 +64,7 @@ async function clear(db: Db, condition: RawBuilder<unknown>): Promise<RemovePayl
     update user_messages set flags = flags - ${bit}
     where ${condition} and flags & ${bit} <> 0
     returning user_id, message_id`.execute(db);
-  const byUser = gatheredBy(rows, ({ user_id }) => user_id);
+  const byUser = groupedBy(rows, ({ user_id }) => user_id);
   return [...byUser].map(([userId, own]) => ({
     userId,
     messageIds: ascendingIds(own.map(({ message_id }) => message_id)),

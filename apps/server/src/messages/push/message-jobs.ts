@@ -1,8 +1,8 @@
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 import { handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
-import { clearNotifiedOfLeavers, type Leavers, type RemovePayload } from './clear-notified.js';
-import { type NotifyPayload, tellPhones } from './tell-phones.js';
+import { clearNotifiedOfUsersWhoLeft, type RemovePayload, type UsersWhoLeft } from './clear-notified.js';
+import { type NotifyPayload, notifyPhones } from './notify-phones.js';
 
 /** Sends push notifications for one message. */
 export const notifyOfMessageJob: TransactionJob<NotifyPayload> = {
@@ -17,7 +17,7 @@ export const removeNotificationsJob: TransactionJob<RemovePayload> = {
   lifetimeMilliseconds: 7 * oneDay,
 };
 /** Retracts push notifications for channels that users have left. */
-export const forgetLeftChannelsJob: TransactionJob<Leavers> = {
+export const forgetLeftChannelsJob: TransactionJob<UsersWhoLeft> = {
   kind: 'messages/forget-left-channels',
   concurrency: 4,
   lifetimeMilliseconds: 7 * oneDay,
@@ -31,13 +31,13 @@ type Context = Pick<ServerContext, 'clock' | 'database' | 'realm' | 'serverPush'
 /** Registers the handlers of the push notification jobs. Call it before the database's jobs are started. */
 export function handleMessageJobs(context: Context): void {
   handleJob(context, notifyOfMessageJob, (transaction, payload, giveUpAt) =>
-    tellPhones(transaction, context, payload, giveUpAt),
+    notifyPhones(transaction, context, payload, giveUpAt),
   );
   handleJob(context, removeNotificationsJob, (transaction, removed, giveUpAt) =>
     removeFromPhones(transaction, context, removed, giveUpAt),
   );
-  handleJob(context, forgetLeftChannelsJob, async (transaction, leavers, giveUpAt) => {
-    const removed = await clearNotifiedOfLeavers(transaction.db, leavers);
+  handleJob(context, forgetLeftChannelsJob, async (transaction, usersWhoLeft, giveUpAt) => {
+    const removed = await clearNotifiedOfUsersWhoLeft(transaction.db, usersWhoLeft);
     await removeFromPhones(transaction, context, removed, giveUpAt);
   });
 }

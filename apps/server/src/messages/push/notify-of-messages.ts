@@ -10,10 +10,15 @@ import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
 import { enqueueJob } from '../transaction-jobs.js';
 import { notifyOfMessageJob } from './message-jobs.js';
-import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames } from './who-is-notified.js';
+import {
+  isNotified,
+  type NotificationFacts,
+  type PushSettings,
+  pushSettingNames,
+} from './select-notified-users.js';
 
 /** A message that may cause push notifications, with its copies and mentions. */
-type ToldMessage = Pick<SentMessage, 'message' | 'copies'> & {
+type NotifiableMessage = Pick<SentMessage, 'message' | 'copies'> & {
   readonly rendered: Pick<SentMessage['rendered'], 'mentions'>;
 };
 
@@ -28,7 +33,7 @@ const anyMention =
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'clock' | 'database'>,
-  edited: ToldMessage,
+  edited: NotifiableMessage,
   flagsBefore: ReadonlyMap<UserId, number>,
 ): Promise<void> {
   if (edited.message.channelId === undefined) return;
@@ -42,13 +47,13 @@ export async function notifyOfNewMentions(
 export async function notifyOfMessages(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'clock' | 'database'>,
-  sent: readonly ToldMessage[],
+  sent: readonly NotifiableMessage[],
 ): Promise<ReadonlySet<UserId>> {
-  const told = new Set<UserId>();
+  const notified = new Set<UserId>();
   for (const each of sent) {
-    const userIds = await whoIsNotified(transaction.db, each);
+    const userIds = await selectNotifiedUsers(transaction.db, each);
     if (userIds.length === 0) continue;
-    for (const userId of userIds) told.add(userId);
+    for (const userId of userIds) notified.add(userId);
     const { groupIds, userIds: named } = each.rendered.mentions;
     await enqueueJob(transaction, context, notifyOfMessageJob, {
       messageId: each.message.id,
@@ -57,29 +62,32 @@ export async function notifyOfMessages(
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });
   }
-  return told;
+  return notified;
 }
 
-async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: ToldMessage): Promise<UserId[]> {
+async function selectNotifiedUsers(
+  db: Kysely<ServerTables>,
+  { message, copies }: NotifiableMessage,
+): Promise<UserId[]> {
   const others = copies.filter(({ userId }) => userId !== message.senderId);
   if (others.length === 0) return [];
-  const standings = await readStandings(
+  const facts = await readFacts(
     db,
     message,
     others.map(({ userId }) => userId),
   );
   return others.flatMap(({ userId, flags }) => {
-    const standing = standings.get(userId);
-    return standing !== undefined && isNotified({ ...standing, flags }) ? [userId] : [];
+    const status = facts.get(userId);
+    return status !== undefined && isNotified({ ...status, flags }) ? [userId] : [];
   });
 }
 
 /** The notification settings and subscriptions of the users with a registered device. */
-async function readStandings(
+async function readFacts(
   db: Kysely<ServerTables>,
   { channelId, topic }: SentMessage['message'],
   userIds: readonly UserId[],
-): Promise<ReadonlyMap<UserId, Omit<NotifiedStanding, 'flags'>>> {
+): Promise<ReadonlyMap<UserId, Omit<NotificationFacts, 'flags'>>> {
   const rows = await db
     .selectFrom('users')
     .leftJoin('subscriptions', (join) =>

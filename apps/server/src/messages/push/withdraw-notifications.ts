@@ -1,7 +1,7 @@
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 import { enqueueJob } from '../transaction-jobs.js';
-import { type CopiesOfMessages, clearNotifiedOfMessages, type Leavers } from './clear-notified.js';
+import { type CopiesOfMessages, clearNotifiedOfMessages, type UsersWhoLeft } from './clear-notified.js';
 import { forgetLeftChannelsJob, removeNotificationsJob } from './message-jobs.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database'>;
@@ -24,11 +24,11 @@ export async function withdrawNotifications(
  * Enqueues a job that retracts push notifications for channels that users have left. The job looks up the notifications
  * after the users have left, so that it also finds notifications being sent concurrently.
  */
-export async function withdrawFromLeavers(
+export async function retractFromUsersWhoLeft(
   transaction: ServerTransaction,
   context: Context,
-  leavers: Leavers,
+  usersWhoLeft: UsersWhoLeft,
 ): Promise<void> {
-  if (leavers.userIds.length === 0) return;
-  await enqueueJob(transaction, context, forgetLeftChannelsJob, leavers);
+  if (usersWhoLeft.userIds.length === 0) return;
+  await enqueueJob(transaction, context, forgetLeftChannelsJob, usersWhoLeft);
 }

@@ -10,7 +10,7 @@ import type { PermissionName } from '../../permissions/permission-settings.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
-import { holdMessage, inOneChannel } from '../hold-message.js';
+import { inOneChannel, lockMessage } from '../lock-message.js';
 import { messageIdParameter } from '../message-id-parameter.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
 import { checkRemoval } from './plan-removal.js';
@@ -50,7 +50,7 @@ async function remove(
   id: MessageId,
 ): Promise<'done' | 'moved'> {
   const { db } = transaction;
-  const found = await holdMessage(transaction, held, id);
+  const found = await lockMessage(transaction, held, id);
   if (found === 'moved') return 'moved';
   const { message, channels } = found;
   const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? noChannel);

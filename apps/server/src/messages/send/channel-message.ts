@@ -31,7 +31,7 @@ export interface SendingSource {
 }
 
 /** An approved channel and topic for a message. */
-export interface ChannelPlace {
+export interface ChannelTarget {
   readonly access: ChannelAccess;
   readonly topic: string;
   readonly isTopicNew: boolean;
@@ -81,10 +81,10 @@ export async function readChannelSending(
  * @throws ProtocolError STREAM_DOES_NOT_EXIST if the sender cannot see such a channel, BAD_REQUEST if it accepts no
  * messages from the sender, or none with this topic.
  */
-export function planPlace(
+export function planTarget(
   { access, settings, topic, isTopicNew }: ChannelSendingFacts,
   named: NamedChannel,
-): ChannelPlace {
+): ChannelTarget {
   if (access === undefined || !seesChannel(access)) throw noSuchChannel(named);
   const { channel, held } = access;
   if (!channel.isArchived && !held.has('can_send_message_group'))

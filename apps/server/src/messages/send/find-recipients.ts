@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
-import { readSightOf } from '../../users/user-sight.js';
+import { readVisibilityOf } from '../../users/user-visibility.js';
 import type { NamedRecipient } from './read-destination.js';
 
 /** A recipient of a direct message. */
@@ -45,7 +45,7 @@ export async function findRecipients(
     }),
   );
   const byAddress = new Map(known.map((row) => [row.email_lower, row]));
-  const sees = await readSightOf(db, sender);
+  const sees = await readVisibilityOf(db, sender);
   const found = names.map((name) => {
     const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
     const row = id === undefined ? byAddress.get(String(name).toLowerCase()) : byId.get(id);

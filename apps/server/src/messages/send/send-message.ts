@@ -15,8 +15,8 @@ import { readTopicSenders, topicId } from '../recipients.js';
 import { renderContents } from '../render-content.js';
 import { followAutomatically } from '../topics/follow-automatically.js';
 import {
-  type ChannelPlace,
-  planPlace,
+  type ChannelTarget,
+  planTarget,
   readChannelSending,
   readNewTopic,
   type SendingSource,
@@ -87,12 +87,12 @@ export const sendMessage = operation({
     if (content.length > shortText) {
       const { db } = database;
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
-      await decidePlace({ db, findChannels: findThem }, realm, { sender: actor, asked });
+      await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
     // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
     const [rendered] = (await renderContents(database.db, context, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
-      const { destination, place } = await decide(transaction, context, { sender, asked, rendered });
+      const { destination, target } = await decide(transaction, context, { sender, asked, rendered });
       const [sent] = await sendMessages(transaction, context, [
         {
           senderId: sender.id,
@@ -107,7 +107,7 @@ export const sendMessage = operation({
       if (sent === undefined) throw new Error('a message was not sent');
       await notifyOfMessages(transaction, context, [sent]);
       const policy =
-        place && (await followAutomatically(transaction, context, { sent, isTopicNew: place.isTopicNew }));
+        target && (await followAutomatically(transaction, context, { sent, isTopicNew: target.isTopicNew }));
       return {
         id: sent.message.id,
         ...(policy === undefined ? {} : { automatic_new_visibility_policy: policy }),
@@ -137,14 +137,14 @@ interface Sending {
 interface Decided {
   readonly destination: Destination;
   /** Only for a message to a channel. */
-  readonly place?: ChannelPlace;
+  readonly target?: ChannelTarget;
 }
 
 /**
  * Checks the destination, independent of the content.
  * @throws ProtocolError if the sender may not send there.
  */
-async function decidePlace(
+async function decideTarget(
   source: SendingSource,
   realm: ServerContext['realm'],
   { sender, asked }: Sending,
@@ -153,9 +153,9 @@ async function decidePlace(
     const facts = await readDirectSending(source.db, realm, sender, asked.names);
     return { destination: { kind: 'direct', userIds: planParticipants(facts) } };
   }
-  const place = planPlace(await readChannelSending(source, sender, asked), asked.named);
-  const { access, topic } = place;
-  return { destination: { kind: 'channel', channelId: access.channel.id, topic }, place };
+  const target = planTarget(await readChannelSending(source, sender, asked), asked.named);
+  const { access, topic } = target;
+  return { destination: { kind: 'channel', channelId: access.channel.id, topic }, target };
 }
 
 /**
@@ -171,7 +171,7 @@ async function decide(
   const { sender } = sending;
   const { mentions } = rendered;
   const lockThem = (ids: readonly ChannelId[]) => lockChannels(transaction, ids);
-  const decided = await decidePlace({ db, findChannels: lockThem }, realm, sending);
+  const decided = await decideTarget({ db, findChannels: lockThem }, realm, sending);
   const { destination } = decided;
   const rights = await readMentionRights(db, sender, mentions);
   if (destination.kind === 'direct') {

@@ -7,7 +7,7 @@ import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { type MessageForm, writeTopic } from '../message-form.js';
 import { topicKey } from '../message-store.js';
-import { readUserIds } from '../message-surroundings.js';
+import { readUserIds } from '../related-records.js';
 
 const ids = z.array(z.number().int());
 /** The number of newest unread messages that are listed. */

@@ -5,14 +5,14 @@ import type { ServerTransaction } from '../../tables.js';
 import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
 import type { SentMessage } from '../message-events.js';
 import { topicKey } from '../message-store.js';
-import type { TopicWish } from './topic-wish.js';
-import { storeTopicWishes } from './user-topic-store.js';
+import type { TopicPolicyRequest } from './topic-policy-request.js';
+import { storeTopicPolicies } from './user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from './visibility-policies.js';
 
 type FollowContext = Pick<ServerContext, 'clock' | 'publish'>;
 
 /** When topics are followed or unmuted automatically: the numbers of the chat API. 4 is never. */
-const automatically = { whereSomebodyTakesPart: 1, whereSomebodySends: 2, whereSomebodyBegins: 3 } as const;
+const automatically = { whereParticipated: 1, whereSent: 2, whereStarted: 3 } as const;
 
 const settingNames = [
   'automatically_follow_topics_policy',
@@ -21,7 +21,7 @@ const settingNames = [
 ] as const;
 
 /** A subscriber's mute state, topic policy and settings for automatic following. */
-interface Standing {
+interface FollowFacts {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
   /** A value of `automatically`, as is `unmutes`. */
@@ -52,13 +52,13 @@ export async function followAutomatically(
   const concerned = new Set([senderId, ...rendered.mentions.userIds]);
   const inChannel = copies.filter(({ userId }) => concerned.has(userId));
   const userIds = inChannel.map(({ userId }) => userId);
-  const standings = await readStandings(transaction, { channelId, topic, userIds });
-  const wishes = [...standings].flatMap(([userId, standing]): TopicWish[] => {
-    const policy = userId === senderId ? policyOfSender(standing, isTopicNew) : policyOfMentioned(standing);
+  const facts = await readFacts(transaction, { channelId, topic, userIds });
+  const requests = [...facts].flatMap(([userId, status]): TopicPolicyRequest[] => {
+    const policy = userId === senderId ? policyOfSender(status, isTopicNew) : policyOfMentioned(status);
     return policy === undefined ? [] : [{ userId, channelId, topic, policy }];
   });
-  await storeTopicWishes(transaction, context, wishes);
-  return wishes.find(({ userId }) => userId === senderId)?.policy;
+  await storeTopicPolicies(transaction, context, requests);
+  return requests.find(({ userId }) => userId === senderId)?.policy;
 }
 
 /** {@link followAutomatically} for the sender of a message that created the topic by moving there. */
@@ -71,34 +71,34 @@ export async function followMovedMessage(
     topic,
   }: { readonly senderId: UserId; readonly channelId: ChannelId; readonly topic: string },
 ): Promise<void> {
-  const standings = await readStandings(transaction, { channelId, topic, userIds: [senderId] });
-  const standing = standings.get(senderId);
-  const policy = standing && policyOfSender(standing, true);
+  const facts = await readFacts(transaction, { channelId, topic, userIds: [senderId] });
+  const status = facts.get(senderId);
+  const policy = status && policyOfSender(status, true);
   if (policy === undefined) return;
-  await storeTopicWishes(transaction, context, [{ userId: senderId, channelId, topic, policy }]);
+  await storeTopicPolicies(transaction, context, [{ userId: senderId, channelId, topic, policy }]);
 }
 
-function policyOfSender(standing: Standing, isTopicNew: boolean): VisibilityPolicy | undefined {
-  const { isMuted, policy, follows, unmutes } = standing;
+function policyOfSender(status: FollowFacts, isTopicNew: boolean): VisibilityPolicy | undefined {
+  const { isMuted, policy, follows, unmutes } = status;
   const includes = (setting: number) =>
-    setting === automatically.whereSomebodyTakesPart ||
-    setting === automatically.whereSomebodySends ||
-    (setting === automatically.whereSomebodyBegins && isTopicNew);
+    setting === automatically.whereParticipated ||
+    setting === automatically.whereSent ||
+    (setting === automatically.whereStarted && isTopicNew);
   if (policy === visibilityPolicies.followed) return undefined;
   if (includes(follows)) return visibilityPolicies.followed;
   const isHeard = !isMuted || policy === visibilityPolicies.unmuted;
   return !isHeard && includes(unmutes) ? visibilityPolicies.unmuted : undefined;
 }
 
-function policyOfMentioned({ policy, followsMentions }: Standing): VisibilityPolicy | undefined {
+function policyOfMentioned({ policy, followsMentions }: FollowFacts): VisibilityPolicy | undefined {
   return policy === visibilityPolicies.none && followsMentions ? visibilityPolicies.followed : undefined;
 }
 
-async function readStandings(
+async function readFacts(
   { db }: ServerTransaction,
-  place: { readonly channelId: ChannelId; readonly topic: string; readonly userIds: readonly UserId[] },
-): Promise<ReadonlyMap<UserId, Standing>> {
-  const { channelId, topic, userIds } = place;
+  location: { readonly channelId: ChannelId; readonly topic: string; readonly userIds: readonly UserId[] },
+): Promise<ReadonlyMap<UserId, FollowFacts>> {
+  const { channelId, topic, userIds } = location;
   if (userIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('subscriptions')

@@ -6,7 +6,7 @@ import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { roles } from '../../permissions/roles.js';
 import type { ServerTables } from '../../tables.js';
 import { eventWithTopics } from '../message-form.js';
-import type { TopicWish } from './topic-wish.js';
+import type { TopicPolicyRequest } from './topic-policy-request.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
 /**
@@ -15,18 +15,21 @@ import { visibilityPolicies } from './visibility-policies.js';
  */
 export async function userTopicEvents(
   db: Kysely<ServerTables>,
-  wishes: readonly TopicWish[],
+  requests: readonly TopicPolicyRequest[],
   now: number,
 ): Promise<PublishedEvent[]> {
-  const userIds = [...new Set(wishes.map(({ userId }) => userId))];
+  const userIds = [...new Set(requests.map(({ userId }) => userId))];
   const muted = await readMuted(db, userIds);
   return [
-    ...wishes.map((wish) => wishEvent(wish, now)),
+    ...requests.map((requested) => topicPolicyEvent(requested, now)),
     ...userIds.map((userId) => mutedEvent(userId, muted.get(userId) ?? [])),
   ];
 }
 
-function wishEvent({ userId, channelId, topic, policy }: TopicWish, now: number): PublishedEvent {
+function topicPolicyEvent(
+  { userId, channelId, topic, policy }: TopicPolicyRequest,
+  now: number,
+): PublishedEvent {
   return {
     audience: [userId],
     ...eventWithTopics(

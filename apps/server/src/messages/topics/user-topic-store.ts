@@ -6,17 +6,17 @@ import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { readableChannels } from '../message-access.js';
 import { topicKey } from '../message-store.js';
-import type { TopicWish } from './topic-wish.js';
+import type { TopicPolicyRequest } from './topic-policy-request.js';
 import { userTopicEvents } from './user-topic-events.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
 /** Bounds the register answer, which lists all policies of a user. */
-const maximumWishes = 10_000;
+const maximumTopicPolicies = 10_000;
 
 /** @throws ProtocolError BAD_REQUEST if the user already has the maximum number of topic policies. */
-export async function requireRoomForWish(
+export async function requireRoomForTopicPolicy(
   db: Kysely<ServerTables>,
-  { userId, channelId, topic, policy }: TopicWish,
+  { userId, channelId, topic, policy }: TopicPolicyRequest,
 ): Promise<void> {
   if (policy === visibilityPolicies.none) return;
   const { others } = await db
@@ -27,26 +27,26 @@ export async function requireRoomForWish(
       not(and([eb('channel_id', '=', channelId), eb('topic_lower', '=', topicKey(topic))])),
     )
     .executeTakeFirstOrThrow();
-  if (Number(others) < maximumWishes) return;
+  if (Number(others) < maximumTopicPolicies) return;
   throw refused(
-    `You have muted, unmuted or followed ${maximumWishes} topics, which is the most: reset one of them first`,
+    `You have muted, unmuted or followed ${maximumTopicPolicies} topics, which is the most: reset one of them first`,
   );
 }
 
 /**
- * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isTold` selects. A
+ * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isNotified` selects. A
  * constant number of statements.
  */
-export async function storeTopicWishes(
+export async function storeTopicPolicies(
   transaction: ServerTransaction,
   { clock, publish }: Pick<ServerContext, 'clock' | 'publish'>,
-  wishes: readonly TopicWish[],
-  isTold: (wish: TopicWish) => boolean = () => true,
+  requests: readonly TopicPolicyRequest[],
+  isNotified: (requested: TopicPolicyRequest) => boolean = () => true,
 ): Promise<void> {
-  if (wishes.length === 0) return;
+  if (requests.length === 0) return;
   const { db } = transaction;
   const now = clock();
-  const rows = wishes.map(({ userId, channelId, topic, policy }) => ({
+  const rows = requests.map(({ userId, channelId, topic, policy }) => ({
     user_id: userId,
     channel_id: channelId,
     topic,
@@ -67,7 +67,7 @@ export async function storeTopicWishes(
     on conflict (user_id, channel_id, topic_lower)
     do update set topic = excluded.topic, visibility_policy = excluded.visibility_policy,
       updated_at = excluded.updated_at`.execute(db);
-  const undecided = wishes.filter(({ policy }) => policy === visibilityPolicies.none);
+  const undecided = requests.filter(({ policy }) => policy === visibilityPolicies.none);
   if (undecided.length > 0) {
     await db
       .deleteFrom('user_topics')
@@ -75,7 +75,7 @@ export async function storeTopicWishes(
       .where('visibility_policy', '=', visibilityPolicies.none)
       .execute();
   }
-  await publish(transaction, await userTopicEvents(db, wishes.filter(isTold), now));
+  await publish(transaction, await userTopicEvents(db, requests.filter(isNotified), now));
 }
 
 /** A user's policies for topics of channels that the user may read, the most recently changed last. */

@@ -1,7 +1,7 @@
 import { stringifyJson } from '@waxwing/protocol';
 import {
   type AnyOperation,
-  anybody,
+  anyone,
   noAnswer,
   noParameters,
   operation,
@@ -21,7 +21,7 @@ export function openApiOperation(info: OpenApiInfo, operations: readonly AnyOper
     method: 'GET',
     path: '/api/openapi.json',
     summary: 'This document.',
-    actor: anybody,
+    actor: anyone,
     parameters: noParameters,
     answer: noAnswer,
     codes: [],

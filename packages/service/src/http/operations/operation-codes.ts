@@ -19,13 +19,13 @@ export function codesOfRequests(declared: AnyOperation): ErrorCode[] {
   if (method !== 'GET') for (const code of codesOfBodies) all.add(code);
   if (Object.keys(parameters.shape).length > 0) {
     all.add('BAD_REQUEST');
-    if (declared.body !== 'json' && isSomethingRequired(declared)) all.add('REQUEST_VARIABLE_MISSING');
+    if (declared.body !== 'json' && hasRequiredParameter(declared)) all.add('REQUEST_VARIABLE_MISSING');
   }
   if (declared.aliases !== undefined) all.add('REQUEST_CONFUSING_VAR');
   return [...all].sort();
 }
 
-function isSomethingRequired({ parameters, path }: AnyOperation): boolean {
+function hasRequiredParameter({ parameters, path }: AnyOperation): boolean {
   const inPath = pathParameters(path);
   return Object.entries(parameters.shape).some(
     ([name, shape]) => !inPath.includes(name) && !(shape as z.ZodType).safeParse(undefined).success,

@@ -39,7 +39,7 @@ export interface ActorKind<Context, Actor> {
 }
 
 /** An unauthenticated client. */
-export const anybody: ActorKind<unknown, undefined> = {
+export const anyone: ActorKind<unknown, undefined> = {
   name: 'anybody',
   description: 'No credentials are needed.',
   codes: [],

@@ -3,7 +3,7 @@ import { renderMarkdown } from '@waxwing/markdown';
 import type { ChannelAccess } from '#server/channels/channel-access.js';
 import type { Channel } from '#server/channels/channel-store.js';
 import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.js';
-import type { EditWish } from '#server/messages/edit/edit-wish.js';
+import type { EditRequest } from '#server/messages/edit/edit-request.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import { type RealmSettingValues, realmSettings } from '#server/realm/realm-settings.js';
 import { channelId, messageId, userId } from '../../../../support/ids.js';
@@ -106,8 +106,8 @@ export function contentOf(
   return { source, html, references, forbiddenGroups: [], subscribers: 2, participants: people, ...fields };
 }
 
-export function wishOf(wish: Partial<EditWish>): EditWish {
-  return { propagateMode: 'change_one', tellsOldThread: false, tellsNewThread: true, ...wish };
+export function wishOf(wish: Partial<EditRequest>): EditRequest {
+  return { propagateMode: 'change_one', notifiesOldThread: false, notifiesNewThread: true, ...wish };
 }
 
 export function sha256(text: string): string {

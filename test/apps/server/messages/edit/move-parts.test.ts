@@ -54,12 +54,12 @@ it('a notice that a topic was resolved, or opened, is known again, and nothing e
 
 it('the more visible wish wins: followed, unmuted, none, muted; in a new topic the old wish goes along', () => {
   const wants = (ofOld?: VisibilityPolicy, ofNew?: VisibilityPolicy, isTopicNew = false) =>
-    mergedWants({ userId: userId(1), ofOld, ofNew }, { isTopicNew, losers: new Set() });
+    mergedWants({ userId: userId(1), ofOld, ofNew }, { isTopicNew, usersLosingAccess: new Set() });
   expect([wants(3, 2), wants(1, 2), wants(2, 1), wants(1, 1), wants(3, undefined)]).toEqual([3, 2, 2, 1, 3]);
   // Who has muted only one of them wants nothing in particular of the other, and that shows more.
   expect([wants(1, undefined), wants(undefined, 1)]).toEqual([0, 0]);
   expect([wants(1, undefined, true), wants(1, 3, true)]).toEqual([1, 1]);
-  const lost = { isTopicNew: true, losers: new Set([userId(1)]) };
+  const lost = { isTopicNew: true, usersLosingAccess: new Set([userId(1)]) };
   expect(mergedWants({ userId: userId(1), ofOld: 3, ofNew: undefined }, lost)).toBe(0);
   expect(mergedWants({ userId: userId(1), ofOld: 3, ofNew: 1 }, lost)).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
 import type { Channel } from '#server/channels/channel-store.js';
-import { type EditWish, propagateModes } from '#server/messages/edit/edit-wish.js';
+import { type EditRequest, propagateModes } from '#server/messages/edit/edit-request.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import fc from '../../../../support/fast-check.js';
@@ -132,11 +132,11 @@ function outcomeOf(c: OracleCase): string {
     counted: { total: 5, movable: 5 - c.tooOld, firstMovableId: messageId(3) },
     isTopicNew: c.isTopicNew,
   });
-  const wish: Partial<EditWish> = {
+  const wish: Partial<EditRequest> = {
     topic: c.newTopic,
     content: c.content,
     channelId: isAsked ? channelId(c.target === 'same' ? 1 : 2) : undefined,
-    propagateMode: c.mode as EditWish['propagateMode'],
+    propagateMode: c.mode as EditRequest['propagateMode'],
     prevContentSha256: { none: undefined, right: sha256('hello'), wrong: sha256('other') }[c.hash],
   };
   try {

@@ -1,13 +1,13 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { EditFacts } from '#server/messages/edit/edit-facts.js';
-import type { EditWish } from '#server/messages/edit/edit-wish.js';
+import type { EditRequest } from '#server/messages/edit/edit-request.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { roles } from '#server/permissions/roles.js';
 import { channelId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 
-function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | undefined {
+function refusal(facts: EditFacts, wish: Partial<EditRequest>): ProtocolError | undefined {
   try {
     planEdit(facts, wishOf(wish));
   } catch (error) {
@@ -17,7 +17,7 @@ function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | und
   return undefined;
 }
 
-const said = (facts: EditFacts, wish: Partial<EditWish>) => refusal(facts, wish)?.message ?? 'done';
+const said = (facts: EditFacts, wish: Partial<EditRequest>) => refusal(facts, wish)?.message ?? 'done';
 const edited = (fields: Parameters<typeof factsOf>[0] = {}) =>
   factsOf({ content: contentOf('good bye'), ...fields });
 const content = { content: 'good bye' };

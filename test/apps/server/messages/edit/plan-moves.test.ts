@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { EditFacts } from '#server/messages/edit/edit-facts.js';
-import type { EditWish } from '#server/messages/edit/edit-wish.js';
+import type { EditRequest } from '#server/messages/edit/edit-request.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { roles } from '#server/permissions/roles.js';
 import { channelId, messageId } from '../../../../support/ids.js';
@@ -9,7 +9,7 @@ import { accessTo, contentOf, factsOf, now, wishOf } from './edit-facts-under-te
 
 const day = 86_400;
 
-function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | undefined {
+function refusal(facts: EditFacts, wish: Partial<EditRequest>): ProtocolError | undefined {
   try {
     planEdit(facts, wishOf(wish));
   } catch (error) {
@@ -19,13 +19,13 @@ function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | und
   return undefined;
 }
 
-const said = (facts: EditFacts, wish: Partial<EditWish>) => refusal(facts, wish)?.message ?? 'done';
+const said = (facts: EditFacts, wish: Partial<EditRequest>) => refusal(facts, wish)?.message ?? 'done';
 const moved = (fields: Parameters<typeof factsOf>[0] = {}) => factsOf({ target: accessTo(2), ...fields });
 const away = { channelId: channelId(2) };
 
 it('a move says what is another, the topic or the channel, and tells of no resolution', () => {
-  const plan = (wish: Partial<EditWish>) => planEdit(moved(), wishOf(wish)).move;
-  const told = { tellsNewThread: true, tellsResolution: false };
+  const plan = (wish: Partial<EditRequest>) => planEdit(moved(), wishOf(wish)).move;
+  const told = { notifiesNewThread: true, notifiesResolution: false };
   expect(plan(away)).toMatchObject({ isChannelChanged: true, isTopicChanged: false, ...told });
   expect(plan({ topic: 'dinner' })).toMatchObject({ isChannelChanged: false, isTopicChanged: true, ...told });
 });
@@ -56,12 +56,12 @@ describe('resolving a topic', () => {
 
   it('tells the topic of it and nothing else, unless content changes as well', () => {
     const plan = planEdit(factsOf(), wishOf(resolve));
-    expect(plan.move).toMatchObject({ tellsResolution: true, tellsNewThread: false });
+    expect(plan.move).toMatchObject({ notifiesResolution: true, notifiesNewThread: false });
     const both = planEdit(
       factsOf({ content: contentOf('x') }),
       wishOf({ ...resolve, propagateMode: 'change_one', content: 'x' }),
     );
-    expect(both.move).toMatchObject({ tellsResolution: false, tellsNewThread: false });
+    expect(both.move).toMatchObject({ notifiesResolution: false, notifiesNewThread: false });
   });
 
   it('on the way to another channel does not escape the limit for moving there', () => {
@@ -69,7 +69,7 @@ describe('resolving a topic', () => {
     expect(refusal(moved({ counted }), { ...resolve, ...away })?.code).toBe(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
     );
-    expect(planEdit(moved(), wishOf({ ...resolve, ...away })).move?.tellsNewThread).toBe(true);
+    expect(planEdit(moved(), wishOf({ ...resolve, ...away })).move?.notifiesNewThread).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { insertSubscriptions, removeSubscriptions } from '#server/channels/subscription-store.js';
-import { withdrawFromLeavers } from '#server/messages/push/withdraw-notifications.js';
+import { retractFromUsersWhoLeft } from '#server/messages/push/withdraw-notifications.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';
 
@@ -83,7 +83,7 @@ eachBackend((backend) => {
           const left = await removeSubscriptions(transaction.db, [{ channelId: channel, userId }]);
           await insertSubscriptions(transaction.db, left);
           const context = { clock: () => push.server.now, database };
-          await withdrawFromLeavers(transaction, context, { userIds: [userId], channelIds: [channel] });
+          await retractFromUsersWhoLeft(transaction, context, { userIds: [userId], channelIds: [channel] });
         }),
       );
       expect(told).toEqual([]);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import {
-  anybody,
+  anyone,
   booleanParameter,
   integerParameter,
   jsonParameter,
@@ -75,7 +75,7 @@ describe('a path with parameters', () => {
         method: 'GET',
         path: '/api/v1/messages/{message_id}',
         summary: 'A message.',
-        actor: anybody,
+        actor: anyone,
         parameters: noParameters,
         answer: z.object({}),
         codes: [],
@@ -90,7 +90,7 @@ describe('a path with parameters', () => {
         method: 'PUT',
         path: '/things/{id}',
         summary: 'A thing.',
-        actor: anybody,
+        actor: anyone,
         body: 'json',
         parameters: z.object({ id: z.string() }),
         answer: z.object({}),

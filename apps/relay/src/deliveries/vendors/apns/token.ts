@@ -22,8 +22,8 @@ const usableMilliseconds = 59 * minute;
  */
 export class ProviderToken {
   readonly #options: ProviderTokenOptions;
-  #held: HeldProviderToken | undefined;
-  #obtaining: Promise<HeldProviderToken> | undefined;
+  #cached: CachedToken | undefined;
+  #obtaining: Promise<CachedToken> | undefined;
 
   constructor(options: ProviderTokenOptions) {
     this.#options = options;
@@ -31,8 +31,8 @@ export class ProviderToken {
 
   /** Returns the cached `authorization` header; `undefined` if {@link get} must be called. */
   peek(): string | undefined {
-    return this.#held !== undefined && this.#ageOf(this.#held) < renewAfterMilliseconds
-      ? this.#held.authorization
+    return this.#cached !== undefined && this.#ageOf(this.#cached) < renewAfterMilliseconds
+      ? this.#cached.authorization
       : undefined;
   }
 
@@ -48,27 +48,27 @@ export class ProviderToken {
 
   /** Earliest time to mint a new token, in Unix milliseconds. */
   get mintableAt(): number {
-    return (this.#held?.mintedAt ?? this.#options.clock()) + mintIntervalMilliseconds;
+    return (this.#cached?.mintedAt ?? this.#options.clock()) + mintIntervalMilliseconds;
   }
 
-  #obtain(maximumAgeMilliseconds: number): Promise<HeldProviderToken> {
+  #obtain(maximumAgeMilliseconds: number): Promise<CachedToken> {
     this.#obtaining ??= this.#obtainOnce(maximumAgeMilliseconds).finally(() => {
       this.#obtaining = undefined;
     });
     return this.#obtaining;
   }
 
-  async #obtainOnce(maximumAgeMilliseconds: number): Promise<HeldProviderToken> {
+  async #obtainOnce(maximumAgeMilliseconds: number): Promise<CachedToken> {
     try {
-      this.#held = await this.#takeOrMint(maximumAgeMilliseconds);
+      this.#cached = await this.#takeOrMint(maximumAgeMilliseconds);
     } catch (error) {
       // The database is unavailable: keep the cached token for as long as Apple accepts it.
-      if (this.#held === undefined || this.#ageOf(this.#held) >= usableMilliseconds) throw error;
+      if (this.#cached === undefined || this.#ageOf(this.#cached) >= usableMilliseconds) throw error;
     }
-    return this.#held;
+    return this.#cached;
   }
 
-  async #takeOrMint(maximumAgeMilliseconds: number): Promise<HeldProviderToken> {
+  async #takeOrMint(maximumAgeMilliseconds: number): Promise<CachedToken> {
     const { app, clock, store } = this.#options;
     const shared = await store.find(app.fingerprint);
     if (shared !== undefined && this.#ageOf(shared) < maximumAgeMilliseconds) return shared;
@@ -76,7 +76,7 @@ export class ProviderToken {
     return store.replace(app.fingerprint, minted, clock() - maximumAgeMilliseconds);
   }
 
-  async #mint(now: number): Promise<HeldProviderToken> {
+  async #mint(now: number): Promise<CachedToken> {
     const { app } = this.#options;
     const issuedAt = Math.floor(now / 1000);
     const token = await new SignJWT({})
@@ -91,7 +91,7 @@ export class ProviderToken {
    * Age of a token. A token from the future counts as too old: the clock was set back since. Small differences between
    * the clocks of processes are tolerated.
    */
-  #ageOf({ mintedAt }: HeldProviderToken): number {
+  #ageOf({ mintedAt }: CachedToken): number {
     const age = this.#options.clock() - mintedAt;
     return age < -clockDifferenceMilliseconds ? Number.POSITIVE_INFINITY : Math.max(0, age);
   }
@@ -100,7 +100,7 @@ export class ProviderToken {
 /** Tolerated clock difference between processes. A token that is newer than now by less is not from the future. */
 const clockDifferenceMilliseconds = 60_000;
 
-interface HeldProviderToken {
+interface CachedToken {
   /** The `authorization` header. */
   readonly authorization: string;
   /** Unix milliseconds. */
@@ -121,7 +121,7 @@ export class ProviderTokenStore {
    * Finds the token of a credential. Returns `undefined` if there is none, or if it cannot be opened; then it is
    * deleted.
    */
-  async find(credential: string): Promise<HeldProviderToken | undefined> {
+  async find(credential: string): Promise<CachedToken | undefined> {
     const row = await this.#database.db
       .selectFrom('provider_tokens')
       .selectAll()
@@ -145,7 +145,7 @@ export class ProviderTokenStore {
    * several processes mint at once, all use the first. A stored token from the future (its clock was set back since) is
    * replaced.
    */
-  async replace(credential: string, token: HeldProviderToken, olderThan: number): Promise<HeldProviderToken> {
+  async replace(credential: string, token: CachedToken, olderThan: number): Promise<CachedToken> {
     const row = {
       credential,
       sealed_token: this.#vault.seal(token.authorization, placeOf(credential)),

@@ -28,7 +28,7 @@ const timeoutMilliseconds = 10_000;
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
 /** Instants in Unix milliseconds. */
-interface HeldToken {
+interface CachedToken {
   readonly accessToken: string;
   readonly refreshAt: number;
   readonly endsAt: number;
@@ -41,7 +41,7 @@ interface HeldToken {
  */
 export class AccessToken {
   readonly #options: AccessTokenOptions;
-  #current: HeldToken | undefined;
+  #current: CachedToken | undefined;
   #asking: Promise<AccessTokenResult> | undefined;
 
   constructor(options: AccessTokenOptions) {

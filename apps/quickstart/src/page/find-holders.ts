@@ -1,4 +1,4 @@
-import { filesHolding } from '../files-holding.js';
+import { filesContaining } from '../files-containing.js';
 import { deliveriesTo } from '../vendor-deliveries.js';
 
 /** Whether each party stores a text in the clear: in databases and logs, or among its deliveries. */
@@ -8,20 +8,20 @@ export interface Holders {
   readonly vendor: boolean;
 }
 
-export interface SearchedPlaces {
+export interface SearchedStores {
   readonly serverFiles: readonly string[];
   readonly relayFiles: readonly string[];
   readonly vendorsUrl: string;
 }
 
 /** Searches each party's stored data for a text; among deliveries, only those to the token. */
-export async function whoHolds(
+export async function findHolders(
   text: string,
   token: string,
-  { serverFiles, relayFiles, vendorsUrl }: SearchedPlaces,
+  { serverFiles, relayFiles, vendorsUrl }: SearchedStores,
 ): Promise<Holders> {
   const [found, deliveries] = await Promise.all([
-    filesHolding(text, [...serverFiles, ...relayFiles]),
+    filesContaining(text, [...serverFiles, ...relayFiles]),
     deliveriesTo(token, vendorsUrl),
   ]);
   return {

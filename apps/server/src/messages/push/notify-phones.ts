@@ -7,11 +7,11 @@ import { sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 import { writeAvatar } from '../../users/user-record.js';
-import { guestsWithoutSight } from '../guests-without-sight.js';
+import { guestsWithoutAccess } from '../guests-without-access.js';
 import { messageFlags, notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 import { type Message, toMessage } from '../message-store.js';
-import { hidingUsers, type MessageSurroundings, readSurroundings } from '../message-surroundings.js';
+import { hidingUsers, type RelatedRecords, readRelatedRecords } from '../related-records.js';
 
 type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
@@ -28,7 +28,7 @@ export interface NotifyPayload {
  * Sends push notifications for a message in its current state, and marks the copies as notified. Skips users who have
  * read it or lost access: participants, and subscribers with a copy, have access.
  */
-export async function tellPhones(
+export async function notifyPhones(
   transaction: ServerTransaction,
   { realm, serverPush }: Context,
   { messageId, userIds, groupId, named = [] }: NotifyPayload,
@@ -46,13 +46,13 @@ export async function tellPhones(
   const stillThere = await keepSubscribers(transaction, message, userIds);
   const readers = await markNotified(transaction, message, stillThere);
   if (readers.length === 0) return;
-  const surroundings = await readSurroundings(db, realm, [message]);
+  const related = await readRelatedRecords(db, realm, [message]);
   const copies = readers.map(({ user_id: userId, flags }) => ({ userId, flags }));
-  const hidden = await guestsWithoutSight(db, [{ message, copies }], surroundings);
-  const content = writeContent(message, surroundings);
+  const hidden = await guestsWithoutAccess(db, [{ message, copies }], related);
+  const content = writeContent(message, related);
   const ofUnknown = writeContent(
     message,
-    hidingUsers(surroundings, () => false),
+    hidingUsers(related, () => false),
   );
   const group = groupId === undefined ? undefined : await readGroup(transaction, groupId);
   for (const { user_id: userId, flags } of readers) {
@@ -102,9 +102,9 @@ async function markNotified(
     .execute();
 }
 
-function writeContent(message: Message, surroundings: MessageSurroundings): MessageContent {
-  const { realm } = surroundings;
-  const sender = surroundings.user(message.senderId);
+function writeContent(message: Message, related: RelatedRecords): MessageContent {
+  const { realm } = related;
+  const sender = related.user(message.senderId);
   const avatar = writeAvatar(sender, { realm, clientMakesAvatars: false }) ?? '';
   return {
     type: 'message',
@@ -114,17 +114,17 @@ function writeContent(message: Message, surroundings: MessageSurroundings): Mess
     senderId: sender.id,
     senderFullName: sender.fullName,
     senderAvatarUrl: new URL(avatar, `${realm.url}/`).href,
-    recipient: writeRecipient(message, surroundings),
+    recipient: writeRecipient(message, related),
   };
 }
 
 function writeRecipient(
   { channelId, conversationId, topic }: Message,
-  surroundings: MessageSurroundings,
+  related: RelatedRecords,
 ): MessageRecipient {
   if (channelId === undefined)
-    return { kind: 'direct', userIds: surroundings.participantsOf(conversationId as number) };
-  return { kind: 'channel', channelId, channelName: surroundings.channelName(channelId), topic };
+    return { kind: 'direct', userIds: related.participantsOf(conversationId as number) };
+  return { kind: 'channel', channelId, channelName: related.channelName(channelId), topic };
 }
 
 async function readGroup(

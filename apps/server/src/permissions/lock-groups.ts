@@ -1,4 +1,4 @@
-import { holdAlone } from '@waxwing/storage';
+import { lockExclusive } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
 /**
@@ -6,6 +6,6 @@ import type { ServerTransaction } from '../tables.js';
  * serializes checks for group cycles, taken names, the last owner and expected values. One lock for all of these,
  * because writes share a commit: with two locks, they could take them in different orders and deadlock.
  */
-export function holdGroups({ db }: ServerTransaction): Promise<void> {
-  return holdAlone(db, 'groups and settings');
+export function lockGroups({ db }: ServerTransaction): Promise<void> {
+  return lockExclusive(db, 'groups and settings');
 }

@@ -7,19 +7,19 @@ export const propagateModes = ['change_one', 'change_later', 'change_all'] as co
 export type PropagateMode = (typeof propagateModes)[number];
 
 /** A requested edit, before any checks. */
-export interface EditWish {
+export interface EditRequest {
   readonly content?: string | undefined;
   readonly topic?: string | undefined;
   readonly channelId?: ChannelId | undefined;
   readonly propagateMode: PropagateMode;
-  readonly tellsOldThread: boolean;
-  readonly tellsNewThread: boolean;
+  readonly notifiesOldThread: boolean;
+  readonly notifiesNewThread: boolean;
   /** SHA-256 of the content that the client has seen. */
   readonly prevContentSha256?: string | undefined;
 }
 
 /** A message's channel and topic. No channel for direct messages. */
-export interface MessagePlace {
+export interface MessageLocation {
   readonly channelId: ChannelId | undefined;
   readonly topic: string;
 }
@@ -37,16 +37,19 @@ export interface WantedMove {
 }
 
 /** Reduces a request to an actual move: a value equal to the current one is no change. */
-export function wantedMove(wish: Pick<EditWish, 'topic' | 'channelId'>, place: MessagePlace): WantedMove {
-  const wanted = wish.topic === undefined ? place.topic : readTopic(wish.topic);
-  const topic = wanted === place.topic ? place.topic : cutTopic(wanted);
-  const isTopicChanged = topic !== place.topic;
+export function wantedMove(
+  requested: Pick<EditRequest, 'topic' | 'channelId'>,
+  location: MessageLocation,
+): WantedMove {
+  const wanted = requested.topic === undefined ? location.topic : readTopic(requested.topic);
+  const topic = wanted === location.topic ? location.topic : cutTopic(wanted);
+  const isTopicChanged = topic !== location.topic;
   return {
     wantedTopic: isTopicChanged ? wanted : undefined,
     topic,
     isTopicChanged,
-    channelId: wish.channelId === place.channelId ? undefined : wish.channelId,
-    resolution: isTopicChanged ? resolutionOf(place.topic, wanted) : undefined,
+    channelId: requested.channelId === location.channelId ? undefined : requested.channelId,
+    resolution: isTopicChanged ? resolutionOf(location.topic, wanted) : undefined,
   };
 }
 

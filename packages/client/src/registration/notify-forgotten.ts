@@ -10,11 +10,11 @@ const longestTryingMilliseconds = 30 * 86_400_000;
 /** Short, because a sign-out waits for it. */
 const timeoutMilliseconds = 10_000;
 
-export interface TellForgottenContext {
+export interface NotifyForgottenContext {
   readonly forgotten: ForgottenAccountStore;
   readonly accounts: PushAccountStore;
   /** Runs a task when no other task of this account is running. */
-  readonly inTurnOf: (account: AccountIdentity, task: () => Promise<void>) => Promise<void>;
+  readonly exclusivelyFor: (account: AccountIdentity, task: () => Promise<void>) => Promise<void>;
   readonly clock: PhoneClock;
   readonly fetch?: ChatApiOptions['fetch'];
 }
@@ -26,13 +26,13 @@ export interface TellForgottenContext {
  *
  * @throws errors of the stores.
  */
-export async function tellForgotten(context: TellForgottenContext): Promise<void> {
-  const { forgotten, accounts, inTurnOf } = context;
-  const toTell = await forgotten.list();
+export async function notifyForgotten(context: NotifyForgottenContext): Promise<void> {
+  const { forgotten, accounts, exclusivelyFor } = context;
+  const toNotify = await forgotten.list();
   // First: a remaining row would otherwise stay an account that its server no longer knows.
-  const rows = halfForgotten(await accounts.list(), toTell);
-  await Promise.all(rows.map((row) => inTurnOf(row, () => accounts.remove(row.pushAccountId))));
-  await Promise.all(toTell.map((account) => tellOne(context, account)));
+  const rows = halfForgotten(await accounts.list(), toNotify);
+  await Promise.all(rows.map((row) => exclusivelyFor(row, () => accounts.remove(row.pushAccountId))));
+  await Promise.all(toNotify.map((account) => notifyOne(context, account)));
 }
 
 /** Rows whose sign-out was interrupted because the app exited. */
@@ -44,16 +44,16 @@ export function halfForgotten(
   return rows.filter(({ pushAccountId }) => ids.has(pushAccountId));
 }
 
-async function tellOne(context: TellForgottenContext, account: ForgottenAccount): Promise<void> {
+async function notifyOne(context: NotifyForgottenContext, account: ForgottenAccount): Promise<void> {
   const { forgotten, clock, fetch } = context;
   const isOld = clock() - account.forgottenAt > longestTryingMilliseconds;
   const options = { clock, timeoutMilliseconds, ...(fetch === undefined ? {} : { fetch }) };
-  if (isOld || (await isTold({ ...account, ...options }, account))) {
+  if (isOld || (await isNotified({ ...account, ...options }, account))) {
     await forgotten.remove(account.pushAccountId);
   }
 }
 
-async function isTold(options: ChatApiOptions, { pushAccountId }: ForgottenAccount): Promise<boolean> {
+async function isNotified(options: ChatApiOptions, { pushAccountId }: ForgottenAccount): Promise<boolean> {
   try {
     await createChatApi(options).unregisterPushDevice(pushAccountId);
     return true;

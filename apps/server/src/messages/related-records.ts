@@ -2,20 +2,20 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import { gatheredBy } from '../permissions/gathered-by.js';
+import { groupedBy } from '../permissions/grouped-by.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Reader } from '../users/address-visibility.js';
 import { readDetails, type UserDetails } from '../users/user-details.js';
-import { asForStrangers, asUnknown } from '../users/user-record.js';
-import { readSightOf } from '../users/user-sight.js';
+import { asForUnauthenticated, asUnknown } from '../users/user-record.js';
+import { readVisibilityOf } from '../users/user-visibility.js';
 import type { HistoryPolicy, MessageEdit } from './edit-entries.js';
 import type { ShownMessage } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
 /** Related records for writing messages. A lookup throws for ids that none of the messages refers to. */
-export interface MessageSurroundings {
+export interface RelatedRecords {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
   user(id: UserId): UserDetails;
@@ -30,13 +30,13 @@ export interface MessageSurroundings {
  * Reads the related records of messages, in at most six statements for any number of messages. Two fewer without edits,
  * as for new messages.
  */
-export async function readSurroundings(
+export async function readRelatedRecords(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
   messages: readonly ShownMessage[],
-  { tellsEdits = true }: { readonly tellsEdits?: boolean } = {},
-): Promise<MessageSurroundings> {
-  const historyPolicy: HistoryPolicy = tellsEdits
+  { showsEdits = true }: { readonly showsEdits?: boolean } = {},
+): Promise<RelatedRecords> {
+  const historyPolicy: HistoryPolicy = showsEdits
     ? await readRealmSetting(db, 'message_edit_history_visibility_policy')
     : 'none';
   const conversations = await readConversations(db, messages);
@@ -59,30 +59,27 @@ export async function readSurroundings(
 }
 
 /** The related records as one reader sees them: users hidden from the reader have no name, address or avatar. */
-export function hidingUsers(
-  surroundings: MessageSurroundings,
-  sees: (user: UserDetails) => boolean,
-): MessageSurroundings {
+export function hidingUsers(related: RelatedRecords, sees: (user: UserDetails) => boolean): RelatedRecords {
   return {
-    ...surroundings,
+    ...related,
     user(id) {
-      const user = surroundings.user(id);
+      const user = related.user(id);
       return sees(user) ? user : asUnknown(user);
     },
   };
 }
 
-/** {@link readSurroundings} for one reader. Unauthenticated clients get no edit history and no addresses. */
-export async function readSurroundingsFor(
+/** {@link readRelatedRecords} for one reader. Unauthenticated clients get no edit history and no addresses. */
+export async function readRelatedRecordsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
   reader: Reader,
   messages: readonly ShownMessage[],
-): Promise<MessageSurroundings> {
-  const tellsEdits = reader !== undefined;
-  const surroundings = await readSurroundings(db, realm, messages, { tellsEdits });
-  const seen = hidingUsers(surroundings, await readSightOf(db, reader));
-  return reader === undefined ? { ...seen, user: (id) => asForStrangers(seen.user(id)) } : seen;
+): Promise<RelatedRecords> {
+  const showsEdits = reader !== undefined;
+  const related = await readRelatedRecords(db, realm, messages, { showsEdits });
+  const seen = hidingUsers(related, await readVisibilityOf(db, reader));
+  return reader === undefined ? { ...seen, user: (id) => asForUnauthenticated(seen.user(id)) } : seen;
 }
 
 function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
@@ -143,7 +140,7 @@ async function readEdits(
 ): Promise<ReadonlyMap<MessageId, readonly MessageEdit[]>> {
   if (messages.length === 0) return new Map();
   const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });
-  return gatheredBy(rows, ({ message_id }) => message_id);
+  return groupedBy(rows, ({ message_id }) => message_id);
 }
 
 const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, parameter) =>

@@ -7,7 +7,7 @@ import { notifiedBit } from '../message-flags.js';
  * Whether a pending push notification is still valid: it was not retracted because the message was read, deleted or
  * moved, and the user has not left the channel.
  */
-export async function isStillTold(
+export async function isStillNotified(
   db: Kysely<ServerTables>,
   userId: UserId,
   messageId: MessageId,

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 const maximumDevices = 10_000;
 
-interface Rest {
+interface Cooldown {
   readonly until: number;
   /** Notifications that were postponed until after the cool-down. */
   held: number;
@@ -14,7 +14,7 @@ interface Rest {
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceRests {
-  readonly #rests = new LRUCache<RelayDeviceId, Rest>({ max: maximumDevices });
+  readonly #rests = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
   /** @param apartMilliseconds Spacing of postponed notifications after a cool-down. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
  * program that closes the database would then delete the write-ahead log with recent commits.
  * @throws when the child process fails.
  */
-export async function filesHolding(secret: string, files: readonly string[]): Promise<string[]> {
+export async function filesContaining(secret: string, files: readonly string[]): Promise<string[]> {
   const program = fileURLToPath(new URL('find-in-files.js', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');

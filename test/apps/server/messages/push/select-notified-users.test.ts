@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { messageFlags } from '#server/messages/message-flags.js';
-import { isNotified, type NotifiedStanding } from '#server/messages/push/who-is-notified.js';
+import { isNotified, type NotificationFacts } from '#server/messages/push/select-notified-users.js';
 import { visibilityPolicies } from '#server/messages/topics/visibility-policies.js';
 
 const either = [false, true];
@@ -56,7 +56,7 @@ function* cases(): Generator<Case> {
   }
 }
 
-function standing(c: Case): NotifiedStanding {
+function standing(c: Case): NotificationFacts {
   const { read, mentioned, stream_wildcard_mentioned, topic_wildcard_mentioned, starred } = messageFlags;
   const flags =
     starred |

@@ -1,11 +1,11 @@
 import { ConfigurationError } from '@waxwing/service/config';
-import { FileLockHeldError, withFileLock } from '@waxwing/storage';
+import { FileLockedError, withFileLock } from '@waxwing/storage';
 
 /**
  * Locks a data directory. The lock ends when the returned function is called or the process ends in any way.
  * @throws ConfigurationError when another quickstart uses it.
  */
-export function holdDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {
+export function lockDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {
     const held = withFileLock(
       lockFile,
@@ -20,7 +20,7 @@ export function holdDataDirectory(dataDir: string, lockFile: string): Promise<()
     );
     held.catch((cause: unknown) => {
       const problem = `the data directory ${dataDir} is in use by another quickstart: stop that one, or choose another with --data-dir.`;
-      reject(cause instanceof FileLockHeldError ? new ConfigurationError([problem], { cause }) : cause);
+      reject(cause instanceof FileLockedError ? new ConfigurationError([problem], { cause }) : cause);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bouncerKeysPath, keyListFields, ProtocolError } from '@waxwing/protocol';
-import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
+import { anyone, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { ServerPushContext } from '../context.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { keyListMaximumAgeSeconds } from './key-list-cache.js';
@@ -13,11 +13,11 @@ import { keyListMaximumAgeSeconds } from './key-list-cache.js';
  * Refuses with PUSH_SERVICE_NOT_CONFIGURED, or NOT_FOUND if the relay publishes no list. If no list is cached and the
  * relay fails, refuses with FAILED_TO_CONNECT_BOUNCER, INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
  */
-export const passOnKeyList = operation({
+export const forwardKeyList = operation({
   method: 'GET',
   path: bouncerKeysPath,
   summary: "The relay's signed key list, for phones that reach only their server.",
-  actor: anybody,
+  actor: anyone,
   parameters: noParameters,
   answer: keyListFields,
   isCacheable: true,

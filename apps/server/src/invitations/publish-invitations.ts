@@ -4,7 +4,7 @@ import { roles } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 
 /** Publishes `invites_changed` to the inviter and all administrators. */
-export async function tellInvitations(
+export async function publishInvitations(
   { publish }: Pick<ServerContext, 'publish'>,
   transaction: ServerTransaction,
   inviterId: UserId,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { KeyRingPlace } from './key-ring-configuration.js';
+import type { KeyRingLocation } from './key-ring-configuration.js';
 import { keyRingFile } from './key-ring-file.js';
 import { keyRingRow } from './key-ring-row.js';
 import type { KeyRingStore } from './key-ring-store.js';
@@ -8,20 +8,20 @@ import type { KeyRingDatabase } from './key-ring-tables.js';
 const copySuffix = '-moved';
 
 /** Returns the store of a configured location. */
-export function keyRingStore(place: KeyRingPlace, database: KeyRingDatabase): KeyRingStore {
-  return place.kind === 'file' ? keyRingFile(place.path) : keyRingRow(database);
+export function keyRingStore(location: KeyRingLocation, database: KeyRingDatabase): KeyRingStore {
+  return location.kind === 'file' ? keyRingFile(location.path) : keyRingRow(database);
 }
 
 /** Returns the store where `keys move` keeps the copy of a moved ring. */
-export function movedKeyRingStore(place: KeyRingPlace, database: KeyRingDatabase): KeyRingStore {
-  return place.kind === 'file'
-    ? keyRingFile(`${place.path}${copySuffix}`)
+export function movedKeyRingStore(location: KeyRingLocation, database: KeyRingDatabase): KeyRingStore {
+  return location.kind === 'file'
+    ? keyRingFile(`${location.path}${copySuffix}`)
     : keyRingRow(database, `relay${copySuffix}`);
 }
 
 /** Returns the value of RELAY_KEY_RING for a location. */
-export function settingOf(place: KeyRingPlace): string {
-  return place.kind === 'file' ? resolve(place.path) : 'database';
+export function settingOf(location: KeyRingLocation): string {
+  return location.kind === 'file' ? resolve(location.path) : 'database';
 }
 
 /** Formats the marker that replaces a moved ring, for processes that still use the old location. */

@@ -14,7 +14,7 @@ export const pushSettingNames = [
 export type PushSettings = Pick<UserSettingValues, (typeof pushSettingNames)[number]>;
 
 /** A recipient's flags, settings and policies, as far as they decide about push notifications. */
-export interface NotifiedStanding {
+export interface NotificationFacts {
   /** Bits of the copy. */
   readonly flags: number;
   readonly isDirect: boolean;
@@ -31,26 +31,26 @@ export interface NotifiedStanding {
  * Whether to notify a recipient's devices of another user's message: for direct messages and mentions by name or group if
  * enabled. Unless the topic is muted, also for wildcard mentions, followed topics and channels with push enabled.
  */
-export function isNotified(standing: NotifiedStanding): boolean {
-  const { flags, isDirect, topicPolicy, settings } = standing;
+export function isNotified(status: NotificationFacts): boolean {
+  const { flags, isDirect, topicPolicy, settings } = status;
   if ((flags & messageFlags.read) !== 0) return false;
   const wantsMentions = settings.enable_offline_push_notifications;
   if (isDirect) return wantsMentions;
   if (wantsMentions && (flags & messageFlags.mentioned) !== 0) return true;
   const isFollowed = topicPolicy === visibilityPolicies.followed;
   const isHeard = isFollowed || topicPolicy === visibilityPolicies.unmuted;
-  const isMuted = topicPolicy === visibilityPolicies.muted || (standing.isChannelMuted && !isHeard);
+  const isMuted = topicPolicy === visibilityPolicies.muted || (status.isChannelMuted && !isHeard);
   if (isMuted) return false;
-  if (wantsMentions && hasWildcard(flags) && wantsWildcards(standing, isFollowed)) return true;
+  if (wantsMentions && hasWildcard(flags) && wantsWildcards(status, isFollowed)) return true;
   if (isFollowed && settings.enable_followed_topic_push_notifications) return true;
-  return standing.pushesChannel ?? settings.enable_stream_push_notifications;
+  return status.pushesChannel ?? settings.enable_stream_push_notifications;
 }
 
 function hasWildcard(flags: number): boolean {
   return (flags & (messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned)) !== 0;
 }
 
-function wantsWildcards({ wildcardsNotify, settings }: NotifiedStanding, isFollowed: boolean): boolean {
+function wantsWildcards({ wildcardsNotify, settings }: NotificationFacts, isFollowed: boolean): boolean {
   if (isFollowed && settings.enable_followed_topic_wildcard_mentions_notify) return true;
   return wildcardsNotify ?? settings.wildcard_mentions_notify;
 }

@@ -10,20 +10,20 @@ import type { User } from './user-store.js';
 type Seen = Pick<User, 'id' | 'isBot'>;
 
 /** Whether a reader can see a user. */
-export type Sight = (reader: Reader, user: Seen) => boolean;
+export type Visibility = (reader: Reader, user: Seen) => boolean;
 
 /**
  * The visibility of users, by the current `can_access_all_users_group`. If it excludes guests, a guest sees itself,
  * bots, and users in a common channel or conversation, and a spectator sees only bots.
  */
-export async function readSight(db: Kysely<ServerTables>): Promise<Sight> {
+export async function readVisibility(db: Kysely<ServerTables>): Promise<Visibility> {
   if (await isOpenToGuests(db)) return () => true;
   const acquaintances = await readAcquaintances(db);
   return (reader, user) => sees(reader, user, reader && acquaintances.get(reader.id));
 }
 
-/** Like {@link readSight}, for one reader. Reads nothing for members, who see all users. */
-export async function readSightOf(
+/** Like {@link readVisibility}, for one reader. Reads nothing for members, who see all users. */
+export async function readVisibilityOf(
   db: Kysely<ServerTables>,
   reader: Reader,
 ): Promise<(user: Seen) => boolean> {
@@ -85,6 +85,6 @@ export async function readersOf(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,
 ): Promise<UserId[]> {
-  const sight = await readSight(db);
-  return (await activeReaders(db)).flatMap((reader) => (sight(reader, user) ? [reader.id] : []));
+  const visibility = await readVisibility(db);
+  return (await activeReaders(db)).flatMap((reader) => (visibility(reader, user) ? [reader.id] : []));
 }

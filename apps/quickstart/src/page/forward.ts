@@ -14,7 +14,7 @@ const phoneRequests: ReadonlySet<string> = new Set([
  * Proxies a request of the page's phone to the chat server, unchanged in both directions. The server is another origin,
  * and its API is not open to web pages.
  */
-export async function passOn(
+export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   {

@@ -28,7 +28,7 @@ export class Tries {
  * Makes requests wait for their tries, up to a time budget each. One timer serves all: the budget is constant, so
  * deadlines expire in the order of arrival.
  */
-export class VendorWaits {
+export class VendorDeadlines {
   readonly #budgetMilliseconds: number;
   /** Waiting requests in order of arrival, with their `resolve`. */
   readonly #waiting = new Map<Tries, () => void>();

@@ -1,7 +1,7 @@
 /** Runs tasks one at a time, FIFO; a failed task does not stop the next. */
-export type Turn = <T>(task: () => Promise<T>) => Promise<T>;
+export type RunExclusive = <T>(task: () => Promise<T>) => Promise<T>;
 
-export function createTurn(): Turn {
+export function createMutex(): RunExclusive {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
     const run = last.then(task, task);
@@ -11,10 +11,10 @@ export function createTurn(): Turn {
 }
 
 /** Serializes tasks per name; tasks with different names run concurrently. */
-export function createTurns(): <T>(name: string, task: () => Promise<T>) => Promise<T> {
-  const turns = new Map<string, Turn>();
+export function createKeyedMutex(): <T>(name: string, task: () => Promise<T>) => Promise<T> {
+  const turns = new Map<string, RunExclusive>();
   return (name, task) => {
-    const turn = turns.get(name) ?? createTurn();
+    const turn = turns.get(name) ?? createMutex();
     turns.set(name, turn);
     return turn(task);
   };

@@ -3,7 +3,7 @@ import type { MessageId } from '@waxwing/protocol';
 export const changeableFlags = ['read', 'starred', 'collapsed'] as const;
 
 /** A requested flag change on a user's copies of messages. */
-export interface FlagWish {
+export interface FlagRequest {
   readonly messageIds: readonly MessageId[];
   readonly op: 'add' | 'remove';
   readonly flag: (typeof changeableFlags)[number];

@@ -1,4 +1,4 @@
-import { everybody } from '../event-queues/everybody.js';
+import { allActiveUserIds } from '../event-queues/all-active-users.js';
 import type { ServerPublish } from '../event-queues/publish-events.js';
 import type { ServerTransaction } from '../tables.js';
 import { readPlaygrounds } from './playground-store.js';
@@ -7,7 +7,10 @@ import { readPlaygrounds } from './playground-store.js';
 export const playgroundsLock = 'playgrounds';
 
 /** Publishes the current playgrounds to all users. */
-export async function tellPlaygrounds(publish: ServerPublish, transaction: ServerTransaction): Promise<void> {
+export async function publishPlaygrounds(
+  publish: ServerPublish,
+  transaction: ServerTransaction,
+): Promise<void> {
   const event = { type: 'realm_playgrounds', realm_playgrounds: await readPlaygrounds(transaction.db) };
-  await publish(transaction, [{ event, audience: await everybody(transaction.db) }]);
+  await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
 }

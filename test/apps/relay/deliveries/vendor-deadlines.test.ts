@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Tries, VendorWaits } from '#relay/deliveries/requests/vendor-waits.js';
+import { Tries, VendorDeadlines } from '#relay/deliveries/requests/vendor-deadlines.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,7 +17,7 @@ function tries(underWay: number): Tries {
 }
 
 /** Notes the name of a wait when it has ended. */
-function noteEnds(waits: VendorWaits) {
+function noteEnds(waits: VendorDeadlines) {
   const ended: string[] = [];
   const begin = (name: string, begun: Tries): void => void waits.wait(begun)?.then(() => ended.push(name));
   return { ended, begin };
@@ -25,7 +25,7 @@ function noteEnds(waits: VendorWaits) {
 
 describe('the waits for vendors', () => {
   it('end when the last try has ended', async () => {
-    const { ended, begin } = noteEnds(new VendorWaits(budget));
+    const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const two = tries(2);
     begin('two', two);
     two.end();
@@ -37,7 +37,7 @@ describe('the waits for vendors', () => {
   });
 
   it('end each when its own budget is spent, with one timer for all of them', async () => {
-    const { ended, begin } = noteEnds(new VendorWaits(budget));
+    const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const quick = tries(1);
     begin('quick', quick);
     await vi.advanceTimersByTimeAsync(400);
@@ -59,7 +59,7 @@ describe('the waits for vendors', () => {
   });
 
   it('end at once when nobody is to wait any more, and none begins after that', async () => {
-    const waits = new VendorWaits(budget);
+    const waits = new VendorDeadlines(budget);
     const { ended, begin } = noteEnds(waits);
     begin('one', tries(1));
     waits.end();
@@ -69,6 +69,6 @@ describe('the waits for vendors', () => {
   });
 
   it('are none where nothing is under way', () => {
-    expect(new VendorWaits(budget).wait(tries(0))).toBeUndefined();
+    expect(new VendorDeadlines(budget).wait(tries(0))).toBeUndefined();
   });
 });

@@ -8,27 +8,27 @@ import type { ChannelAccess } from './channel-access.js';
 import type { Channel } from './channel-store.js';
 
 /** The permissions that make a private channel visible. Without a stored row, no user holds them. */
-export const sightPermissions = [
+export const visibilityPermissions = [
   'can_add_subscribers_group',
   'can_administer_channel_group',
   'can_subscribe_group',
 ] as const satisfies PermissionName<'channel'>[];
 
-type SightPermission = (typeof sightPermissions)[number];
+type VisibilityPermission = (typeof visibilityPermissions)[number];
 
 /** The part of {@link ChannelAccess} that decides about visibility and read access. */
-export type ChannelSight = Omit<ChannelAccess, 'held'> & {
-  readonly held: ReadonlySet<SightPermission>;
+export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
+  readonly held: ReadonlySet<VisibilityPermission>;
   /** Whether the user was subscribed and has left. */
   readonly hasLeft: boolean;
 };
 
 /** Reads a user's visibility and read access for channels, such as all of the organization, in two statements. */
-export async function readChannelSight(
+export async function readChannelVisibility(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
   channels: readonly Channel[],
-): Promise<ChannelSight[]> {
+): Promise<ChannelVisibility[]> {
   const subscriptions = await db
     .selectFrom('subscriptions')
     .select(['channel_id', 'is_active'])
@@ -50,8 +50,8 @@ export async function readChannelSight(
 async function readHeld(
   db: Kysely<ServerTables>,
   userId: UserId,
-): Promise<Map<number, Set<SightPermission>>> {
-  const { rows } = await sql<{ owner_id: number; name: SightPermission }>`
+): Promise<Map<number, Set<VisibilityPermission>>> {
+  const { rows } = await sql<{ owner_id: number; name: VisibilityPermission }>`
     with recursive reached(group_id) as (
       select group_id from user_group_members where user_id = ${userId}
       union
@@ -59,8 +59,10 @@ async function readHeld(
     )
     select permissions.owner_id, permissions.name
     from permissions join reached on reached.group_id = permissions.group_id
-    where permissions.level = 'channel' and permissions.name in (${sql.join(sightPermissions)})`.execute(db);
-  const held = new Map<number, Set<SightPermission>>();
+    where permissions.level = 'channel' and permissions.name in (${sql.join(visibilityPermissions)})`.execute(
+    db,
+  );
+  const held = new Map<number, Set<VisibilityPermission>>();
   for (const { owner_id, name } of rows) {
     const names = held.get(owner_id) ?? new Set();
     names.add(name);

@@ -8,7 +8,7 @@ import { lockMessages, type Message } from './message-store.js';
 /**
  * A message and its channels, locked until the transaction ends. `message` is `undefined` if the actor may not read it.
  */
-export interface HeldMessage {
+export interface LockedMessage {
   readonly message: Message | undefined;
   readonly channels: readonly Channel[];
 }
@@ -17,15 +17,19 @@ export interface HeldMessage {
  * Locks the message's channel and the given ones, in ascending order, then the message. Returns `moved` if the message
  * moved to another channel meanwhile: retry in a new transaction.
  */
-export async function holdMessage(
+export async function lockMessage(
   transaction: ServerTransaction,
   actor: PermissionHolder,
   id: MessageId,
   otherChannelIds: readonly ChannelId[] = [],
-): Promise<HeldMessage | 'moved'> {
+): Promise<LockedMessage | 'moved'> {
   const { db } = transaction;
-  const place = await db.selectFrom('messages').select('channel_id').where('id', '=', id).executeTakeFirst();
-  const own = place?.channel_id ?? undefined;
+  const location = await db
+    .selectFrom('messages')
+    .select('channel_id')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const own = location?.channel_id ?? undefined;
   const channels = await lockChannels(transaction, [...(own === undefined ? [] : [own]), ...otherChannelIds]);
   const [message] = await lockMessages(transaction, [id]);
   if (message === undefined) return { message, channels };
