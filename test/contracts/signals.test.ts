@@ -47,6 +47,31 @@ describe('a signal', () => {
       expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
     });
 
+    it('of a command reaches the serving process, unless it was rolled back', async () => {
+      const url = await backend.freshUrl();
+      const serving = await backend.open({ migrations: [], url });
+      const command = await backend.open({ migrations: [], url, role: 'visiting' });
+      const heard = new Heard();
+      await serving.signals.listen('birds', heard.listener);
+      const send = (payload: string) =>
+        command.write(async (transaction) => {
+          await command.signals.notify(transaction, 'stones', payload);
+          await command.signals.notify(transaction, 'birds', payload);
+          if (payload === 'no') throw new Error('rolled back');
+        });
+      const counter = async () =>
+        (await sql<{ user_version: number }>`pragma user_version`.execute(command.db)).rows[0]?.user_version;
+      await expect(send('no')).rejects.toThrow('rolled back');
+      if (backend.name === 'sqlite') expect(await counter()).toBe(0);
+      for (const [index, payload] of ['a', 'b'].entries()) {
+        await send(payload);
+        await heard.until((all) => all.length > index);
+        if (backend.name === 'sqlite') expect(await counter()).toBe(index + 1);
+      }
+      // SQLite does not carry the payload to another process.
+      expect(heard.all).toEqual(backend.name === 'sqlite' ? [undefined, undefined] : ['a', 'b']);
+    });
+
     it('is refused when a backend could not carry it', async () => {
       const database = await backend.open({ migrations: [] });
       const sending = database.write((transaction) =>

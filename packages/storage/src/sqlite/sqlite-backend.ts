@@ -2,11 +2,11 @@ import { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { letRunAtOnce } from '../run-at-once.js';
-import { LocalSignals } from '../signals/local-signals.js';
 import { logBytesOf } from './log-checkpoints.js';
 import { keepUndoInMemory, lockForServing, openSqlite } from './open-sqlite.js';
 import { SharedConnections } from './shared-connections.js';
 import { createSqliteDialect, readingAtOnce, writingAtOnce } from './sqlite-dialect.js';
+import { SqliteSignals } from './sqlite-signals.js';
 
 /** @throws DatabaseUnusableError if the file cannot be opened, or another process serves from it. */
 export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
@@ -19,10 +19,13 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connections) });
     letRunAtOnce(db, readingAtOnce(connections));
     if (options.role === 'helping') keepUndoInMemory(file);
+    const { role, onError } = options;
+    const [writer, reader] = [connections.writer.database, connections.reader.database];
+    const signals = new SqliteSignals({ role, writer, reader, onError });
     return {
       kind: 'sqlite',
       db,
-      signals: new LocalSignals(options.onError),
+      signals,
       writers: 1,
       isConflict: () => false,
       runAtOnce: writingAtOnce(connections),
@@ -43,6 +46,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       },
       logBytes: () => logBytesOf(file.path),
       async close() {
+        signals.close();
         await db.destroy();
         unlock();
       },
