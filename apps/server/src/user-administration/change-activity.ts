@@ -8,9 +8,10 @@ import { lockGroups } from '../permissions/lock-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { commandContext } from '../users/command-context.js';
+import type { AccessContext } from '../users/end-access.js';
 import { type ProvisionedUser, requireUser } from '../users/manage-users.js';
 import { lockDetails, type UserDetails } from '../users/user-details.js';
-import { type ActivityContext, type Deactivation, deactivate } from './deactivate.js';
+import { type Deactivation, deactivate } from './deactivate.js';
 import { reactivate } from './reactivate.js';
 
 /**
@@ -50,7 +51,7 @@ export async function reactivateByAddress(
 function change<Result>(
   database: ServerDatabase,
   clock: Clock,
-  work: (context: ActivityContext, transaction: ServerTransaction) => Promise<Result>,
+  work: (context: AccessContext, transaction: ServerTransaction) => Promise<Result>,
 ): Promise<Result> {
   const context = { ...commandContext(database, clock), database };
   return database

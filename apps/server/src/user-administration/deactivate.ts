@@ -1,18 +1,13 @@
 import { refused, type UserId } from '@waxwing/protocol';
-import { removePushDevicesOf } from '@waxwing/server-push';
 import { hashCredential } from '@waxwing/service/config';
 import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
-import type { ServerContext } from '../context.js';
 import type { ServerTransaction } from '../tables.js';
-import { endAccess } from '../users/end-access.js';
+import { type AccessContext, endAccess } from '../users/end-access.js';
 import type { UserDetails } from '../users/user-details.js';
 import { isOnlyOwner } from '../users/user-facts.js';
 import { storeInactive } from '../users/user-store.js';
 import { eventsOfActivityEverywhere } from './activity-events.js';
-
-/** What deactivation and reactivation need. */
-export type ActivityContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /** The result of {@link deactivate}. */
 export interface Deactivation {
@@ -28,7 +23,7 @@ export interface Deactivation {
  * @throws ProtocolError BAD_REQUEST for an inactive user, and for the only owner.
  */
 export async function deactivate(
-  context: ActivityContext,
+  context: AccessContext,
   transaction: ServerTransaction,
   target: UserDetails,
 ): Promise<Deactivation> {
@@ -40,7 +35,6 @@ export async function deactivate(
   for (const { id } of gone) {
     // A random key that is not given to anyone: old keys stay revoked after a reactivation.
     await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
-    await removePushDevicesOf(context.database, transaction, id, context.clock());
     revokedInvitations += await endAccess(context, transaction, id);
   }
   await context.publish(transaction, await eventsOfActivityEverywhere(db, gone, false));

@@ -1,10 +1,10 @@
 import { refused } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
+import type { AccessContext } from '../users/end-access.js';
 import type { UserDetails } from '../users/user-details.js';
 import { isAddressTaken, isNameTaken } from '../users/user-facts.js';
 import { eventsOfActivityEverywhere } from './activity-events.js';
-import type { ActivityContext } from './deactivate.js';
 
 /**
  * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it.
@@ -12,7 +12,7 @@ import type { ActivityContext } from './deactivate.js';
  * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot of an inactive owner.
  */
 export async function reactivate(
-  { publish }: Pick<ActivityContext, 'publish'>,
+  { publish }: Pick<AccessContext, 'publish'>,
   transaction: ServerTransaction,
   target: UserDetails,
 ): Promise<void> {

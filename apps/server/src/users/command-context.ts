@@ -6,5 +6,5 @@ import type { AccessContext } from './end-access.js';
 
 /** The context for commands that change users while servers run on the same database. */
 export function commandContext(database: ServerDatabase, clock: Clock): AccessContext {
-  return { clock, publish: createPublisher(queueNotifier(database.signals), clock) };
+  return { clock, database, publish: createPublisher(queueNotifier(database.signals), clock) };
 }

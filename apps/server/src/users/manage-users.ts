@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { type PushRealm, removePushDevicesOf } from '@waxwing/server-push';
+import type { PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -97,12 +97,10 @@ export async function rotateApiKey(
   const user = await requireUser(database, email);
   const apiKey = generateApiKey();
   const hash = hashCredential(apiKey.reveal());
-  const now = clock();
   const context = commandContext(database, clock);
   const revokedInvitations = await database.write(async (transaction) => {
     await lockDetails(transaction, { kind: 'id', id: user.id }, user);
     await storeApiKeyHash(transaction.db, user.id, hash);
-    await removePushDevicesOf(database, transaction, user.id, now);
     return endAccess(context, transaction, user.id);
   });
   return { user, apiKey, revokedInvitations };

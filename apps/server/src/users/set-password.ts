@@ -1,4 +1,3 @@
-import { removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -43,7 +42,6 @@ export async function setPassword(
     await lockDetails(transaction, { kind: 'id', id: user.id }, user);
     await storePassword(transaction.db, user.id, hash);
     await forgetSignInFailures(transaction, user.email);
-    await removePushDevicesOf(database, transaction, user.id, clock());
     return endAccess(context, transaction, user.id);
   });
   return { user, revokedInvitations };
