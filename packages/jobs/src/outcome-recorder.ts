@@ -1,5 +1,5 @@
-import { atEndOfTick } from '@waxwing/service/lifecycle';
-import type { Database, WriteTransaction } from '@waxwing/storage';
+import { Batcher } from '@waxwing/service/lifecycle';
+import { type Database, mayBeOneWritesFault, type WriteTransaction } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
 import type { JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
@@ -10,8 +10,6 @@ import { printable } from './unstorable-characters.js';
 interface Ended {
   readonly claim: ClaimedJob;
   readonly outcome: JobOutcome<JobTables>;
-  resolve(): void;
-  reject(reason: unknown): void;
 }
 
 const maximumOutcomesPerWrite = 256;
@@ -24,7 +22,10 @@ export class OutcomeRecorder {
   readonly #leases: LeaseTable;
   readonly #database: Database<JobTables>;
   readonly #dead: DeadJobs;
-  #ended: Ended[] = [];
+  readonly #batcher = new Batcher<Ended, undefined>((ended) => this.#recordAll(ended), {
+    maximumItems: maximumOutcomesPerWrite,
+    isolates: mayBeOneWritesFault,
+  });
 
   constructor(leases: LeaseTable, database: Database<JobTables>, dead: DeadJobs) {
     this.#leases = leases;
@@ -37,31 +38,12 @@ export class OutcomeRecorder {
    * Rejects with the error of `apply`.
    */
   record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended.length === 0) atEndOfTick(() => void this.#recordAll());
-      this.#ended.push({ claim, outcome, resolve, reject });
-    });
+    return this.#batcher.add({ claim, outcome });
   }
 
-  async #recordAll(): Promise<void> {
-    const all = this.#ended;
-    this.#ended = [];
-    const groups: Promise<void>[] = [];
-    for (let start = 0; start < all.length; start += maximumOutcomesPerWrite) {
-      groups.push(this.#recordGroup(all.slice(start, start + maximumOutcomesPerWrite)));
-    }
-    await Promise.all(groups);
-  }
-
-  async #recordGroup(group: readonly Ended[]): Promise<void> {
-    try {
-      await this.#database.write((transaction) => this.#write(transaction, group));
-      for (const { resolve } of group) resolve();
-    } catch (error) {
-      const [only] = group;
-      if (group.length === 1 && only !== undefined) return only.reject(error);
-      await Promise.all(group.map((each) => this.#recordGroup([each])));
-    }
+  async #recordAll(ended: readonly Ended[]): Promise<undefined[]> {
+    await this.#database.write((transaction) => this.#write(transaction, ended));
+    return ended.map(() => undefined);
   }
 
   async #write(transaction: WriteTransaction<JobTables>, group: readonly Ended[]): Promise<void> {

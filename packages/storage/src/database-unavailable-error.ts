@@ -14,3 +14,8 @@ export class DatabaseUnavailableError extends Error {
     this.name = 'DatabaseUnavailableError';
   }
 }
+
+/** Whether one write of a batch may have caused its failure. Without a database every write fails. */
+export function mayBeOneWritesFault(error: unknown): boolean {
+  return !(error instanceof DatabaseUnavailableError);
+}

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { Batcher } from '@waxwing/service/lifecycle';
-import { DatabaseUnavailableError } from '@waxwing/storage';
+import { mayBeOneWritesFault } from '@waxwing/storage';
 import { OneAtATime } from '../one-at-a-time.js';
 import type { PushActor, ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
@@ -32,38 +32,32 @@ const mostTries = 4;
 /** Accepts registrations in batches, one per event-loop tick. Serializes those of one user. */
 export class RegistrationIntake {
   readonly #options: RegistrationIntakeOptions;
-  readonly #inTurn = new OneAtATime();
-  readonly #together = new Batcher<Asked, Outcome>((asked) => this.#registerAll(asked));
+  readonly #ofUser = new OneAtATime();
+  readonly #batcher = new Batcher<Asked, Outcome>((asked) => this.#registerAll(asked), {
+    isolates: mayBeOneWritesFault,
+  });
 
   constructor(options: RegistrationIntakeOptions) {
     this.#options = options;
   }
 
-  /** Returns the committed outcome. @throws ProtocolError as the actor's `hold` does; errors of the database. */
+  /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
   register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
     const { userId, lockUser } = actor;
-    return this.#inTurn.run(userId, () => this.#register({ userId, lockUser, registration }));
+    return this.#ofUser.run(userId, () => this.#register({ userId, lockUser, registration }));
   }
 
   async #register(asked: Asked): Promise<Registered> {
-    let outcome = await this.#together.add(asked);
+    let outcome = await this.#batcher.add(asked);
     for (let tries = 1; outcome.kind === 'busy' && tries < mostTries; tries++) {
-      outcome = await this.#together.add(asked);
+      outcome = await this.#batcher.add(asked);
     }
     if (outcome.kind === 'failed') throw outcome.error;
     return outcome;
   }
 
-  /** Writes a batch in one transaction. If that fails, writes each alone, so that one bad registration fails alone. */
-  async #registerAll(asked: readonly Asked[]): Promise<Outcome[]> {
-    try {
-      return await this.#options.database.writeBatched((transaction) => this.#write(transaction, asked));
-    } catch (error) {
-      if (asked.length === 1 || error instanceof DatabaseUnavailableError) {
-        return asked.map(() => ({ kind: 'failed', error }));
-      }
-      return (await Promise.all(asked.map((each) => this.#registerAll([each])))).flat();
-    }
+  #registerAll(asked: readonly Asked[]): Promise<Outcome[]> {
+    return this.#options.database.writeBatched((transaction) => this.#write(transaction, asked));
   }
 
   /**

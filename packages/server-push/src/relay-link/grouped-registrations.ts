@@ -41,7 +41,7 @@ const charactersAround = 256;
 export class GroupedRegistrations {
   readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
   readonly #clock: Clock;
-  readonly #together = new Batcher<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
+  readonly #batcher = new Batcher<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
     this.#askForAll(forwarded),
   );
   #foundUnknownAt: number | undefined;
@@ -54,7 +54,7 @@ export class GroupedRegistrations {
   /** Returns the id of the RelayDevice, or why there is none. */
   register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
     if (this.#sendsSingly()) return this.#link.register(registration, signal);
-    return this.#together.add({ registration, signal });
+    return this.#batcher.add({ registration, signal });
   }
 
   #sendsSingly(): boolean {

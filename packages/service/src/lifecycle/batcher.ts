@@ -6,35 +6,99 @@ interface Pending<Item, Result> {
   reject(reason: unknown): void;
 }
 
+export interface BatcherOptions<Item> {
+  /**
+   * - `end-of-tick` (default): dispatches what was added in one event-loop tick, beside earlier batches that still run.
+   * - `when-idle`: runs one batch at a time, and dispatches what was added meanwhile.
+   */
+  readonly dispatch?: 'end-of-tick' | 'when-idle';
+  /** Maximum items per batch. Default: no limit. */
+  readonly maximumItems?: number;
+  /** The number of leading items, at least 1, that one batch can hold. Default: all, up to `maximumItems`. */
+  readonly countFitting?: (items: readonly Item[]) => number;
+  /**
+   * Whether one item may have caused the failure of a batch. Its items are then run one by one, in order, so that only
+   * the bad item is rejected. Default: never.
+   */
+  readonly isolates?: (error: unknown) => boolean;
+}
+
 /**
- * Batches the items that are added in one event-loop tick (a DataLoader without the cache). `runBatch` returns one result
- * for each item, in order. If it rejects, every item of the batch is rejected with the same reason.
+ * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result for each
+ * item, in order. If it rejects, every item of the batch is rejected with the same reason, unless failures are isolated.
  */
 export class Batcher<Item, Result> {
-  readonly #runBatch: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #options: BatcherOptions<Item>;
   #pending: Pending<Item, Result>[] = [];
+  #isRunning = false;
 
-  constructor(runBatch: (items: readonly Item[]) => Promise<readonly Result[]>) {
-    this.#runBatch = runBatch;
+  constructor(
+    run: (items: readonly Item[]) => Promise<readonly Result[]>,
+    options: BatcherOptions<Item> = {},
+  ) {
+    this.#run = run;
+    this.#options = options;
   }
 
-  /** Adds an item to the batch of this tick, and returns its result. */
+  /** Whether no batch of a `when-idle` batcher runs. */
+  get isIdle(): boolean {
+    return !this.#isRunning;
+  }
+
+  /** Adds an item to the next batch, and returns its result. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ item, resolve, reject });
-      if (this.#pending.length === 1) atEndOfTick(() => void this.#dispatch());
+      if (this.#options.dispatch === 'when-idle') {
+        if (!this.#isRunning) void this.#runOneAtATime();
+      } else if (this.#pending.length === 1) atEndOfTick(() => this.#dispatchAll());
     });
   }
 
-  async #dispatch(): Promise<void> {
-    const batch = this.#pending;
-    this.#pending = [];
-    try {
-      const results = await this.#runBatch(batch.map(({ item }) => item));
-      if (results.length !== batch.length) throw new Error('a batch must have one result for each item');
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
+  #dispatchAll(): void {
+    while (this.#pending.length > 0) void this.#runBatch(this.#takeBatch());
+  }
+
+  async #runOneAtATime(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#pending.length > 0) await this.#runBatch(this.#takeBatch());
+    this.#isRunning = false;
+  }
+
+  #takeBatch(): readonly Pending<Item, Result>[] {
+    const { maximumItems = Number.POSITIVE_INFINITY, countFitting } = this.#options;
+    const fitting = countFitting?.(this.#pending.slice(0, maximumItems).map(({ item }) => item));
+    return this.#pending.splice(0, fitting ?? maximumItems);
+  }
+
+  async #runBatch(batch: readonly Pending<Item, Result>[]): Promise<void> {
+    const items = batch.map(({ item }) => item);
+    const outcomes = await settleBatch(items, this.#run, this.#options.isolates);
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'fulfilled') batch[index]?.resolve(outcome.value);
+      else batch[index]?.reject(outcome.reason);
     }
   }
+}
+
+/**
+ * Runs a batch and returns one outcome for each item, in order. If the batch fails and `isolates` says that one item may
+ * have caused it, runs the items one by one, so that only the bad item fails.
+ */
+export async function settleBatch<Item, Result>(
+  items: readonly Item[],
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  isolates: (error: unknown) => boolean = () => false,
+): Promise<PromiseSettledResult<Result>[]> {
+  try {
+    const results = await run(items);
+    if (results.length !== items.length) throw new Error('a batch must have one result for each item');
+    return results.map((value) => ({ status: 'fulfilled', value }));
+  } catch (reason) {
+    if (items.length <= 1 || !isolates(reason)) return items.map(() => ({ status: 'rejected', reason }));
+  }
+  const outcomes: PromiseSettledResult<Result>[] = [];
+  for (const item of items) outcomes.push(...(await settleBatch([item], run)));
+  return outcomes;
 }

@@ -1,8 +1,8 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
-import { atEndOfTick, type Clock } from '@waxwing/service/lifecycle';
+import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
-import { DatabaseUnavailableError } from '@waxwing/storage';
+import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
 import {
   decodeSealedRegistration,
@@ -138,23 +138,15 @@ export class RegistrationBatches {
     }
   }
 
-  /** If the batch fails, saves its registrations one by one in order, so that only the faulty one fails. */
   async #save(
     opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
     now: number,
   ): Promise<void> {
     if (opened.length === 0) return;
-    try {
-      const registrations = opened.map(([, registration]) => registration);
-      const outcomes = await this.#options.store.saveAll(registrations, now);
-      for (const [index, [waiting]] of opened.entries()) settle(waiting, outcomes[index]);
-    } catch (error) {
-      if (opened.length > 1 && !(error instanceof DatabaseUnavailableError)) {
-        for (const each of opened) await this.#save([each], now);
-      } else {
-        for (const [{ reject }] of opened) reject(error);
-      }
-    }
+    const registrations = opened.map(([, registration]) => registration);
+    const save = (some: readonly OpenedRegistration[]) => this.#options.store.saveAll(some, now);
+    const outcomes = await settleBatch(registrations, save, mayBeOneWritesFault);
+    for (const [index, [pending]] of opened.entries()) settle(pending, outcomes[index]);
   }
 
   /** Opens a batch and returns the registrations to store. Rejects the invalid ones. */
@@ -186,7 +178,11 @@ export class RegistrationBatches {
   }
 }
 
-function settle({ resolve, reject }: PendingRegistration, outcome: RegistrationOutcome | undefined): void {
-  if (typeof outcome === 'number') resolve(outcome);
-  else reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
+function settle(
+  { resolve, reject }: PendingRegistration,
+  saved: PromiseSettledResult<RegistrationOutcome> | undefined,
+): void {
+  if (saved?.status !== 'fulfilled') reject(saved?.reason);
+  else if (typeof saved.value === 'number') resolve(saved.value);
+  else reject(saved.value === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

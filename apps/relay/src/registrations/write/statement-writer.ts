@@ -1,4 +1,5 @@
-import { DatabaseUnavailableError } from '@waxwing/storage';
+import { Batcher } from '@waxwing/service/lifecycle';
+import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RegistrationOutcome } from '../opening/registration-batches.js';
 import {
   type PresentedNow,
@@ -12,11 +13,8 @@ export interface StatementWriterOptions extends RegistrationStatementOptions {
   readonly inSteps: RegistrationWriter;
 }
 
-interface Waiting {
-  readonly presented: readonly PresentedNow[];
-  resolve(outcomes: readonly RegistrationOutcome[]): void;
-  reject(reason: unknown): void;
-}
+type Presented = readonly PresentedNow[];
+type Outcomes = readonly RegistrationOutcome[];
 
 /** Maximum per statement, the same as per transaction. */
 const maximumPerStatement = 256;
@@ -29,8 +27,12 @@ const maximumPerStatement = 256;
 export class StatementWriter implements RegistrationWriter {
   readonly #inSteps: RegistrationWriter;
   readonly #statement: RegistrationStatement;
-  #waiting: Waiting[] = [];
-  #isWriting = false;
+  readonly #batcher = new Batcher<Presented, Outcomes>((writes) => this.#writeAll(writes), {
+    dispatch: 'when-idle',
+    maximumItems: maximumPerStatement,
+    countFitting: countDistinct,
+    isolates: mayBeOneWritesFault,
+  });
 
   constructor({ inSteps, ...options }: StatementWriterOptions) {
     this.#inSteps = inSteps;
@@ -38,49 +40,28 @@ export class StatementWriter implements RegistrationWriter {
   }
 
   get isIdle(): boolean {
-    return !this.#isWriting;
+    return this.#batcher.isIdle;
   }
 
-  write(registrations: readonly RegistrationToWrite[], now: number): Promise<readonly RegistrationOutcome[]> {
+  write(registrations: readonly RegistrationToWrite[], now: number): Promise<Outcomes> {
     const presented = registrations.map((registration) => ({ registration, now }));
     if (!new Distinct().add(presented)) return this.#inSteps.write(registrations, now);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ presented, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
-    });
+    return this.#batcher.add(presented);
   }
 
-  async #writeAll(): Promise<void> {
-    this.#isWriting = true;
-    while (this.#waiting.length > 0) await this.#writeBatch(this.#takeDistinct());
-    this.#isWriting = false;
+  async #writeAll(writes: readonly Presented[]): Promise<Outcomes[]> {
+    const outcomes = (await this.#statement.run(writes.flat())).values();
+    return writes.map((presented) =>
+      Array.from(presented, () => outcomes.next().value as RegistrationOutcome),
+    );
   }
+}
 
-  #takeDistinct(): readonly Waiting[] {
-    const distinct = new Distinct();
-    let count = 0;
-    for (const { presented } of this.#waiting) {
-      if (!distinct.add(presented)) break;
-      count += 1;
-    }
-    return this.#waiting.splice(0, count);
-  }
-
-  /** If a group fails, retries its writes one by one, so that one caller's input does not fail the others. */
-  async #writeBatch(group: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = (await this.#statement.run(group.flatMap(({ presented }) => presented))).values();
-      for (const { presented, resolve } of group) {
-        resolve(Array.from(presented, () => outcomes.next().value as RegistrationOutcome));
-      }
-    } catch (error) {
-      if (group.length > 1 && !(error instanceof DatabaseUnavailableError)) {
-        for (const each of group) await this.#writeBatch([each]);
-      } else {
-        for (const { reject } of group) reject(error);
-      }
-    }
-  }
+/** Number of leading writes that one statement can take together. */
+function countDistinct(writes: readonly Presented[]): number {
+  const distinct = new Distinct();
+  const count = writes.findIndex((presented) => !distinct.add(presented));
+  return count === -1 ? writes.length : count;
 }
 
 /** Set of registrations that one statement can take together. */
