@@ -92,14 +92,29 @@ import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
 import { updateOwnProfile } from './users/update-own-profile.js';
 import { updateUser } from './users/update-user.js';
 
-/** The server's own operations. {@link serverPushOperations} are mounted beside them. */
-const ownOperations: readonly AnyOperation<ServerContext>[] = [
+/**
+ * The operations of docs/chat-api.md, in its order, and the event queues that they presume. {@link serverPushOperations}
+ * has one more of them, push registration.
+ */
+const contractOperations: readonly AnyOperation<ServerContext>[] = [
+  updateMessage,
+  getMessageHistory,
+  updateChannel,
+  updateUser,
+  createProfileField,
+  createInvitation,
+  getUsers,
+  createPlayground,
+  deleteEventQueue,
+  registerEventQueue,
+  getEvents,
+];
+
+/** Operations that stock clients expect besides. */
+const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   getServerSettings,
   getEmojiData,
   fetchApiKey,
-  registerEventQueue,
-  getEvents,
-  deleteEventQueue,
   listUserGroups,
   createUserGroup,
   updateUserGroup,
@@ -109,8 +124,6 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   updateGroupMembers,
   getSubgroups,
   updateSubgroups,
-  updateMessage,
-  getMessageHistory,
   deleteMessage,
   updateRealm,
   sendMessage,
@@ -121,7 +134,6 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   renderMessage,
   getTopics,
   listPlaygrounds,
-  createPlayground,
   deletePlayground,
   listLinkifiers,
   createLinkifier,
@@ -129,16 +141,13 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   deleteLinkifier,
   reorderLinkifiers,
   listProfileFields,
-  createProfileField,
   reorderProfileFields,
   updateProfileField,
   deleteProfileField,
   updateOwnProfile,
   removeOwnProfileValues,
-  getUsers,
   getOwnUser,
   getUser,
-  updateUser,
   deactivateOwnUser,
   deactivateUser,
   reactivateUser,
@@ -151,7 +160,6 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getSignedUpload,
   listAttachments,
   deleteAttachment,
-  createInvitation,
   getInvitations,
   revokeInvitation,
   getJoinPage,
@@ -170,7 +178,6 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   reorderChannelFolders,
   listChannels,
   getChannel,
-  updateChannel,
   archiveChannel,
   getChannelId,
   getChannelMembers,
@@ -179,13 +186,15 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   sendTyping,
 ];
 
+const ownOperations = [...contractOperations, ...stockClientOperations];
+
 /** Every operation of the server. */
 export const serverOperations: readonly AnyOperation[] = [...ownOperations, ...serverPushOperations];
 
 /** The general part of the server's OpenAPI document. */
 export const serverApi = {
   title: 'Waxwing server',
-  description: "An organisation's chat API, with end-to-end-encrypted mobile push.",
+  description: "An organization's chat API, with end-to-end-encrypted mobile push.",
   version: '1',
 };
 

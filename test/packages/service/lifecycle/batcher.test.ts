@@ -40,7 +40,7 @@ describe('a batcher', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('does not retry items one by one when the error is nobody’s fault', async () => {
+  it('does not retry items one by one when no item can have caused the error', async () => {
     const doubler = createDoubler({ isolates });
     doubler.isDown = true;
     const outcomes = await doubler.add(1, 2, 3);

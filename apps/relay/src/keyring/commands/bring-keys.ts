@@ -99,7 +99,7 @@ async function makeRing(
       );
     }
     printResult(terminal, flags, {
-      machines: { place: location, identity_file: identityFile ?? null, ...made },
+      machines: { location, identity_file: identityFile ?? null, ...made },
       people: [
         `The key ring is in ${location}.`,
         ...(identityFile === undefined
