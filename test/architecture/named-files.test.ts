@@ -23,6 +23,22 @@ describe('the pages of the project', () => {
   });
 });
 
+describe('the paths in docs/architecture.md', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+  it.each([
+    ['A registration: from the phone', 30],
+    ['A notification: from the relay', 10],
+  ])('"%s" has at most %i files', (heading, most) => {
+    const section = page.slice(page.indexOf(`### ${heading}`)).split('\n### ', 2)[0] ?? '';
+    const steps = [...section.matchAll(/^(\d+)\. `([\w./-]+\.ts)`/gm)];
+    expect(steps.map(([, number]) => Number(number))).toEqual(steps.map((_, index) => index + 1));
+    expect(steps.length).toBeGreaterThanOrEqual(10);
+    expect(steps.length).toBeLessThanOrEqual(most);
+    expect(new Set(steps.map(([, , file]) => file)).size).toBe(steps.length);
+  });
+});
+
 describe('the search for lines that no test guards', () => {
   it('names files that exist', () => {
     const named = [

@@ -3,7 +3,7 @@
  * that removes some lowers the number with it, until no entry is left.
  */
 export const unclearAllowed: Readonly<Record<string, number>> = {
-  docs: 190,
+  docs: 187,
   'pages at the root': 2,
   'test/apps/relay': 85,
   'test/apps/server': 325,
