@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { lockExclusive } from './advisory-locks.js';
+import { DatabaseUnusableError } from './database-unusable-error.js';
 import { isPostgres } from './is-postgres.js';
 import type { Database } from './open-database.js';
 
@@ -9,6 +10,7 @@ const margin = 4096;
 /**
  * Raises a table's id counter to at least `floor`, a safe integer, so that new ids are above it. Never lowers it;
  * idempotent. Other processes can insert rows meanwhile.
+ * @throws DatabaseUnusableError if the database user may not set the counter.
  */
 export async function raiseIdCounter<Tables>(
   database: Pick<Database<Tables>, 'write'>,
@@ -21,8 +23,21 @@ export async function raiseIdCounter<Tables>(
     await lockExclusive(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found
-      where coalesce(pg_sequence_last_value(counter), 0) < ${floor - margin}`.execute(db);
+      where coalesce(pg_sequence_last_value(counter), 0) < ${floor - margin}`
+      .execute(db)
+      .catch((error) => explainDenial(error, table));
   });
+}
+
+// SQLSTATE insufficient_privilege.
+const denied = '42501';
+
+function explainDenial(cause: unknown, table: string): never {
+  if ((cause as { code?: unknown }).code !== denied) throw cause;
+  throw new DatabaseUnusableError(
+    `The database user may not set the id counter of the table ${table}: as the table's owner, run "grant select, update on sequence ${table}_id_seq to <user>".`,
+    { cause },
+  );
 }
 
 /** SQLite has a counter only from a table's first row on. */

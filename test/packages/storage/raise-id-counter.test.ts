@@ -1,7 +1,8 @@
 import { addIdColumn, type Database, type MigrationSet, raiseIdCounter } from '@waxwing/storage';
 import type { Generated } from 'kysely';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { eachBackend } from '../../support/test-databases.js';
+import { eachBackend, eachPostgres } from '../../support/test-databases.js';
 
 interface Tables {
   rows: { id: Generated<number>; name: string };
@@ -69,5 +70,31 @@ eachBackend((backend) => {
     await Promise.all(work);
     expect(new Set(ids).size).toBe(ids.length);
     expect(Math.min(...ids)).toBeGreaterThan(floor);
+  });
+});
+
+eachPostgres((backend) => {
+  it('a database user without the right to set the counter is told which right to grant', async () => {
+    const url = await backend.freshUrl();
+    const owner = await backend.open<Tables>({ url, migrations });
+    const role = `limited_${process.pid}`;
+    const run = (statement: string) => owner.write(({ db }) => sql.raw(statement).execute(db));
+    await run(`create role ${role} login`);
+    await run(`grant all on all tables in schema public to ${role}`);
+    await run(`grant usage on all sequences in schema public to ${role}`);
+    const limitedUrl = new URL(url);
+    limitedUrl.username = role;
+    const limited = await backend.open<Tables>({ url: limitedUrl.href, migrations });
+    try {
+      const grant = 'grant select, update on sequence rows_id_seq';
+      await expect(raiseIdCounter(limited, 'rows', floor)).rejects.toThrow(grant);
+      await run(`${grant} to ${role}`);
+      await raiseIdCounter(limited, 'rows', floor);
+      expect(await add(limited)).toBe(floor + 1);
+    } finally {
+      await limited.close();
+      await run(`drop owned by ${role}`);
+      await run(`drop role ${role}`);
+    }
   });
 });
