@@ -30,11 +30,11 @@ eachBackend((backend) => {
       headers: { authorization: authorization(email, key) },
     });
 
-  /** What the server did for a request: its statements with the rows that each gave, and what it compared. */
+  /** What the server did for a request: its SQL statements with their row counts, and its hash comparisons. */
   async function workFor(email: string, key: string) {
     const statements: unknown[] = [];
     const stop = observeQueries(test.server.database.db, ({ sql, rows }) => {
-      // Jobs look for work beside it.
+      // Background jobs poll the database at the same time.
       if (sql.includes('"users"')) statements.push([sql, rows.length, Object.keys(rows[0] ?? {}).length]);
     });
     const spies = [vi.spyOn(crypto, 'timingSafeEqual'), vi.spyOn(crypto, 'hash')] as const;
@@ -48,8 +48,8 @@ eachBackend((backend) => {
     return { status: answer.status, body: answer.body, statements, compared, hashed };
   }
 
-  describe('who is refused', () => {
-    it('makes the same work and gets the same answer, whether the address is known, unknown or removed', async () => {
+  describe('a refused sign-in', () => {
+    it('costs the same work and gets the same answer for a known, an unknown and a deactivated address', async () => {
       const bob = await test.addAccount('bob@example.com');
       await deactivateByAddress(test.server.database, () => test.now, bob.email);
       const known = await workFor(ada.email, 'f'.repeat(64));
@@ -64,14 +64,14 @@ eachBackend((backend) => {
       expect(await workFor(bob.email, bob.apiKey)).toEqual(known);
     });
 
-    it('has another user’s key, a part of its own, or the hash of it', async () => {
+    it('has another user’s key, part of the right key, or its hash', async () => {
       const bob = await test.addAccount('bob@example.com');
       const hash = crypto.createHash('sha256').update(ada.apiKey).digest('hex');
       for (const key of [bob.apiKey, ada.apiKey.slice(0, 16), hash, `${ada.apiKey} `]) {
         expect((await ask(ada.email, key)).status).toBe(401);
       }
       expect((await ask('nobody@example.com', ada.apiKey)).status).toBe(401);
-      // Of nobody's hash the preimage is in the source.
+      // The source contains the preimage of the hash that the server compares for unknown users.
       const nobodys = 'the hash that is compared with when there is no such name';
       expect((await ask('nobody@example.com', nobodys)).status).toBe(401);
       expect((await ask('ADA@example.com', ada.apiKey)).status).toBe(200);

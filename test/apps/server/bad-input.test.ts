@@ -90,7 +90,7 @@ describe('a registration is refused, and nothing changes,', () => {
     expect([status, body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('when the body is JSON, well-formed or not, or of an unknown type', async () => {
+  it('when the body is valid or invalid JSON, or of an unknown type', async () => {
     for (const [type, payload] of [
       ['application/json', JSON.stringify(good())],
       ['application/json', '{"token_kind":'],
@@ -101,7 +101,7 @@ describe('a registration is refused, and nothing changes,', () => {
     }
   });
 
-  it('when nobody says who asks', async () => {
+  it('when the request has no credentials', async () => {
     const answer = await test.ask(undefined, 'POST', 'mobile_push/register', good());
     expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
     expect(answer.headers['www-authenticate']).toBe('Basic realm="zulip"');
@@ -135,7 +135,7 @@ describe('a registration is refused, and nothing changes,', () => {
     }
   });
 
-  it('when a bot asks, before anything else is looked at', async () => {
+  it('when the client is a bot, before any other check', async () => {
     const { status, body } = await test.register(bot, {});
     expect([status, body.code, body.msg]).toEqual([
       400,
@@ -145,7 +145,7 @@ describe('a registration is refused, and nothing changes,', () => {
     expect((await test.ask(bot, 'POST', 'mobile_push/e2ee/test_notification')).body.msg).toBe(body.msg);
   });
 
-  it('when the method is another one', async () => {
+  it('when the method is wrong', async () => {
     const answer = await test.ask(ada, 'GET', 'mobile_push/register', good());
     expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });

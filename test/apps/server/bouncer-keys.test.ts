@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-// The server does not look into the list: phones do. These are bytes, padding and all, that must come through unchanged.
+// The server does not parse the list; phones do. These bytes, padding included, must pass through unchanged.
 function listed(name: string): { fields: Record<string, string>; reaction: RelayReaction } {
   const fields = {
     key_list: Buffer.from(`{"version": 1 , "name":"${name}"}\n`).toString('base64'),
@@ -23,7 +23,7 @@ const get = (headers: Record<string, string> = {}): Promise<Answer> =>
   test.send({ method: 'GET', url, headers });
 
 describe('the relay’s key list', () => {
-  it('is passed on to anybody unchanged, and asked of the relay without credentials', async () => {
+  it('is fetched from the relay without credentials and passed on unchanged to any client', async () => {
     const { fields, reaction } = listed('a');
     test.relay.otherwise(reaction);
     const { status, headers, body } = await get();
@@ -34,7 +34,7 @@ describe('the relay’s key list', () => {
     expect(request?.headers.authorization).toBeUndefined();
   });
 
-  it('is answered 304 to whoever has it already, and in full once it has changed', async () => {
+  it('gets a 304 when the client has it already, and the full list once it has changed', async () => {
     test.relay.otherwise(listed('a').reaction);
     const etag = String((await get()).headers.etag);
     for (const names of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -51,7 +51,7 @@ describe('the relay’s key list', () => {
     expect([fresh.status, fresh.body.key_list]).toEqual([200, listed('b').fields.key_list]);
   });
 
-  it('is asked for once in five seconds, however many phones ask at a time', async () => {
+  it('is fetched from the relay once in five seconds, even when many phones ask at once', async () => {
     test.relay.otherwise(listed('a').reaction);
     await Promise.all(Array.from({ length: 20 }, () => get()));
     test.now += 4999;
@@ -65,7 +65,7 @@ describe('the relay’s key list', () => {
     expect(test.relay.requests).toHaveLength(3);
   });
 
-  it('stays the last good one while the relay cannot be asked', async () => {
+  it('stays the last valid one while the relay fails', async () => {
     const { fields, reaction } = listed('a');
     test.relay.next(reaction);
     await get();
@@ -87,18 +87,15 @@ describe('the relay’s key list', () => {
       'ADMIN_ACTION_REQUIRED',
     ],
     [refused(404, 'NOT_FOUND'), 404, 'NOT_FOUND'],
-  ])(
-    'when none was ever had and the relay’s answer is %j, the answer is %i %s',
-    async (reaction, status, code) => {
-      test.relay.otherwise(reaction);
-      const answer = await get();
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
-      await get();
-      expect(test.relay.requests).toHaveLength(1);
-    },
-  );
+  ])('without a cached list, the relay’s answer %j becomes %i %s', async (reaction, status, code) => {
+    test.relay.otherwise(reaction);
+    const answer = await get();
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    await get();
+    expect(test.relay.requests).toHaveLength(1);
+  });
 
-  it('does not exist on a server without a relay', async () => {
+  it('is unavailable on a server without a relay', async () => {
     const lonely = await ServerUnderTest.start({ withoutRelay: true });
     const { status, body } = await lonely.send({ method: 'GET', url });
     expect([status, body.code]).toEqual([400, 'PUSH_SERVICE_NOT_CONFIGURED']);

@@ -26,8 +26,8 @@ eachBackend((backend) => {
       withFileTypes: true,
     }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 
-  describe("a user's picture", () => {
-    it('is served to whoever has its address, as what it is and with a sandbox around it', async () => {
+  describe('an avatar', () => {
+    it('is served with its own type and a sandbox policy to any client that knows its URL', async () => {
       const url = await give('member');
       expect(url).toMatch(place);
       const answer = await load(url);
@@ -41,7 +41,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is told to whoever may know of the user, and stands in users and messages', async () => {
+    it('is published to clients that can see the user, and appears in users and messages', async () => {
       const { avatar_version: before } = await shown('member');
       const events = await organisation.watch('guest', { event_types: '["realm_user"]' });
       const url = await give('member');
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect(message).toMatchObject({ avatar_url: url });
     });
 
-    it('is told to nobody who may not know of the user', async () => {
+    it('is not published to clients that cannot see the user', async () => {
       const restrict = async (to: 'members' | 'everyone') =>
         organisation.do('owner', 'PATCH', 'realm', {
           can_access_all_users_group: { new: await organisation.roleGroup(to) },
@@ -86,7 +86,7 @@ eachBackend((backend) => {
       expect(await member()).toHaveLength(2);
     });
 
-    it('is replaced by the next one, of which alone the bytes are kept', async () => {
+    it('is replaced by the next upload, and the store deletes the old bytes', async () => {
       const first = await give('second');
       const count = stored().length;
       const second = await give('second', gif);
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expect(stored()).toHaveLength(count);
     });
 
-    it('is the last of several that were sent at once', async () => {
+    it('is the last one of several concurrent uploads', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => sendPicture(organisation, 'moderator', png)));
       const urls = answers.map(({ body }) => String(body.avatar_url));
       const served = await Promise.all(urls.map(async (url) => (await load(url)).statusCode));
@@ -103,7 +103,7 @@ eachBackend((backend) => {
       expect((await shown('moderator')).avatar_url).toBe(urls[served.indexOf(200)]);
     });
 
-    it("gives way to the provider's when it is removed, which a second removal leaves alone", async () => {
+    it('falls back to the Gravatar when the user removes it, and a second removal changes nothing', async () => {
       const url = await give('administrator');
       const { avatar_version: before } = await shown('administrator');
       const count = stored().length;
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(stored()).toHaveLength(count - 1);
     });
 
-    it('is no file that messages refer to: its owner does not find it there, nor can remove it as one', async () => {
+    it('is not an attachment: its owner cannot list it or delete it as one', async () => {
       const url = await give('bot');
       const { attachments } = await organisation.do('bot', 'GET', 'attachments');
       expect(attachments).toEqual([]);
@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect(headers['content-length']).toBe(told['content-length']);
     });
 
-    it('is not found under an address that is none, and no uploaded file is', async () => {
+    it('is not served under an unknown URL, and neither is an uploaded file', async () => {
       const { headers, payload } = fileForm(gif);
       const { authorization } = organisation.accounts.member;
       const { body } = await organisation.server.send({
@@ -156,7 +156,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a picture that is refused leaves the one before', () => {
+  describe('a refused upload keeps the previous avatar', () => {
     it.each([
       ['a page', { content: '<script>alert(1)</script>' }],
       ['an SVG', { type: 'image/svg+xml', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' }],
@@ -196,9 +196,9 @@ eachBackend((backend) => {
     });
   });
 
-  describe('where the organisation has room for few bytes', () => {
+  describe('an organisation with a small upload quota', () => {
     const small = sharedOrganisation(backend, { uploads: { quotaBytes: 100 } });
-    it('counts pictures with its files, and those that are replaced no more', async () => {
+    it('counts current avatars toward the quota, but not replaced ones', async () => {
       for (let round = 0; round < 4; round++) {
         const { status } = await sendPicture(small, 'member', {
           ...png,

@@ -20,7 +20,7 @@ eachBackend((backend) => {
 
   const load = (url: string) => organisation.server.server.app.inject({ method: 'GET', url });
 
-  describe("a user's picture on disk", () => {
+  describe('an avatar on disk', () => {
     beforeEach(async () => organisation.start(await backend.freshUrl()));
 
     const folder = () => join(organisation.server.folder, 'uploads');
@@ -35,14 +35,14 @@ eachBackend((backend) => {
       return removeUnclaimedUploads(context, new AbortController().signal);
     }
 
-    it('stays for as long as the user has it, though no message refers to it', async () => {
+    it('is kept while the user has it, although no message refers to it', async () => {
       const url = await givePicture(organisation, 'member');
       organisation.server.now += 1000 * day;
       expect(await cleanUp()).toBe(0);
       expect((await load(url)).statusCode).toBe(200);
     });
 
-    it('is out of sight when its bytes cannot be removed yet, which are within two days', async () => {
+    it('is hidden at once when its bytes cannot be deleted yet, and is deleted within two days', async () => {
       const url = await givePicture(organisation, 'member');
       const place = placeOf(url);
       rmSync(place);
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe("a user's picture in a store that speaks S3", () => {
+  describe('an avatar in an S3 store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-avatars-'));
     const secretKeyFile = join(folder, 's3-key');
     let s3: S3StandIn;
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       await s3.close();
     });
 
-    it('is kept as what it is, served, replaced and removed', async () => {
+    it('is stored with its type, served, replaced and removed', async () => {
       await organisation.start(await backend.freshUrl(), {
         uploads: {
           store: {

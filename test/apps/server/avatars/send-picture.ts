@@ -10,7 +10,7 @@ export const png: TestFile = {
 
 export type Who = Parameters<OrganisationUnderTest['id']>[0];
 
-/** Sends files as the picture of a user; each letter of their content is a byte. */
+/** Uploads files as a user's avatar; each character of their content is one byte. */
 export function sendPicture(
   { server, accounts }: OrganisationUnderTest,
   who: Who,
@@ -26,7 +26,7 @@ export function sendPicture(
   });
 }
 
-/** Gives a user a picture, which must succeed; its path on the server. */
+/** Uploads an avatar, which must succeed; returns its path on the server. */
 export async function givePicture(
   organisation: OrganisationUnderTest,
   who: Who,

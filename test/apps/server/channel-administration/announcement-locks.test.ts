@@ -12,7 +12,7 @@ eachPostgres((postgres) => {
     ['a new private channel', { invite_only: true }, 0],
     ['a new public channel', {}, 1],
   ])(
-    'whoever joins %s (%o) waits for the channel for announcements %i times',
+    'a user who joins %s (%o) waits %i times for the lock of the announcement channel',
     async (...[what, fields, waits]) => {
       const place = await addChannel(organisation, { members: ['owner'], name: organisation.newName() });
       await organisation.do('owner', 'PATCH', 'realm', { new_stream_announcements_stream_id: place.id });

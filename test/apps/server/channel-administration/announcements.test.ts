@@ -20,7 +20,7 @@ eachBackend((backend) => {
       ...fields,
     });
 
-  /** What was posted to the channel for announcements, oldest first. */
+  /** Messages in the announcement channel, oldest first. */
   async function posted(): Promise<{ topic: unknown; sender: unknown; html: unknown }[]> {
     const narrow = [{ operator: 'channel', operand: place.id }];
     const asked = { anchor: 'newest', num_before: 10, narrow, allow_empty_topic_name: true };
@@ -31,7 +31,7 @@ eachBackend((backend) => {
   }
 
   describe('a new public channel', () => {
-    it('is announced by the notification bot, with a link, if whoever makes it asks for that', async () => {
+    it('is announced by the notification bot, with a link, if its creator requests it', async () => {
       await set({ new_stream_announcements_stream_id: place.id });
       const [silent, told] = [organisation.newName(), organisation.newName()];
       await make([silent], {});
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect(more).toEqual([]);
     });
 
-    it('is announced together with the others that are made with it, and not with those that were there', async () => {
+    it('is announced together with other new channels of the request, but not with existing ones', async () => {
       await set({ new_stream_announcements_stream_id: place.id });
       const [old, one, other] = [organisation.newName(), organisation.newName(), organisation.newName()];
       await make([old], {});
@@ -59,14 +59,14 @@ eachBackend((backend) => {
       expect(more).toEqual([]);
     });
 
-    it('is announced without a topic where the channel for it has none', async () => {
+    it('is announced in the empty topic if the announcement channel allows no other', async () => {
       place = await addChannel(organisation, { members: ['owner'], topicsPolicy: 'empty_topic_only' });
       await set({ new_stream_announcements_stream_id: place.id });
       await make([organisation.newName()]);
       expect((await posted()).map(({ topic }) => topic)).toEqual(['']);
     });
 
-    it('is announced nowhere without a channel for that', async () => {
+    it('is not announced without an announcement channel', async () => {
       const name = organisation.newName();
       expect((await make([name])).subscribed).toEqual({ [organisation.id('member')]: [name] });
       expect(await posted()).toEqual([]);
@@ -79,7 +79,7 @@ eachBackend((backend) => {
     expect(await posted()).toEqual([]);
   });
 
-  it('whoever joins by an invitation is announced, and is not put into the channel for that', async () => {
+  it('a user who joins by invitation is announced, but not subscribed to the announcement channel', async () => {
     await set({ signup_announcements_stream_id: place.id });
     const { invite_link: link } = await organisation.do('owner', 'POST', 'invites/multiuse');
     const payload = { full_name: 'Grace Newcomer', email: 'grace@example.com', password: 'correct horse' };
@@ -102,7 +102,7 @@ eachBackend((backend) => {
   });
 
   describe.each(settings)('%s', (name) => {
-    it('names a channel that is there and not archived', async () => {
+    it('must be an existing channel that is not archived', async () => {
       const gone = await addChannel(organisation, { isArchived: true });
       for (const id of [999_999, gone.id]) {
         const { status, body } = await organisation.ask('owner', 'PATCH', 'realm', { [name]: id });
@@ -118,7 +118,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('names no channel any more when its channel is archived, and clients are told', async () => {
+    it('is reset when its channel is archived, and clients get an event', async () => {
       await set({ [name]: place.id });
       const events = await organisation.watch('second');
       await organisation.do('owner', 'DELETE', `streams/${place.id}`);

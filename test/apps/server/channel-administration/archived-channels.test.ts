@@ -44,7 +44,7 @@ eachBackend((backend) => {
       .orderBy('message_id')
       .orderBy('user_id')
       .execute();
-  /** The first step; what it leaves unread for the job that follows, and after whom that goes on. */
+  /** Runs the first batch; returns the unread copies left for the next job and the user ID that job continues after. */
   const step = (most?: { readonly users: number; readonly copies: number }) =>
     database().write(async (transaction) => {
       const { jobs } = database();
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     });
 
   describe('an archived channel', () => {
-    it('is read by everybody, whose clients are told, and nothing else is', async () => {
+    it('is marked as read for all subscribers, whose clients get an event, and other channels are not', async () => {
       const other = new ChannelUnderTest(organisation);
       await other.make('owner');
       await other.add('member');
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       ['as many copies', { users: 3, copies: 3 }, 1, () => organisation.id('second') - 1],
       ['copies of as many users', { users: 2, copies: 10 }, 2, () => organisation.id('member')],
     ])(
-      'is read a part at a time, of %s, to the end, and nobody is looked at twice for nothing',
+      'is marked as read in batches of %s until done, and each batch continues where the last one ended',
       async (_, most, left, after) => {
         await sendTo(channel.id);
         await sendTo(channel.id);
@@ -103,14 +103,14 @@ eachBackend((backend) => {
       },
     );
 
-    it('stays unread where it is back by then', async () => {
+    it('stays unread if it is unarchived before the job runs', async () => {
       const id = await sendTo(channel.id);
       expect(await step()).toMatchObject({ left: [{}, {}], after: undefined });
       await organisation.server.settle();
       expect(await unreadOf('member')).toEqual([id]);
     });
 
-    it('has notices that count as read', async () => {
+    it('gets notices that are already marked as read', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
       await archive();
       await organisation.server.settle();

@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect((await channel.read()).is_archived).toBe(false);
     });
 
-    it('stays where a private channel has nobody in it', async () => {
+    it('cannot be undone for a private channel without subscribers', async () => {
       await channel.make('owner', { invite_only: true });
       await organisation.do('owner', 'DELETE', `streams/${channel.id}`);
       await organisation.do('owner', 'DELETE', 'users/me/subscriptions', { subscriptions: [channel.name] });

@@ -22,8 +22,8 @@ eachBackend((backend) => {
     ...fields,
   });
 
-  describe('those who may know of a channel', () => {
-    it('are told of each property that is another, under the name that they know', async () => {
+  describe('clients that can see a channel', () => {
+    it('get an event for each changed property, under the name that they know', async () => {
       await channel.make();
       const [second, guest] = [await watch('second'), await watch('guest')];
       const renamed = organisation.newName();
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       expect(await guest()).toEqual([]);
     });
 
-    it('are told nothing of a policy and of permissions that are so already', async () => {
+    it('get no event for a policy or permission that stays the same', async () => {
       await channel.make();
       const second = await watch('second');
       await channel.updated('member', {
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(await second()).toEqual([]);
     });
 
-    it('are told the former forms of who may post where these are others', async () => {
+    it('also get legacy posting-policy events when that policy changes', async () => {
       await channel.make();
       const second = await watch('second');
       const [admins, owners] = [
@@ -79,7 +79,7 @@ eachBackend((backend) => {
   });
 
   describe('a channel that becomes public', () => {
-    it('is made known to members who could not know of it, with everybody in it', async () => {
+    it('is published with its subscribers to members who could not see it before', async () => {
       await channel.make('member', { invite_only: true });
       const [second, own, guest] = [await watch('second'), await watch('member'), await watch('guest')];
       await channel.updated('member', { is_private: false });
@@ -104,7 +104,7 @@ eachBackend((backend) => {
   });
 
   describe('a channel that becomes private', () => {
-    it('is told to those who are in it and to administrators, and to nobody else', async () => {
+    it('is published to its subscribers and to administrators only', async () => {
       await channel.make();
       const [second, own] = [await watch('second'), await watch('member')];
       await channel.updated('member', { is_private: true });
@@ -118,7 +118,7 @@ eachBackend((backend) => {
   describe.each(['can_subscribe_group', 'can_add_subscribers_group', 'can_administer_channel_group'])(
     'membership in %s of a private channel',
     (permission) => {
-      it('makes the channel known, and its end ends it', async () => {
+      it('makes the channel visible, and losing it hides the channel again', async () => {
         await channel.make('administrator', { invite_only: true });
         const [second, own] = [await watch('second'), await watch('administrator')];
         const value = { direct_members: [organisation.id('second')], direct_subgroups: [] };
@@ -140,7 +140,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('tells clients that know archived channels of archiving, and to others it is an end and a beginning', async () => {
+  it('archiving is an update for clients that support archived channels, and a delete and a create for others', async () => {
     await channel.make();
     const plain = await watch('second');
     const capable = await organisation.watch('second', {
@@ -163,13 +163,13 @@ eachBackend((backend) => {
   });
 
   describe('notices', () => {
-    it('are posted only where the organisation wants them', async () => {
+    it('are posted only if the organisation enables them', async () => {
       await channel.make();
       await channel.updated('member', { description: 'x' });
       expect(await channel.messages()).toEqual([]);
     });
 
-    it('say what was changed, in the channel', async () => {
+    it('describe each change in the channel itself', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
       await channel.make('owner');
       const { name } = channel;

@@ -97,7 +97,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('putting others into a channel', () => {
+  describe('subscribing other users to a channel', () => {
     afterEach(() => realmGroup('can_add_subscribers_group', 'members'));
 
     it('is for can_add_subscribers_group, of a private channel without being in it', async () => {

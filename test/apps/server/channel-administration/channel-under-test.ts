@@ -6,7 +6,7 @@ import type { Answer } from '../server-under-test.js';
 type Who = Parameters<OrganisationUnderTest['ask']>[0];
 type Fields = Record<string, unknown>;
 
-/** A channel of a test of its own. */
+/** A channel that belongs to one test. */
 export class ChannelUnderTest {
   id = channelId(0);
   name = '';
@@ -16,7 +16,7 @@ export class ChannelUnderTest {
     this.#organisation = organisation;
   }
 
-  /** Makes it; whoever makes it is in it. */
+  /** Creates the channel; its creator becomes a subscriber. */
   async make(who: Who = 'member', fields: Fields = {}): Promise<void> {
     this.name = this.#organisation.newName();
     const subscriptions = [{ name: this.name }];
@@ -47,7 +47,7 @@ export class ChannelUnderTest {
     await this.#organisation.do(who, 'PATCH', `streams/${this.id}`, fields);
   }
 
-  /** Expects that the change is refused in these words, and that nothing has changed. */
+  /** Expects the change to fail with this message and to change nothing. */
   async refuses(who: Who, fields: Fields, message: string, code = 'BAD_REQUEST'): Promise<void> {
     const before = await this.read();
     const { status, body } = await this.update(who, fields);
@@ -60,7 +60,7 @@ export class ChannelUnderTest {
     return stream as Fields;
   }
 
-  /** What its channel's messages say, in order. */
+  /** The channel's messages, oldest first. */
   async messages(): Promise<{ topic: string; content: string }[]> {
     const { db } = this.#organisation.server.server.database;
     const messages = db.selectFrom('messages').where('channel_id', '=', this.id);

@@ -1,6 +1,6 @@
 import fc from '../../../support/fast-check.js';
 
-/** The groups of a world: role groups without members of interest, groups of its own, and one that is not there. */
+/** The groups of a world: role groups with irrelevant members, its own groups, and one that does not exist. */
 export const nobody = 1;
 export const everyone = 2;
 export const internet = 3;
@@ -10,13 +10,13 @@ const nestable = [11, 12, 13, 14];
 
 const asked = fc.constantFrom(nobody, everyone, internet, deactivated, unknown, ...nestable);
 const stored = fc.constantFrom(nobody, ...nestable);
-/** Mostly nothing: a wish for much is nearly always refused for its first part. */
+/** Mostly undefined: the first field of a large request would nearly always be refused. */
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 const rarely = fc.nat({ max: 3 }).map((number) => number === 0);
 const setting = maybe(fc.record({ new: asked, old: maybe(stored) }));
 
-/** Somebody, a channel, and what that person wants of it. */
+/** A user, a channel, and the change that the user requests. */
 export const worlds = fc.record({
   role: fc.constantFrom<(100 | 200 | 300 | 400 | 600)[]>(100, 200, 300, 400, 600),
   kind: fc.constantFrom('web-public', 'public', 'shared', 'protected'),
@@ -24,7 +24,7 @@ export const worlds = fc.record({
   isDefault: rarely,
   isSubscribed: fc.boolean(),
   topicsPolicy: fc.constantFrom('inherit', 'empty_topic_only'),
-  /** Of each of the nestable groups: whether I am in it, and the groups within it. */
+  /** For each nestable group: whether the user is a direct member, and its subgroups. */
   groups: fc.array(fc.record({ isIn: fc.boolean(), inner: fc.subarray(nestable, { maxLength: 2 }) }), {
     minLength: nestable.length,
     maxLength: nestable.length,
@@ -68,7 +68,7 @@ export const worlds = fc.record({
 
 export type World = typeof worlds extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The groups that are in a world, as who is in them directly and what is nested in them. */
+/** The groups of a world with their direct members and direct subgroups. */
 export function groupsOf({ groups }: World, me: number): [number, { isMine: number[]; inner: number[] }][] {
   return nestable.map((id, index) => [
     id,
@@ -76,14 +76,14 @@ export function groupsOf({ groups }: World, me: number): [number, { isMine: numb
   ]);
 }
 
-/** By walking every way from the group, of no more steps than there are groups. */
+/** Walks all paths from the group, with at most as many steps as there are groups. */
 function amIn(world: World, group: number, steps = nestable.length): boolean {
   const found = world.groups[nestable.indexOf(group)];
   if (found === undefined || steps < 0) return false;
   return found.isIn || found.inner.some((inner) => amIn(world, inner, steps - 1));
 }
 
-/** What the channel will be; `false` for three answers that do not go together. */
+/** The channel's privacy after the change; `isKind` is `false` for an invalid combination. */
 function privacyAfter({ kind, wish }: World) {
   const before = {
     isPrivate: kind === 'shared' || kind === 'protected',
@@ -105,7 +105,7 @@ function privacyAfter({ kind, wish }: World) {
 type Rule = readonly [isBroken: boolean, says: string];
 type SettingName = 'can_subscribe_group' | 'can_create_topic_group' | 'can_delete_any_message_group';
 
-/** What a group setting says of the group that it is to be; nothing of what it is already. */
+/** The rules for a group setting's new value; none of them apply to the current value. */
 function settingRules(
   world: World,
   name: SettingName,
@@ -132,7 +132,7 @@ function settingRules(
   ];
 }
 
-/** The first sentence that a change is refused with, in the order of a table; `undefined` for one that is made. */
+/** The first error message in the order of the table; `undefined` if the change is allowed. */
 export function firstRefusal(world: World): string | undefined {
   const { role, isSubscribed, wish, realmGroups, channelGroups } = world;
   const isGuest = role === 600;
@@ -197,7 +197,7 @@ export function firstRefusal(world: World): string | undefined {
   return table.find(([isBroken]) => isBroken)?.[1];
 }
 
-/** What of a channel that nothing refuses will be another. */
+/** The fields that an allowed change sets. */
 export function expectedChange(world: World) {
   const { wish, channelGroups } = world;
   const { after } = privacyAfter(world);

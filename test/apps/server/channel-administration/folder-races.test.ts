@@ -16,7 +16,7 @@ eachPostgres((postgres) => {
   });
   afterAll(() => other.close());
 
-  it('a folder is not archived while a channel is coming into it', async () => {
+  it('a folder cannot be archived while a channel is being moved into it', async () => {
     const name = organisation.newName();
     const made = await organisation.do('owner', 'POST', 'channel_folders/create', { name });
     const folder = made.channel_folder_id as number;
@@ -26,7 +26,7 @@ eachPostgres((postgres) => {
     let archiving: Promise<Answer> | undefined;
     const moved = await whileLocked(
       db,
-      // Both get as far as telling of what they have done.
+      // Both requests proceed until they publish their events.
       (transaction) => lockExclusive(transaction, 'publishing of events'),
       () => organisation.ask('owner', 'PATCH', `streams/${channel.id}`, { folder_id: folder }),
       async () => {

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const list = async (fields: Record<string, unknown> = {}) =>
     (await organisation.do('member', 'GET', path, fields)).channel_folders as { id: number }[];
 
-  it('makes folders, each the last one, and tells everybody', async () => {
+  it('adds new folders at the end and publishes them to all clients', async () => {
     const events = await organisation.watch('guest', { event_types: '["channel_folder"]' });
     const [one, two] = [await create(undefined, '*x*'), await create()];
     const folders = (await list()).filter(({ id }) => [one.id, two.id].includes(id));
@@ -36,7 +36,7 @@ eachBackend((backend) => {
     expect(asked.map(({ body }) => body.code)).toEqual(Array(3).fill('UNAUTHORIZED_PRINCIPAL'));
   });
 
-  it('refuses bad names and one that is in use', async () => {
+  it('refuses invalid names and a name that is taken', async () => {
     const { name } = await create();
     const other = await create();
     for (const [wanted, message] of [
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect((await list({ include_archived: true })).map((folder) => folder.id)).toContain(id);
   });
 
-  it('puts folders into order, all of them', async () => {
+  it('reorders folders only if all of them are listed', async () => {
     await create();
     const order = (await list({ include_archived: true })).map(({ id }) => id).reverse();
     for (const wrong of [order.slice(1), [...order, order[0]], [...order.slice(1), 9999]]) {
@@ -84,7 +84,7 @@ eachBackend((backend) => {
   });
 
   describe('default channels', () => {
-    it('are added and removed by administrators', async () => {
+    it('can be added and removed by administrators', async () => {
       const channel = new ChannelUnderTest(organisation);
       await channel.make();
       const events = await organisation.watch('second', { event_types: '["default_streams"]' });

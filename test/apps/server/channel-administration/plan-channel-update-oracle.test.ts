@@ -19,10 +19,10 @@ import {
 } from './channel-update-oracle.js';
 
 const me = 7 as UserId;
-/** Of the organisation, what guests may have too. */
+/** The organisation permissions that guests can hold, too. */
 const realmForGuests = ['can_set_topics_policy_group'];
 
-/** Those that I have, of which guests have some. */
+/** The permissions that the user holds; guests can hold only some. */
 function heldAmong(world: World, values: Record<string, number>, forGuests: readonly string[]) {
   const groups: NestedGroups = new Map(
     groupsOf(world, me).map(([id, { isMine, inner }]) => [id, { memberIds: isMine, subgroupIds: inner }]),
@@ -94,7 +94,7 @@ function wishOf({ wish }: World): ChannelUpdateRequest {
   };
 }
 
-it('what a channel will be, and why not, is as a table of the rules in their order says', () => {
+it('the plan of a channel update matches an ordered table of the rules', () => {
   const counts = { made: 0, refused: 0 };
   const refusals = new Set<string>();
   fc.assert(
@@ -111,7 +111,7 @@ it('what a channel will be, and why not, is as a table of the rules in their ord
     }),
     { numRuns: 12_000 },
   );
-  // Were nearly everything refused, or for few reasons, the table would say little.
+  // If most updates failed, or for few reasons, the table would prove little.
   expect(counts.made).toBeGreaterThan(500);
   expect(refusals.size).toBeGreaterThan(25);
 });

@@ -25,14 +25,14 @@ eachBackend((backend) => {
     await organisation.server.settle();
   }
 
-  it('deletes what is older than the channel keeps, in all topics, and tells those who could read it', async () => {
+  it('deletes messages older than the channel’s limit in all topics, and notifies their readers', async () => {
     await channel.updated('owner', { message_retention_days: 3 });
     const { id } = await send('one', 'old');
     await send('two', 'old too');
     await pass(2);
     await send('one', 'new');
     organisation.server.now += 1.5 * day;
-    // A queue of before would have been given up as nobody used it.
+    // An older queue would have expired without a request.
     const events = await organisation.watch('second', {
       event_types: '["delete_message","stream"]',
       client_capabilities: '{"notification_settings_null":false,"bulk_message_deletion":true}',
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('keeps what the organisation keeps where the channel says nothing, and without end what is to be kept', async () => {
+  it('uses the organisation’s limit unless the channel has its own, which can be unlimited', async () => {
     const kept = new ChannelUnderTest(organisation);
     await kept.make();
     await kept.updated('owner', { message_retention_days: 'unlimited' });
@@ -62,7 +62,7 @@ eachBackend((backend) => {
     expect((await kept.messages()).map(({ content }) => content)).toEqual(['without end']);
   });
 
-  it('deletes the oldest messages of every channel, in whatever order the channels were made', async () => {
+  it('deletes the oldest messages of every channel, regardless of the creation order of channels', async () => {
     const later = new ChannelUnderTest(organisation);
     await later.make();
     for (const each of [later, channel, later]) {
@@ -74,7 +74,7 @@ eachBackend((backend) => {
     expect([await channel.messages(), await later.messages()]).toEqual([[], []]);
   });
 
-  it('deletes direct messages that are older than the organisation keeps', async () => {
+  it('deletes direct messages older than the organisation’s limit', async () => {
     const { id } = await organisation.do('member', 'POST', 'messages', {
       ...{ type: 'direct', to: [organisation.id('second')], content: 'hello' },
     });
@@ -95,7 +95,7 @@ eachBackend((backend) => {
     expect([left, copies]).toEqual([[], []]);
   });
 
-  it('deletes the old direct messages of all conversations, and keeps the new ones', async () => {
+  it('deletes the old direct messages of all conversations and keeps the new ones', async () => {
     const say = (to: 'second' | 'owner' | 'moderator', content: string) =>
       organisation.do('member', 'POST', 'messages', {
         ...{ type: 'direct', to: [organisation.id(to)], content },

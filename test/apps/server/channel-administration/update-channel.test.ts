@@ -75,7 +75,7 @@ eachBackend((backend) => {
       await channel.refuses('owner', fields, 'Invalid parameters');
     });
 
-    it('refuses to make a default channel private, or a private channel a default one', async () => {
+    it('refuses to make a default channel private, or a private channel a default channel', async () => {
       await channel.make('owner', { is_default_stream: true });
       await channel.refuses('owner', { is_private: true }, 'A default channel cannot be private.');
       await channel.updated('owner', { is_private: true, is_default_stream: false });
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       await realm({ enable_spectator_access: false });
     });
 
-    it('lets everybody begin topics where history is hidden', async () => {
+    it('requires that everyone can start topics if history is hidden', async () => {
       await channel.make('owner', { invite_only: true });
       const members = await organisation.roleGroup('members');
       await channel.refuses('owner', { can_create_topic_group: { new: members } }, 'Invalid parameters');
@@ -219,7 +219,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('refuses a name that another channel has, in any letter case and though it is archived', async () => {
+    it('refuses another channel’s name in any letter case, even if that channel is archived', async () => {
       await channel.make();
       const taken = channel.name;
       await organisation.do('member', 'DELETE', `streams/${channel.id}`);
@@ -266,7 +266,7 @@ eachBackend((backend) => {
     });
 
     it.each(['can_delete_any_message_group', 'can_delete_own_message_group'])(
-      'need a permission of their own: %s',
+      'can only be set with their own permission: %s',
       async (name) => {
         await channel.make();
         const value = { [name]: { new: await organisation.roleGroup('members') } };
@@ -276,7 +276,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('changes all of it or nothing', async () => {
+  it('changes all fields or none', async () => {
     await channel.make();
     await channel.refuses(
       'member',

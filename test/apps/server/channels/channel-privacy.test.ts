@@ -8,7 +8,7 @@ import {
   usualPrivacy,
 } from '#server/channels/channel-privacy.js';
 
-/** The four kinds of channel that there are. */
+/** The four kinds of channels. */
 const kinds: Readonly<Record<string, Privacy>> = {
   'Web-public': { isPrivate: false, isWebPublic: true, isHistoryPublic: true },
   Public: { isPrivate: false, isWebPublic: false, isHistoryPublic: true },
@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, Privacy>> = {
   'Private, protected history': { isPrivate: true, isWebPublic: false, isHistoryPublic: false },
 };
 
-/** The name of what becomes of a channel of the kind. */
+/** The kind that a channel of this kind becomes, or the error. */
 function becomes(kind: string, wish: Partial<PrivacyRequest>): string {
   const none = { isPrivate: undefined, isWebPublic: undefined, isHistoryPublic: undefined };
   try {
@@ -26,18 +26,18 @@ function becomes(kind: string, wish: Partial<PrivacyRequest>): string {
   }
 }
 
-it('a channel is public before anybody has said what it is to be', () => {
+it('a channel is public by default', () => {
   expect(usualPrivacy).toEqual(kinds.Public);
 });
 
-it('each kind of channel has its name and stays as it is where nothing is asked for', () => {
+it('each kind of channel has a name and stays as it is without a request', () => {
   for (const [name, privacy] of Object.entries(kinds)) {
     expect(privacyName(privacy)).toBe(name);
     expect(becomes(name, {})).toBe(name);
   }
 });
 
-it('a channel that becomes private hides its history, one that becomes public shows it, unless the wish says it', () => {
+it('making a channel private hides its history and making it public shows it, unless the request says otherwise', () => {
   expect(becomes('Public', { isPrivate: true })).toBe('Private, protected history');
   expect(becomes('Public', { isPrivate: true, isHistoryPublic: true })).toBe('Private, shared history');
   expect(becomes('Private, protected history', { isPrivate: false })).toBe('Public');
@@ -47,7 +47,7 @@ it('a channel that becomes private hides its history, one that becomes public sh
   expect(becomes('Web-public', { isWebPublic: false })).toBe('Public');
 });
 
-it('web-public channels are public, and public ones show their history', () => {
+it('web-public channels must be public, and public channels must share their history', () => {
   for (const [kind, wish] of [
     ['Web-public', { isPrivate: true }],
     ['Web-public', { isPrivate: true, isHistoryPublic: true }],
@@ -59,7 +59,7 @@ it('web-public channels are public, and public ones show their history', () => {
     expect(becomes(kind, wish)).toBe('Invalid parameters');
 });
 
-it('a wish asks for privacy where it names one of the three, true or false', () => {
+it('a request changes privacy if it sets one of the three flags to true or false', () => {
   const none = { isPrivate: undefined, isWebPublic: undefined, isHistoryPublic: undefined };
   expect(isPrivacyAsked(none)).toBe(false);
   for (const name of Object.keys(none))

@@ -15,7 +15,7 @@ eachBackend((backend) => {
     organisation.server.server.database.write(run);
   type Records = Record<string, unknown>[];
 
-  it('channels that are a week old tell of the messages of the last week, younger ones of none', async () => {
+  it('a channel reports its messages of the last week once it is a week old', async () => {
     const traffic = async () => {
       const { streams } = await organisation.do('member', 'GET', 'streams');
       const own = (streams as Records).filter(({ stream_id }) => ids.includes(channelId(Number(stream_id))));
@@ -50,7 +50,7 @@ eachBackend((backend) => {
     expect(await traffic()).toEqual([0, 0, 0]);
   });
 
-  it('the channels of its owner are listed for a bot that asks for them, as far as it may know of them', async () => {
+  it('a bot can list its owner’s channels, as far as the bot can see them', async () => {
     const open = await addChannel(organisation, { members: ['moderator'] });
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['moderator'] });
     await change(({ db }) =>
@@ -72,7 +72,7 @@ eachBackend((backend) => {
     expect(await listed('member', { include_owner_subscribed: true })).toEqual([]);
   });
 
-  describe('what a subscription says of notifications', () => {
+  describe('the notification settings of a subscription', () => {
     const notifications = async (capabilities: Record<string, boolean>, field = 'subscriptions') => {
       const body = await organisation.do('second', 'POST', 'register', {
         event_types: ['subscription'],
@@ -89,7 +89,7 @@ eachBackend((backend) => {
     };
     let id: ChannelId;
 
-    it('is nothing, or the settings of the user for clients that do not know of nothing', async () => {
+    it('are null by default, or the user’s settings for clients without support for null', async () => {
       ({ id } = await addChannel(organisation, { members: ['second'] }));
       const settings = { enable_stream_push_notifications: true, wildcard_mentions_notify: false };
       await organisation.do('second', 'PATCH', 'settings', settings);

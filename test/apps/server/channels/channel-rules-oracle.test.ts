@@ -22,7 +22,7 @@ const names = [
   'can_send_message_group',
   'can_subscribe_group',
 ] as const;
-/** Permissions that guests may have. */
+/** Permissions that guests can hold. */
 const forGuests: readonly string[] = ['can_remove_subscribers_group', 'can_send_message_group'];
 const groupIds = [1, 2, 3, 4, 5];
 
@@ -46,14 +46,14 @@ const world = fc.record({
 
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Whether I am in a group: tried by walking all paths of at most as many steps as there are groups. */
+/** Whether the user is in a group: walks all paths with at most as many steps as there are groups. */
 function isMember({ groups }: Pick<World, 'groups'>, id: number, steps = groupIds.length): boolean {
   const group = groups[id - 1];
   if (group === undefined || steps < 0) return false;
   return group.isIn || group.subgroups.some((inner) => isMember({ groups }, inner, steps - 1));
 }
 
-/** The rules as a table of who may do what, written without regard to how they are programmed. */
+/** The rules as a table, written independently of the implementation. */
 function expected(all: World) {
   const { role, kind, isArchived, isSubscribed, permissions, addsEverywhere } = all;
   const isGuest = role === 600;
@@ -96,7 +96,7 @@ function accessOf(all: World): ChannelAccess {
   return { actor: { id: me, role }, channel, isSubscribed, held: new Set(held) };
 }
 
-it('what somebody may do with a channel is as a table of all rules says', () => {
+it('a user’s rights in a channel match a table of all rules', () => {
   fc.assert(
     fc.property(world, (all) => {
       const access = accessOf(all);

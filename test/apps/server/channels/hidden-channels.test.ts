@@ -14,7 +14,7 @@ eachBackend((backend) => {
   });
   const strangers = ['second', 'moderator', 'guest', 'bot'] as const;
 
-  it('a private channel is in no list of those who may not know of it, and they are told of nothing in it', async () => {
+  it('a private channel is in no list of users who cannot see it, and they get no events about it', async () => {
     await channel.add('second');
     await organisation.do('second', 'DELETE', subscriptions, { subscriptions: [channel.name] });
     const events = await Promise.all(strangers.map((who) => organisation.watch(who)));
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a text that names a private channel or a topic in it looks to others as if there were none', async () => {
+  it('a link to a private channel or its topic renders like a link to a missing one for other users', async () => {
     await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const none = 'zzzz';
@@ -62,7 +62,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a private channel is as unknown as none to those who may not know of it, in all that names channels', async () => {
+  it('a request that names a private channel gets the same answer as for a missing one', async () => {
     const to = { type: 'channel', topic: 'a', content: 'a' };
     const asks = (id: number, name: string) =>
       [

@@ -27,27 +27,27 @@ eachBackend((backend) => {
   }
 
   describe('the list of channels', () => {
-    it('has public channels and those that the user is in', async () => {
+    it('has public channels and the user’s own channels', async () => {
       expect(await listed('member')).toEqual([names.open, names.closed].sort());
       expect(await listed('second')).toEqual([names.open]);
       expect(await listed('guest')).toEqual([]);
     });
 
-    it('has all that administrators may know of when they ask for it', async () => {
+    it('has all channels that administrators can see when they request them', async () => {
       expect(await listed('administrator')).toEqual([names.open]);
       expect(await listed('administrator', { include_all: true })).toHaveLength(2);
       expect(await listed('administrator', { include_can_access_content: true })).toEqual([names.open]);
       expect(await listed('member', { include_public: false, include_subscribed: false })).toEqual([]);
     });
 
-    it('says which are default channels when asked', async () => {
+    it('marks default channels on request', async () => {
       const { streams } = await organisation.do('member', 'GET', 'streams', { include_default: true });
       expect(streams).toContainEqual(expect.objectContaining({ name: names.open, is_default: false }));
     });
   });
 
   describe('a channel', () => {
-    it('is answered to those who may know of it', async () => {
+    it('is returned to users who can see it', async () => {
       const { stream } = await organisation.do('second', 'GET', `streams/${ids.open}`);
       expect(stream).toMatchObject({ stream_id: ids.open, name: names.open });
       expect((await organisation.do('owner', 'GET', `streams/${ids.closed}`)).stream).toMatchObject({
@@ -58,21 +58,21 @@ eachBackend((backend) => {
     it.each([
       ['streams/ID', {}],
       ['streams/ID/members', {}],
-    ])('is not there for others: %s', async (path) => {
+    ])('does not exist for other users: %s', async (path) => {
       for (const id of [ids.closed, 999_999]) {
         const { status, body } = await organisation.ask('second', 'GET', path.replace('ID', String(id)));
         expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Invalid channel ID']);
       }
     });
 
-    it('has no id for those who may not know of it', async () => {
+    it('has no ID for users who cannot see it', async () => {
       const { status, body } = await organisation.ask('second', 'GET', 'get_stream_id', {
         stream: names.closed,
       });
       expect([status, body.msg]).toEqual([400, `Invalid channel name '${names.closed}'`]);
     });
 
-    it('says who is in it', async () => {
+    it('lists its subscribers', async () => {
       await join('owner', names.open);
       const { subscribers } = await organisation.do('second', 'GET', `streams/${ids.open}/members`);
       expect(subscribers).toEqual([organisation.id('owner'), organisation.id('member')]);
@@ -83,7 +83,7 @@ eachBackend((backend) => {
     const register = (who: Who, fields: Record<string, unknown> = {}) =>
       organisation.do(who, 'POST', 'register', fields);
 
-    it('tells what the user is in, has left and may join', async () => {
+    it('lists the channels that the user is in, has left and can join', async () => {
       await join('second', names.open);
       await organisation.do('second', 'DELETE', 'users/me/subscriptions', { subscriptions: [names.open] });
       const of = async (who: Who, field: string) => {
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(await of('second', 'streams')).toEqual([expect.objectContaining({ stream_id: ids.open })]);
     });
 
-    it('has subscribers only for those who ask', async () => {
+    it('has subscribers only on request', async () => {
       const { subscriptions } = await register('member');
       expect(subscriptions).not.toContainEqual(expect.objectContaining({ subscribers: expect.anything() }));
       const partial = await register('member', { include_subscribers: 'partial' });
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('has folders and default channels, of which guests learn nothing', async () => {
+    it('has folders and default channels, which are hidden from guests', async () => {
       await join('owner', organisation.newName(), { is_default_stream: true });
       const { channel_folders: folders, realm_default_streams: defaults } = await register('member');
       expect(folders).toEqual([]);
@@ -116,7 +116,7 @@ eachBackend((backend) => {
       expect((await register('guest')).realm_default_streams).toEqual([]);
     });
 
-    it('names the system bots, who are nobody else’s users', async () => {
+    it('lists the system bots, which are not users of the organisation', async () => {
       const { cross_realm_bots: bots } = await register('member');
       expect(bots).toEqual([
         expect.objectContaining({ full_name: 'Notification Bot', is_system_bot: true, is_bot: true }),
@@ -132,7 +132,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('puts new users into the default channels', async () => {
+  it('new users are subscribed to the default channels', async () => {
     const name = organisation.newName();
     await join('owner', name, { is_default_stream: true });
     const account = await organisation.server.addAccount('newcomer@example.com', { role: roles.member });

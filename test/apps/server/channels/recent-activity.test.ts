@@ -35,7 +35,7 @@ eachBackend((backend) => {
     organisation.do('member', 'POST', 'messages', { type: 'channel', to, topic: 'a', content: 'a' });
 
   describe('a channel without messages for 180 days', () => {
-    it('is active again with the first message, and whoever may know of it is told once', async () => {
+    it('becomes active with the first message, and clients that can see it get one event', async () => {
       const channel = await addDormant();
       expect(await isActive(channel.id)).toBe(false);
       const [own, others, guests] = [await watch('member'), await watch('second'), await watch('guest')];
@@ -47,7 +47,7 @@ eachBackend((backend) => {
       expect(await isActive(channel.id)).toBe(true);
     });
 
-    it('tells nobody who may not know of it', async () => {
+    it('publishes no event to clients that cannot see it', async () => {
       const channel = await addDormant(true);
       const [own, others] = [await watch('member'), await watch('second')];
       await send(channel.id);
@@ -58,7 +58,7 @@ eachBackend((backend) => {
     it.each([
       [60, true],
       [181 * 24 * 60 * 60, false],
-    ])('is active again by a message of %i seconds that moves there: %s', async (ageSeconds, isAwake) => {
+    ])('becomes active when a message of age %i s moves there: %s', async (ageSeconds, isAwake) => {
       const channel = await addDormant();
       const from = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id, ageSeconds });
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a new channel counts as active', async () => {
+  it('a new channel is active', async () => {
     const channel = await addChannel(organisation, { members: ['member'] });
     expect(await isActive(channel.id)).toBe(true);
     const own = await watch('member');

@@ -32,7 +32,7 @@ eachBackend((backend) => {
     return (messages as { content: string; flags: string[] }[])[0];
   };
 
-  it('a notice with words of a user names no channel that this user cannot read', async () => {
+  it('a notice that quotes a user does not link channels that this user cannot read', async () => {
     await post(organisation, { by: 'owner', channelId: secret.id, topic: 'budget' });
     await open.updated('member', { description: `#**${secret.name}>budget** and #**${open.name}**` });
     const { content } = (await newest()) ?? { content: '' };
@@ -40,12 +40,12 @@ eachBackend((backend) => {
     expect(content).not.toContain(`data-stream-id="${secret.id}"`);
   });
 
-  it('a notice with words of a user mentions nobody', async () => {
+  it('a notice that quotes a user mentions no user', async () => {
     await open.updated('member', { new_name: `${open.name} @**all**` });
     expect((await newest())?.flags).toEqual([]);
   });
 
-  it('a guest who may not see everybody cannot find out by names who there is', async () => {
+  it('a guest who cannot see all users cannot find them by guessing names', async () => {
     await open.add('guest');
     await organisation.do('owner', 'PATCH', 'realm', {
       can_access_all_users_group: { new: await organisation.roleGroup('members') },
@@ -68,7 +68,7 @@ eachBackend((backend) => {
     expect((await found('member@example.com')).status).toBe(200);
   });
 
-  it('who has muted a topic of a channel that was left learns no new name of it', async () => {
+  it('a user who muted a topic and left its private channel gets no events about it', async () => {
     await secret.add('second');
     await organisation.do('second', 'POST', 'user_topics', {
       ...{ stream_id: secret.id, topic: 'budget', visibility_policy: 1 },
@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(JSON.stringify(await told())).toContain('lunch');
   });
 
-  it('texts in JSON that no database keeps are refused by name', async () => {
+  it('JSON strings that a database cannot store are refused by name', async () => {
     for (const entry of ['"name":"a\\u0000"', '"name":"a\\ud800"', '"name":"a","__proto__":{}']) {
       const { status, body } = await organisation.ask('member', 'POST', 'users/me/subscriptions', {
         subscriptions: `[{${entry}}]`,
@@ -94,7 +94,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('so many may be put into so many channels at once, and no more', async () => {
+  it('a request can create at most 10,000 subscriptions', async () => {
     const { db } = organisation.server.server.database;
     const people = Array.from({ length: 101 }, (_, index) => `many${index}-${open.id}@example.com`);
     const rows = people.map((email) => ({
@@ -108,7 +108,7 @@ eachBackend((backend) => {
     expect([status, body.msg]).toEqual([400, 'At most 10000 subscriptions can be made at once']);
   });
 
-  it('a message of the greatest length can be edited, whatever it is written in', async () => {
+  it('a message of maximum length can be edited in any script', async () => {
     const [id = 0] = await post(organisation, { channelId: open.id });
     await organisation.do('member', 'PATCH', `messages/${id}`, { content: '漢'.repeat(10_000) });
     expect((await newest())?.content).toContain('漢漢');
