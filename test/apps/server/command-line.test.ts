@@ -21,7 +21,7 @@ function account(added: Record<string, unknown>): Account {
 const statusOf = async (who: Account) => (await test.ask(who, 'POST', 'register')).status;
 
 describe('users add', () => {
-  it('makes a user beside the running server, who may ask at once with the key that is printed', async () => {
+  it('adds a user while the server runs, and the printed key works at once', async () => {
     const added = await runJson('users add --email Ada@Example.com --name Ada --role owner');
     expect(added).toEqual({
       user_id: expect.any(Number),
@@ -42,11 +42,11 @@ describe('users add', () => {
     ['moderator', 300],
     ['member', 400],
     ['guest', 600],
-  ])('gives the role %s as the number %i', async (role, number) => {
+  ])('stores the role %s as %i', async (role, number) => {
     expect((await runJson(`users add --email a@example.com --role ${role}`)).role).toBe(number);
   });
 
-  it('makes bots, which belong to a user', async () => {
+  it('adds bots, which belong to a user', async () => {
     const owner = await runJson('users add --email ada@example.com');
     const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
     expect(bot).toMatchObject({ is_bot: true, bot_owner_id: owner.user_id, role: 400 });
@@ -72,7 +72,7 @@ describe('users add', () => {
     ],
     ['users add --email a@example.com --role king', 'king', 2],
     ['users add', '--email', 2],
-  ])('says what is wrong with %s, and changes nothing', async (command, sentence, status = 1) => {
+  ])('explains what is wrong with %s, and changes nothing', async (command, sentence, status = 1) => {
     await runJson('users add --email ada@example.com');
     const { code, printed, said } = await run(command);
     expect([code, printed]).toEqual([status, '']);
@@ -82,7 +82,7 @@ describe('users add', () => {
 });
 
 describe('users list', () => {
-  it('shows everybody without keys, for people and for machines', async () => {
+  it('shows all users without keys, as text and as JSON', async () => {
     const ada = await runJson('users add --email ada@example.com --role guest');
     await runJson('users add --email bot@example.com --bot');
     const { users } = await runJson('users list');
@@ -98,7 +98,7 @@ describe('users list', () => {
 });
 
 describe('users set', () => {
-  it('lets an owner change the addresses of others, and no longer', async () => {
+  it('grants and revokes the right to change the addresses of other users', async () => {
     const owner = account(await runJson('users add --email ada@example.com --role owner'));
     const other = await test.addAccount('bob@example.com');
     const change = async (email: string) =>
@@ -113,7 +113,7 @@ describe('users set', () => {
     expect(await change('c@example.com')).toBe(400);
   });
 
-  it('refuses an unknown user, and says what can be set when nothing is', async () => {
+  it('refuses an unknown user, and lists the options when none is given', async () => {
     const unknown = await run('users set eve@example.com --can-change-user-emails yes');
     expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no user with the address')]);
     const nothing = await run('users set ada@example.com');
@@ -125,7 +125,7 @@ describe('users set-password', () => {
   const signIn = (username: string, password: string) =>
     test.ask(undefined, 'POST', 'fetch_api_key', { username, password });
 
-  it('lets a user sign in with what is typed, which is shown nowhere', async () => {
+  it('lets a user sign in with the typed password, which is never shown', async () => {
     const { user_id } = await runJson('users add --email ada@example.com');
     const { code, printed, said } = await run(
       'users set-password ADA@example.com',
@@ -162,7 +162,7 @@ describe('users set-password', () => {
 });
 
 describe('users rotate-key, deactivate and reactivate', () => {
-  it('ask before they act, and do nothing when the answer is no or there is nobody to ask', async () => {
+  it('ask for confirmation, and do nothing when the answer is no or there is no terminal', async () => {
     const ada = account(await runJson('users add --email ada@example.com'));
     for (const command of ['rotate-key', 'deactivate']) {
       for (const answer of [false, undefined]) {
@@ -176,14 +176,14 @@ describe('users rotate-key, deactivate and reactivate', () => {
     expect(await statusOf(ada)).toBe(401);
   });
 
-  it('say so when there is no such user', async () => {
+  it('report an unknown user', async () => {
     for (const command of ['rotate-key', 'deactivate']) {
       const { code, said } = await run(`users ${command} nobody@example.com --yes`);
       expect([code, said]).toEqual([1, expect.stringContaining('There is no user')]);
     }
   });
 
-  it('a new key replaces the old one and removes the devices, also one that is being forwarded', async () => {
+  it('a new key replaces the old one and removes all devices, even one that is being forwarded', async () => {
     const old = await runJson('users add --email ada@example.com');
     test.relay.next(registered(1), { status: 503 });
     test.relay.otherwise(registered(2));
@@ -203,7 +203,7 @@ describe('users rotate-key, deactivate and reactivate', () => {
     expect(await test.pushDevices(account(rotated))).toEqual({});
   });
 
-  it('a deactivated user is as good as unknown, with its devices, queues and bots, and its address is free', async () => {
+  it('a deactivated user loses its devices, queues and bots, and its address is free again', async () => {
     const ada = await runJson('users add --email ada@example.com');
     const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
     test.relay.otherwise(registered(1));
@@ -229,7 +229,7 @@ describe('users rotate-key, deactivate and reactivate', () => {
 });
 
 describe('users reactivate', () => {
-  it('gives a user back what it was, and a key in place of the old one', async () => {
+  it('restores a user as it was, with a new key', async () => {
     const ada = await runJson('users add --email ada@example.com --name Ada');
     await runJson('users remove ada@example.com --yes');
     const back = await runJson('users reactivate ADA@example.com');
@@ -237,7 +237,7 @@ describe('users reactivate', () => {
     expect([await statusOf(account(ada)), await statusOf(account(back))]).toEqual([401, 200]);
   });
 
-  it('says whom it does not know, and whose address another has now', async () => {
+  it('reports an unknown user, and an address that another user has taken', async () => {
     const unknown = await run('users reactivate nobody@example.com');
     expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no deactivated user')]);
     await runJson('users add --email ada@example.com');
@@ -247,7 +247,7 @@ describe('users reactivate', () => {
     expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('Another user has the e-mail')]);
   });
 
-  it('the only owner stays', async () => {
+  it('the only owner cannot be deactivated', async () => {
     await runJson('users add --email owner@example.com --role owner');
     const refused = await run('users deactivate owner@example.com --yes');
     expect([refused.code, refused.said]).toEqual([1, expect.stringContaining('only organization owner')]);
@@ -255,7 +255,7 @@ describe('users reactivate', () => {
 });
 
 describe('realm show', () => {
-  it('prints the UUID that was made with the database and never changes', async () => {
+  it('prints the UUID of the database, which never changes', async () => {
     const { realm_uuid: uuid, ...rest } = await runJson('realm show');
     expect(uuid).toBe(test.server.realmUuid);
     expect(uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -268,12 +268,12 @@ describe('realm show', () => {
 });
 
 describe('push status', () => {
-  it('says that no relay is configured, and what to set', async () => {
+  it('reports that no relay is configured, and what to set', async () => {
     expect(await runJson('push status')).toMatchObject({ configured: false, state: 'not-configured' });
     expect((await run('push status')).printed).toContain('SERVER_RELAY_URL');
   });
 
-  it('tells what the serving process found', async () => {
+  it('reports what the running server found', async () => {
     const ada = account(await runJson('users add --email ada@example.com'));
     test.relay.otherwise(refused(403, 'MISSING_REMOTE_REALM', 'Organization not registered'));
     await test.register(ada, testPhone('1').fields);
@@ -286,8 +286,8 @@ describe('push status', () => {
   });
 });
 
-describe('a wrong command', () => {
-  it('ends with 2 and a hint', async () => {
+describe('an unknown command', () => {
+  it('exits with code 2 and a hint', async () => {
     expect(await run('users frobnicate')).toMatchObject({
       code: 2,
       said: expect.stringContaining('frobnicate'),

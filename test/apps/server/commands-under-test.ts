@@ -12,9 +12,9 @@ interface Result {
   readonly asked: readonly string[];
 }
 
-/** Commands beside a running server. */
+/** Runs commands while a server runs. */
 export function commandsUnderTest(server: () => ServerUnderTest) {
-  /** Types a command; `answer` is what a person at a terminal says to a question, `typed` what it types unseen. */
+  /** Runs a command; `answer` is the reply to a confirmation prompt, `typed` the input of a hidden prompt. */
   async function run(command: string, answer?: boolean, typed = ''): Promise<Result> {
     const [printed, said, asked]: [string[], string[], string[]] = [[], [], []];
     const terminal: Terminal = {

@@ -21,14 +21,14 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-/** The configuration with its secret open, to be compared. */
+/** The configuration with its secret revealed, for comparison. */
 function read(environment: Record<string, string>) {
   const configuration = readServerEnvironment(environment);
   return { ...configuration, databaseUrl: configuration.databaseUrl.reveal() };
 }
 
 describe('the server’s environment', () => {
-  it('needs nothing: it listens on loopback, keeps a file here and has no relay', () => {
+  it('has defaults: loopback, a database file in the current folder and no relay', () => {
     expect(read({ PATH: '/bin' })).toEqual({
       host: '127.0.0.1',
       port: 8310,
@@ -45,7 +45,7 @@ describe('the server’s environment', () => {
     });
   });
 
-  it('sets everything', () => {
+  it('sets every option', () => {
     const environment = {
       SERVER_HOST: '::1',
       SERVER_PORT: '9000',
@@ -122,7 +122,7 @@ describe('the server’s environment', () => {
     });
   });
 
-  it('keeps uploaded files beside the database, or where it is said', () => {
+  it('keeps uploaded files next to the database or in the configured store', () => {
     const storeOf = (environment: Record<string, string>) => readServerEnvironment(environment).uploads.store;
     const database = { SERVER_DATABASE: 'sqlite:/var/lib/waxwing/server.sqlite' };
     expect(storeOf(database)).toEqual({ kind: 'disk', folder: '/var/lib/waxwing/uploads' });
@@ -143,7 +143,7 @@ describe('the server’s environment', () => {
     ]);
   });
 
-  it('never shows the password of the database when the configuration is printed', () => {
+  it('never prints the database password', () => {
     const environment = { SERVER_DATABASE: 'postgres://waxwing:hidden@db.example.com/chat' };
     const configuration = readServerEnvironment(environment);
     for (const printed of [inspect(configuration), JSON.stringify(configuration)]) {
@@ -171,16 +171,16 @@ describe('the server’s environment', () => {
     }
   });
 
-  it('is refused with an allowance of registrations that lets nobody register', () => {
+  it('is refused with a registration limit of zero', () => {
     expect(problemsOf({ SERVER_REGISTRATIONS_PER_HOUR: '0' })).toEqual([
       expect.stringContaining('from 1 to 100000'),
     ]);
   });
 
-  it('is refused when one user may have more requests than all together', () => {
+  it('is refused when one user may have more requests in flight than all users together', () => {
     const inFlight = { SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '99' };
     const problem = expect.stringMatching(/^SERVER_MAXIMUM_REQUESTS_PER_USER is more .*REQUESTS_IN_FLIGHT/);
-    // A hundred where nothing is said.
+    // The default is 100.
     expect(problemsOf(inFlight)).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '100' })).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '99' })).toEqual([]);
@@ -190,7 +190,7 @@ describe('the server’s environment', () => {
     ['SERVER_RELAY_URL', 'https://push.example.com'],
     ['SERVER_RELAY_SERVER_ID', serverId],
     ['SERVER_RELAY_SERVER_KEY_FILE', '/run/key'],
-  ])('is refused when of the relay only %s is set', (name, value) => {
+  ])('is refused when %s is the only relay option', (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining('by halves')]);
   });
 });
@@ -202,7 +202,7 @@ describe('the address of the relay', () => {
   });
 
   it.each(['http://push.example.com', 'http://10.0.0.7:8320', 'http://localhost.example.com'])(
-    'is refused as plain http to another machine, such as %s, unless that is allowed',
+    'is refused for plain http to another machine, such as %s, unless allowed',
     (url) => {
       expect(problemsOf(relayAt(url))).toEqual([
         expect.stringMatching(
@@ -214,11 +214,11 @@ describe('the address of the relay', () => {
   );
 
   it.each(['https://push.example.com', 'http://localhost:8320', 'http://127.0.0.2:1', 'http://[::1]:8320'])(
-    'is taken as %s',
+    'can be %s',
     (url) => expect(problemsOf(relayAt(url))).toEqual([]),
   );
 
-  it('is allowed in plain http by on and off alone', () => {
+  it('takes only on and off for the option that allows plain http', () => {
     expect(problemsOf({ SERVER_RELAY_PLAIN_HTTP: 'yes' })).toEqual([
       expect.stringContaining('SERVER_RELAY_PLAIN_HTTP is "yes"'),
     ]);
@@ -247,13 +247,13 @@ describe('starting the server', () => {
   it.each([
     ['warns', {}, [expect.objectContaining({ msg: expect.stringContaining('SERVER_REALM_URL is not set') })]],
     ['says nothing', { SERVER_REALM_URL: 'https://chat.example.com' }, []],
-  ])('%s of the organisation’s URL where the environment is %j', async (_, environment, warnings) => {
+  ])('%s about the organisation’s URL when the environment is %j', async (_, environment, warnings) => {
     const server = await start(environment);
     await server.close();
     expect(memoryLog.lines().filter(({ level }) => level === 'warn' || level === 40)).toEqual(warnings);
   });
 
-  it('answers on its port, with its health, and with metrics where they are wanted', async () => {
+  it('serves requests and health on its port, and metrics on theirs if enabled', async () => {
     const server = await start({ SERVER_METRICS_PORT: '0' });
     const ready = await fetch(`${server.url}/health/ready`);
     expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { database: 'ok' } }]);
@@ -268,7 +268,7 @@ describe('starting the server', () => {
     await server.close();
   });
 
-  it('fails when the key file lets others read it, or is not there', async () => {
+  it('fails when other users can read the key file, or it is missing', async () => {
     const keyFile = join(folder, 'key');
     const relay = { SERVER_RELAY_URL: 'http://127.0.0.1:1', SERVER_RELAY_SERVER_ID: serverId };
     const environment = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: keyFile };
@@ -280,7 +280,7 @@ describe('starting the server', () => {
     await expect(start(empty)).rejects.toThrow('holds no key');
   });
 
-  it('fails when the port is taken, and lets go of the database', async () => {
+  it('fails when the port is taken, and closes the database', async () => {
     const taken = createTcpServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };

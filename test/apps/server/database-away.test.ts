@@ -9,10 +9,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Jobs are looked for, and signals sent again, each second. */
+/** The server polls for jobs and resends signals every second. */
 const manyTries = 6;
 
-/** Takes so many connections and ends each at once; gives what ends it. */
+/** Accepts and closes at least `count` connections; returns a function that stops listening. */
 async function turnAway(port: number, count: number): Promise<() => Promise<unknown>> {
   let tries = 0;
   const server = createServer((socket) => {
@@ -24,9 +24,9 @@ async function turnAway(port: number, count: number): Promise<() => Promise<unkn
   return () => new Promise((resolve) => server.close(resolve));
 }
 
-describe('while its database is away', () => {
+describe('while the database is unreachable', () => {
   eachPostgres((backend) => {
-    it('a server says so once, however long jobs and signals wait, and once that it is back', async () => {
+    it('a server logs the outage once, however long jobs and signals wait, and the recovery once', async () => {
       const url = new URL(await backend.freshUrl());
       const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
       await proxy.open();

@@ -18,7 +18,7 @@ describe('an event queue', () => {
   it.each([
     ['a hundred types and one', Array(101).fill('message')],
     ['a type of a hundred letters and one', ['m'.repeat(101)]],
-  ])('is not made for %s', async (_name, types) => {
+  ])('is not created for %s', async (_name, types) => {
     const { status, body } = await test.ask(ada, 'POST', 'register', { event_types: JSON.stringify(types) });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.msg).toContain('event_types');
@@ -26,14 +26,14 @@ describe('an event queue', () => {
     expect(await queues.execute()).toEqual([]);
   });
 
-  it('is made for a hundred types of a hundred letters', async () => {
+  it('is created for 100 types of 100 characters', async () => {
     const types = Array(100).fill('m'.repeat(100));
     expect((await test.ask(ada, 'POST', 'register', { event_types: JSON.stringify(types) })).status).toBe(
       200,
     );
   });
 
-  it('takes no acknowledgement of events that have not happened, which would be lost when they do', async () => {
+  it('refuses to acknowledge future events, which would be lost otherwise', async () => {
     const queue = await newQueue();
     const ahead = { queue_id: queue, last_event_id: '5', dont_block: 'true' };
     const { status, body } = await test.ask(ada, 'GET', 'events', ahead);
@@ -44,7 +44,7 @@ describe('an event queue', () => {
     expect(next.body.events).toMatchObject([{ id: 0, type: 'push_device' }]);
   });
 
-  it('never takes back what was acknowledged, though an older request comes late', async () => {
+  it('never reverts an acknowledgement when an older request arrives late', async () => {
     const queue = await newQueue();
     const { database } = test.server;
     for (const eventId of [5, 3]) {

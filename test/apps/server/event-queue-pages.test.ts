@@ -7,7 +7,7 @@ import { sharedOrganisation } from './organisation-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  /** How many events each answer has, and what is in all of them. */
+  /** The number of events in each response, and the texts of all events. */
   async function pagesOf(texts: readonly string[]) {
     const { queue_id } = await organisation.do('member', 'POST', 'register', { event_types: ['told'] });
     const publish = createPublisher({ notify: async () => undefined }, () => organisation.server.now);
@@ -32,7 +32,7 @@ eachBackend((backend) => {
     }
   }
 
-  it('come in pages, of which none is too long and nothing is missing', async () => {
+  it('events come in pages of bounded size, and none is missing', async () => {
     const many = Array.from({ length: 900 }, (_, index) => `text ${index}`);
     expect(await pagesOf(many)).toEqual({ pages: [500, 400], told: many });
     const long = Array.from({ length: 5 }, (_, index) => `${index}`.repeat(400 * 1024));

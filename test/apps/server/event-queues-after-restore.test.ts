@@ -52,7 +52,7 @@ eachBackend((backend) => {
     await test.boot();
   }
 
-  /** Copies the event queues; the answer starts the server on that copy, as after a restored backup. */
+  /** Backs up the event queues; returns a function that restores the backup and restarts the server. */
   async function backUp(): Promise<() => Promise<void>> {
     const copies = new Map<string, object[]>();
     for (const table of tables) {
@@ -70,8 +70,8 @@ eachBackend((backend) => {
     };
   }
 
-  describe('An event queue after a restored database', () => {
-    it('ends for a client that is ahead of it, whatever arrived before the client asks', async () => {
+  describe('an event queue after a database restore', () => {
+    it('ends for a client that is ahead of it, whatever arrived before the client polls', async () => {
       const queue = await newQueue();
       await makeEvents(1);
       const restore = await backUp();
@@ -83,7 +83,7 @@ eachBackend((backend) => {
       expect(await poll(queue, 2, false)).toEqual(ended);
     });
 
-    it('ends for a client that asks before anything else happens', async () => {
+    it('ends for a client that polls before any other event', async () => {
       const queue = await newQueue();
       const restore = await backUp();
       await makeEvents(1);
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect(await poll(queue, 0)).toEqual(ended);
     });
 
-    it('ends for a client that slept through further starts of the server', async () => {
+    it('ends for a client that was offline during further restarts', async () => {
       const queue = await newQueue();
       const restore = await backUp();
       await makeEvents(1);
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       expect(await poll(queue, 0)).toEqual(ended);
     });
 
-    it('goes on for a client that is not ahead of it, with every event', async () => {
+    it('continues without gaps for a client that is not ahead of it', async () => {
       const queue = await newQueue();
       await makeEvents(2);
       expect(idsOf(await poll(queue, -1))).toEqual([0, 1]);
@@ -119,8 +119,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('An event queue at an ordinary start of a server', () => {
-    it('goes on for a client that has all of it', async () => {
+  describe('an event queue after an ordinary restart', () => {
+    it('continues for a client that has all its events', async () => {
       const queue = await newQueue();
       await makeEvents(2);
       expect(idsOf(await poll(queue, -1))).toEqual([0, 1]);
@@ -138,7 +138,7 @@ eachBackend((backend) => {
       ['events without a signal', 'timed-out', 1],
       ['a heartbeat', 'timed-out', 0],
     ] as const)(
-      'goes on for a client that another process answers with %s meanwhile',
+      'continues for a client that got %s from another process meanwhile',
       async (_, end, count) => {
         const queue = await newQueue();
         vi.spyOn(QueueListener.prototype, 'wait').mockImplementationOnce(async () => {
@@ -151,7 +151,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('goes on for a client that is answered without waiting', async () => {
+    it('continues for a client that is answered without waiting', async () => {
       const queue = await newQueue();
       await noteServerStart(test.server.database);
       await makeEvents(1);

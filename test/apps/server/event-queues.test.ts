@@ -62,7 +62,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('tells of the fetched types alone, which are those of the queue where none are named', async () => {
+    it('returns the state of the fetched types only, by default those of the queue', async () => {
       const tell = async (fields: Record<string, string>) =>
         Object.keys((await test.ask(ada, 'POST', 'register', fields)).body);
       const always = ['queue_id', 'zulip_feature_level', 'user_id', 'event_queue_longpoll_timeout_seconds'];
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(none.sort()).toEqual([...always, ...versions, 'last_event_id', 'msg', 'result'].sort());
     });
 
-    it('gives up the queue that was used longest ago when a user has fifty', async () => {
+    it('evicts the least recently used queue when a user has fifty', async () => {
       const first = await newQueue();
       test.now += 1;
       const second = await newQueue();
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect((await poll(second, -1)).status).toBe(200);
     });
 
-    it('gives up none for what another user has', async () => {
+    it('evicts no queue because of another user’s queues', async () => {
       const first = await newQueue();
       const bob = await test.addAccount('bob@example.com');
       test.now += 1;
@@ -165,7 +165,7 @@ eachBackend((backend) => {
       expect((await test.ask(ada, 'DELETE', 'events')).body.var_name).toBe('queue_id');
     });
 
-    it('lives on through a restart of the server, with its events', async () => {
+    it('survives a restart of the server, with its events', async () => {
       const queue = await newQueue();
       await makeEvent('1');
       await test.stop();
@@ -174,7 +174,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(queue, -1))).toEqual(['1', '2']);
     });
 
-    it('is gone when nobody used it for ten minutes, and stays while somebody does', async () => {
+    it('expires ten minutes after its last request, and stays while a client polls it', async () => {
       const [used, idle] = [await newQueue(), await newQueue()];
       for (let minutes = 0; minutes < 12; minutes += 3) {
         test.now += 3 * 60_000;
@@ -187,7 +187,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(used, -1))).toEqual(['1']);
     });
 
-    it('is given up when a thousand events wait in it', async () => {
+    it('is evicted when it holds a thousand pending events', async () => {
       const queue = await newQueue();
       await test.server.database.db
         .updateTable('event_queues')
@@ -202,7 +202,7 @@ eachBackend((backend) => {
   });
 
   describe('a long poll', () => {
-    it('answers as soon as there is an event', async () => {
+    it('ends as soon as there is an event', async () => {
       await test.stop();
       await test.relay.close();
       const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 60 });
@@ -215,7 +215,7 @@ eachBackend((backend) => {
       test = await ServerUnderTest.start();
     });
 
-    it('ends with a heartbeat whose id grows, and which can be acknowledged', async () => {
+    it('ends with a heartbeat, which has the next ID and can be acknowledged', async () => {
       const queue = await newQueue();
       const first = await poll(queue, -1, false);
       expect(first.body).toEqual({
@@ -229,7 +229,7 @@ eachBackend((backend) => {
       expect((await poll(queue, 1, false)).body.events).toMatchObject([{ id: 2, type: 'push_device' }]);
     });
 
-    it('ends with what it was not told of, before the heartbeat that acknowledges it', async () => {
+    it('ends with events whose signal was lost, before a heartbeat could acknowledge them', async () => {
       await test.stop();
       await test.relay.close();
       const patient = await ServerUnderTest.start({ databaseUrl });
@@ -242,7 +242,7 @@ eachBackend((backend) => {
       );
       const answer = patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
       await expect.poll(() => waits.mock.calls).toHaveLength(1);
-      // As another process leaves it that is killed after the commit, before it tells the others.
+      // Simulates another process that dies after its commit and before its signal.
       await patient.server.database.write(async ({ db }) => {
         await db
           .updateTable('event_queues')
@@ -262,7 +262,7 @@ eachBackend((backend) => {
       test = await ServerUnderTest.start();
     });
 
-    it('ends when its queue is deleted, when a newer one takes its place, and when the server closes', async () => {
+    it('ends when its queue is deleted, when a newer poll replaces it, and when the server shuts down', async () => {
       await test.stop();
       await test.relay.close();
       const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 60 });

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('a long poll goes on while another user names its queue, who is refused', async () => {
+it('a long poll continues when another user’s request for its queue is refused', async () => {
   const test = await ServerUnderTest.start({ longPollTimeoutSeconds: 60 });
   const [ada, bert] = [await test.addAccount('ada@example.com'), await test.addAccount('bert@example.com')];
   const queue = String((await test.ask(ada, 'POST', 'register')).body.queue_id);

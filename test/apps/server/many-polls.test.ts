@@ -27,7 +27,7 @@ async function requestsInFlight(): Promise<number> {
 }
 
 describe('a user with many polls', () => {
-  it('on one queue has one at a time: a newer one ends the older and takes its place', async () => {
+  it('has one poll per queue at a time: a newer poll ends the older one', async () => {
     const queue = await newQueue(ada);
     const polls = Array.from({ length: 50 }, () => poll(ada, queue));
     const answers = await Promise.all(polls.slice(0, -1));
@@ -40,7 +40,7 @@ describe('a user with many polls', () => {
     expect((await polls.at(-1))?.body.events).toEqual([]);
   });
 
-  it('on many queues is refused one too many, and others are not', async () => {
+  it('is refused at the limit of polls on several queues, while other users are not', async () => {
     const queues = [await newQueue(ada), await newQueue(ada), await newQueue(ada), await newQueue(ada)];
     const [last = '', ...waiting] = queues.reverse();
     const polls = waiting.map((queue) => poll(ada, queue));
@@ -61,7 +61,7 @@ describe('a user with many polls', () => {
     for (const answer of await Promise.all(polls)) expect(answer.body.events).toEqual([]);
   });
 
-  it('is not kept from looking into a queue on which it waits', async () => {
+  it('can still read a queue without waiting while a poll waits on it', async () => {
     const queue = await newQueue(ada);
     const waiting = poll(ada, queue);
     await expect.poll(requestsInFlight).toBe(1);

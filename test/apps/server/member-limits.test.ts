@@ -28,7 +28,7 @@ function expectLimited({ status, body, headers }: Answer, seconds: number): void
 
 eachBackend((backend) => {
   describe('the registrations of one user', () => {
-    it('are as many at once as are allowed in an hour, and then one more after each part of it, across a restart', async () => {
+    it('can use the hourly limit at once, then refill one at a time, across a restart', async () => {
       const test = await start(await backend.freshUrl(), 3);
       const ada = await test.addAccount('ada@example.com');
       const bob = await test.addAccount('bob@example.com');
@@ -44,13 +44,13 @@ eachBackend((backend) => {
       test.now += 1;
       expect((await register('4')).status).toBe(200);
       expectLimited(await register('5'), 1200);
-      // More than all of it is saved up by nobody.
+      // A user cannot save up more than the limit.
       test.now += 5 * 3_600_000;
       for (const id of ['5', '6', '7']) expect((await register(id)).status).toBe(200);
       expectLimited(await register('8'), 1200);
     });
 
-    it('are not those that change nothing, of which a phone may send as many as it likes; one that failed counts again', async () => {
+    it('do not count if they change nothing; retrying a failed one counts', async () => {
       const test = await start(await backend.freshUrl(), 2);
       const ada = await test.addAccount('ada@example.com');
       const phone = testPhone('1');
@@ -70,7 +70,7 @@ eachBackend((backend) => {
       expect(test.relay.requests).toHaveLength(2);
     });
 
-    it('are refused to nobody for what was written before the clock was set back', async () => {
+    it('are not refused because of records from before the clock was set back', async () => {
       const test = await start(await backend.freshUrl(), 1);
       const ada = await test.addAccount('ada@example.com');
       await test.register(ada, testPhone('1').fields);
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expectLimited(await test.register(ada, testPhone('1').fields), 3600);
     });
 
-    it('leave nothing behind once all may be made again', async () => {
+    it('leave no rows behind once the limit is fully refilled', async () => {
       const test = await start(await backend.freshUrl(), 2);
       const ada = await test.addAccount('ada@example.com');
       await test.register(ada, testPhone('1').fields);
@@ -99,7 +99,7 @@ eachBackend((backend) => {
 describe('a registration that cannot be stored', () => {
   const backend = sqliteBackend();
 
-  it('uses nothing of what its user is allowed', async () => {
+  it('does not count toward its user’s limit', async () => {
     const test = await start(await backend.freshUrl(), 1);
     const ada = await test.addAccount('ada@example.com');
     await test.settle();
@@ -129,9 +129,8 @@ describe('two servers on one database', () => {
     }
 
     /**
-     * Has every account ask both servers at once, again where it is told that another request is under way; the
-     * statuses that each was answered. Each server is asked in another order, in which transactions that wait for each
-     * other would be found.
+     * Sends requests from every account to both servers at once; retries those that got "another request is in flight".
+     * Returns the statuses for each account. The order differs between the servers, so that deadlocks would show.
      */
     function flood(
       accounts: readonly Account[],
@@ -156,7 +155,7 @@ describe('two servers on one database', () => {
     const register = (server: ServerUnderTest, account: Account, index: number) =>
       server.register(account, testPhone(String(index)).fields);
 
-    /** Transactions that wait for each other do so for a second, and then one is done again. */
+    /** PostgreSQL detects a deadlock after a second, and the server retries that transaction. */
     async function expectNoDeadlocks(): Promise<void> {
       const { rows } = await sql<{ deadlocks: number }>`
         select deadlocks from pg_stat_database where datname = current_database()`.execute(
@@ -165,14 +164,14 @@ describe('two servers on one database', () => {
       expect(rows).toEqual([{ deadlocks: 0 }]);
     }
 
-    it('allow a user together as many registrations as one of them, and hold up nobody', async () => {
+    it('share one registration limit per user, without deadlocks', async () => {
       const accounts = await startTwo(5);
       const each = [...Array(5).fill(200), ...Array(9).fill(429)];
       expect(await flood(accounts, 14, register)).toEqual(accounts.map(() => each));
       await expectNoDeadlocks();
     });
 
-    it('let a user have a thousand devices and not one more', async () => {
+    it('share the limit of a thousand devices per user', async () => {
       const [ada] = await startTwo(1000);
       if (ada === undefined) throw new Error('nobody is there');
       const row = { user_id: ada.userId, generation: 1, registration_hash: '', changed_at: 0 };
@@ -186,7 +185,7 @@ describe('two servers on one database', () => {
       expect(Object.keys((await servers[0].pushDevices(ada)) as object)).toHaveLength(1000);
     });
 
-    it('send one test notification to each device in ten seconds, and hold up nobody', async () => {
+    it('send one test notification to each device in ten seconds, without deadlocks', async () => {
       const accounts = await startTwo(60);
       for (const [index, account] of accounts.entries()) {
         servers[0].relay.otherwise(registered(index + 1));
@@ -203,7 +202,7 @@ describe('two servers on one database', () => {
       await expectNoDeadlocks();
     });
 
-    it('keep the event queues of a user to fifty, and hold up nobody', async () => {
+    it('share the limit of fifty event queues per user, without deadlocks', async () => {
       const accounts = await startTwo(60);
       const [{ server }] = servers;
       const rows = accounts.flatMap(({ userId }) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contractSentences } from './contract-sentences.js';
 import { asksOnBothDatabases, problemOf, readShown } from './named-tests.js';
 
-// What this server adds stands behind the contract.
+// The page lists this server's extensions after the contract.
 const [contractText = ''] = readFileSync('docs/chat-api.md', 'utf8').split(
   '\n## Order of the checks of an edit\n',
 );
@@ -13,7 +13,7 @@ const page = readFileSync('docs/chat-api-tests.md', 'utf8');
 interface Row {
   readonly heading: string;
   readonly text: string;
-  /** What stands in the second column. */
+  /** The cell in the second column. */
   readonly shownBy: string;
 }
 
@@ -22,12 +22,12 @@ const filled = rows
   .filter(({ shownBy }) => shownBy !== '')
   .map((row) => ({ row, shown: readShown(row.shownBy) }));
 
-describe('the page of which test shows which sentence of the chat API', () => {
+describe('the page that maps each sentence of the chat API to its tests', () => {
   it('has every sentence of the contract once, in its order', () => {
     expect(rows.map(({ heading, text }) => ({ heading, text }))).toEqual(contract);
   });
 
-  it('names for each sentence a test, or says why there is nothing to show', () => {
+  it('names a test for each sentence, or says why there is nothing to show', () => {
     const silent = rows.filter(({ shownBy }) => shownBy === '');
     expect(silent.map(({ heading, text }) => `${heading}: ${text}`)).toEqual([]);
   });
@@ -37,7 +37,7 @@ describe('the page of which test shows which sentence of the chat API', () => {
     expect(unreadable.map(({ row }) => row)).toEqual([]);
   });
 
-  it('names only tests that are there, each by a title that no other test of its file has', () => {
+  it('names only existing tests, each by a title that is unique in its file', () => {
     const wrong = filled.flatMap(({ shown }) =>
       testsOf(shown).flatMap((test) => {
         const problem = problemOf(test);
@@ -47,7 +47,7 @@ describe('the page of which test shows which sentence of the chat API', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names for each sentence a test that asks a server, on each database', () => {
+  it('names a test for each sentence that sends requests to a server on each database', () => {
     const onOne = filled.filter(
       ({ shown }) => shown.kind === 'tests' && !shown.tests.some(asksOnBothDatabases),
     );
@@ -91,7 +91,7 @@ describe('a cell of the page', () => {
     expect(problemOf({ file: 'apps/server/chat-api/no.test.ts', title })).toContain('no such file');
   });
 
-  it('counts for both databases only where the test is run on each and asks a server', () => {
+  it('counts as tested on both databases only if the test runs on each and sends requests to a server', () => {
     const users = 'apps/server/users/get-users.test.ts';
     expect(asksOnBothDatabases({ file: users, title: 'names parameters that it does not know' })).toBe(true);
     expect(asksOnBothDatabases({ file: 'apps/server/bad-input.test.ts', title: 'when %s is missing' })).toBe(

@@ -1,12 +1,12 @@
-/** One sentence of the contract, under the heading that it stands below. */
+/** One sentence of the contract, with its heading. */
 export interface ContractSentence {
   readonly heading: string;
   readonly text: string;
 }
 
 /**
- * Every sentence of the contract in order: those of its paragraphs and lists, and those of its tables, each of which begins
- * with the first cell of its row. The cells before the last of a row make one sentence with the names of their columns.
+ * Returns every sentence of the contract in order, from paragraphs, lists and tables. A sentence from a table begins with
+ * the first cell of its row. The cells between the first and the last form one sentence with their column names.
  */
 export function contractSentences(markdown: string): ContractSentence[] {
   const sentences: ContractSentence[] = [];
@@ -43,7 +43,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** A list after a colon makes a sentence of each of its items, unless an item has a colon of its own. */
+/** Splits a text into sentences. Each item of a list after a colon becomes one, unless an item contains a colon. */
 function split(text: string): string[] {
   return endingWith('.', text)
     .flatMap((sentence) => {
@@ -56,7 +56,7 @@ function split(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** The parts of a text that end with this character; in brackets it ends nothing. */
+/** Splits a text after each such character, except inside parentheses. */
 function endingWith(end: '.' | ';', text: string): string[] {
   const parts = [''];
   let depth = 0;

@@ -11,7 +11,7 @@ type Method = Parameters<ServerUnderTest['send']>[0]['method'];
 const prefix = '/api/v1/';
 const operations = serverOperations.filter(({ path }) => path.startsWith(prefix));
 
-/** The operations that the contract has, as `PATCH /users/{}`, and those of them that the server declares. */
+/** The operations in the contract, such as `PATCH /users/{}`; below, those that the server declares. */
 const inContract = [
   ...readFileSync('docs/chat-api.md', 'utf8').matchAll(/^(GET|POST|PATCH|DELETE) (\/\S*\w\}?)/gm),
 ].map(([, method, path = '']) => `${method} ${nameless(path)}`);
@@ -32,13 +32,13 @@ eachBackend((backend) => {
     return organisation.server.addAccount(`asks${made}@example.com`, options);
   };
 
-  /** Whom operations change, and deactivate: nobody else asks as that user. */
+  /** The user that operations change and deactivate; no request uses this user's credentials. */
   let named: Account;
   beforeAll(async () => {
     named = await somebody();
   });
 
-  /** Asks an operation, whose parameters in the path are 1, or a user's id. */
+  /** Calls an operation with 1, or a user's ID, for each path parameter. */
   const ask = (
     who: Account | undefined,
     { method, path }: AnyOperation,
@@ -155,7 +155,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('whoever asks', () => {
+  describe('the client', () => {
     it('is known by the address and API key of a user or a bot, in HTTP Basic credentials alone', async () => {
       const { member, bot, second } = organisation.accounts;
       const send = (headers: Record<string, string>, query = '') =>

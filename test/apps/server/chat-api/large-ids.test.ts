@@ -3,7 +3,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
-/** A double holds the number before it, and not this one. */
+/** A double can hold the number before this one, but not this one. */
 const large = 2n ** 53n + 1n;
 const rounded = String(2n ** 53n);
 
@@ -12,7 +12,7 @@ eachBackend((backend) => {
   type Method = Parameters<typeof organisation.ask>[1];
   const only = `{"new": {"direct_members": [${large}], "direct_subgroups": []}}`;
 
-  // What a number that is rounded would pass: whether anything has that id is asked later.
+  // A rounded number would pass this check; the lookup of the ID comes later.
   const notInteger = (name: string) => `Invalid ${name}: must be an integer`;
   const narrowTerm =
     'Invalid narrow[0]: must be an operator and its operand: a text, an integer, or a list of these';
@@ -61,9 +61,9 @@ eachBackend((backend) => {
     ['GET', 'events', { queue_id: 'QUEUE', last_event_id: `${large}` }, notInteger('last_event_id')],
   ];
 
-  describe('an id that is larger than what a double holds exactly', () => {
+  describe('an ID too large for a double', () => {
     it.each(requests)(
-      'is refused by %s %s with %j, and not rounded',
+      'is refused instead of rounded by %s %s with %j',
       async (method, path, parameters, sentence) => {
         const { id: channel } = await addChannel(organisation, { members: ['owner'] });
         const sent = { type: 'channel', to: channel, topic: 'a', content: 'a' };
@@ -83,7 +83,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is an anchor behind every message, which comes back as one that clients can hold', async () => {
+    it('is an anchor after every message, and the response has an anchor that clients can represent', async () => {
       const { id: channel } = await addChannel(organisation, { members: ['owner'] });
       const sent = { type: 'channel', to: channel, topic: 'a', content: 'a' };
       const { id } = await organisation.do('owner', 'POST', 'messages', sent);

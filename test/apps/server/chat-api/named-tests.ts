@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A test as the page names it: its file below `test`, and its title as it is written there. */
+/** A test that the page names: its file below `test` and its title as written in the source. */
 export interface NamedTest {
   readonly file: string;
   readonly title: string;
 }
 
-/** What a cell of the page says: tests, a reason why there is nothing to show, or nothing yet. */
+/** The content of a cell: tests, a reason why there is nothing to show, or unreadable text. */
 export type Shown =
   | { readonly kind: 'tests'; readonly tests: readonly NamedTest[] }
   | { readonly kind: 'nothing-to-show' }
   | { readonly kind: 'unreadable' };
 
-/** Reads a cell. Entries are separated by `; `; a title may have one of its own where no file follows. */
+/** Parses a cell. `; ` separates entries; a title may contain `; ` if no file follows it. */
 export function readShown(cell: string): Shown {
   if (/^nothing to show: \S/.test(cell)) return { kind: 'nothing-to-show' };
   const entries = cell
@@ -24,7 +24,7 @@ export function readShown(cell: string): Shown {
   return tests.length === entries.length ? { kind: 'tests', tests } : { kind: 'unreadable' };
 }
 
-/** What is wrong with a name of a test; `undefined` where the file runs exactly one test of this title. */
+/** The problem with a named test; `undefined` if the file runs exactly one test with this title. */
 export function problemOf({ file, title }: NamedTest): string | undefined {
   const path = `test/${file}`;
   if (!existsSync(path)) return 'there is no such file';
@@ -35,7 +35,7 @@ export function problemOf({ file, title }: NamedTest): string | undefined {
   return same === 1 ? undefined : 'the file has several tests of this title';
 }
 
-/** Whether a test asks a running server, once on each database. */
+/** Whether a test sends requests to a running server, once on each database. */
 export function asksOnBothDatabases({ file, title }: NamedTest): boolean {
   const path = `test/${file}`;
   if (!existsSync(path)) return false;
@@ -44,14 +44,14 @@ export function asksOnBothDatabases({ file, title }: NamedTest): boolean {
 }
 
 interface TestFile {
-  /** One that is made from values has the title that is written for all of them. */
+  /** A parameterized test has its title template. */
   readonly tests: readonly { readonly title: string; readonly isOnBothDatabases: boolean }[];
   readonly mayBeLeftOut: boolean;
   readonly asksServer: boolean;
 }
 
 const known = new Map<string, TestFile>();
-// A title that is put together from pieces is followed by something else than a comma.
+// A concatenated title is not followed by a comma.
 const titled = /^[ ]*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*(['"`])((?:\\.|(?!\1).)*)\1,/gm;
 const forEachBackend = /^eachBackend\([\s\S]*?^\}\);/gm;
 

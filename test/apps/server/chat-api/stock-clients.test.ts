@@ -6,7 +6,7 @@ import { alwaysThere, fieldsByType, messageShape } from '../register/register-an
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 type Sent = Readonly<Record<string, string>>;
-/** How a client puts parameters into a request. */
+/** How a client encodes parameters in a request. */
 type Writer = (method: Method, path: string, sent: Sent) => { url: string; headers: Sent; payload: string };
 
 const python: Writer = (method, path, sent) => {
@@ -31,7 +31,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   let channels = 0;
 
-  /** Asks as the client does; every answer must be a success. */
+  /** Sends a request as the client does and expects success. */
   const client = (write: Writer) => async (method: Method, path: string, sent: Sent) => {
     const { authorization } = organisation.accounts.member;
     const { url, headers, payload } = write(method, `/api/v1/${path}`, sent);

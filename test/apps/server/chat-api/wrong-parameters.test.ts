@@ -7,7 +7,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import type { Account, Answer, ServerUnderTest } from '../server-under-test.js';
 
-// Every operation that is declared is tried, without a word about it here.
+// Covers every declared operation automatically.
 
 const prefix = '/api/v1/';
 const operations = serverOperations
@@ -24,31 +24,31 @@ const texts = [
   '{"new": {"direct_members": [999999999999999], "direct_subgroups": [999999999999999]}}',
 ];
 
-/** What parameters take that must be there and take none of those: each has to find one. */
+/** Values for required parameters that accept none of the texts above: each must find one. */
 const words = ['fcm', 'add', 'start', 'active', 'direct', 'private', '[{"name": "x"}]'];
 
 interface Try {
   readonly name: string;
   readonly text: string;
-  /** Whether it is of the type that the parameter has. */
+  /** Whether the text has the parameter's type. */
   readonly isRight: boolean;
 }
 
-/** What has its place in a path: no path ends with nothing, or is longer than a path may be. */
+/** Whether a text fits into a path: not empty, and within the limit of a path segment. */
 const isForPath = (text: string) => text !== '' && text.length < 100;
 
-/** What is due, whoever asks, and what counts how often somebody is refused. */
+/** Tables that change regardless of the request: jobs, leases and counters of failed sign-ins. */
 const elsewhere = /^(?:jobs|leases|kysely|migrations|job_|sign_in_failures)/;
 
 function isAccepted({ parameters }: AnyOperation, name: string, text: string): boolean {
   const shape = parameters.shape[name] as z.ZodType;
   try {
     if (text.includes('\0')) return false;
-    // What some clients send for a parameter that they leave out.
+    // Some clients send this for an omitted parameter.
     if (text === 'null' && shape.safeParse(undefined).success) return true;
     return shape.safeParse(text).success;
   } catch (error) {
-    // Some shapes have a code of their own for it.
+    // Some shapes throw their own error code.
     if (error instanceof ProtocolError) return false;
     throw error;
   }
@@ -56,7 +56,7 @@ function isAccepted({ parameters }: AnyOperation, name: string, text: string): b
 
 const neededBy = new Map<AnyOperation, Record<string, string>>();
 
-/** Texts that are of the right type, for all parameters that must be there; found once for each operation. */
+/** Texts of the right type for all required parameters; cached per operation. */
 function needed(declared: AnyOperation): Record<string, string> {
   const found = neededBy.get(declared) ?? findNeeded(declared);
   neededBy.set(declared, found);
@@ -84,7 +84,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   let made = 0;
   let tables: string[] = [];
-  /** An owner whom no text names, so that nobody deactivates it. */
+  /** An owner that no text names, so that no request deactivates it. */
   let keeper: Account;
   beforeAll(async () => {
     keeper = await owner();
@@ -95,7 +95,7 @@ eachBackend((backend) => {
     expect(tables).toContain('users');
   });
 
-  // New owners have a name that others have.
+  // New owners need a name that may already be taken.
   afterEach(async () => {
     const put = await organisation.server.ask(keeper, 'PATCH', 'realm', { require_unique_names: 'false' });
     expect(put.status).toBe(200);
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     made += 1;
     return organisation.server.addAccount(`owner${made}@example.com`, {
       role: roles.owner,
-      // Names may have to be unique by then.
+      // A request may have made unique names required.
       fullName: `Owner ${made}`,
     });
   };
@@ -120,7 +120,7 @@ eachBackend((backend) => {
     return organisation.server.ask(who, method, path, Object.fromEntries(fields));
   }
 
-  /** Every row of the organisation, once nothing is under way that somebody was told will be done. */
+  /** Every row of the organisation, after all promised background work is done. */
   async function everything(): Promise<Record<string, string[]>> {
     await organisation.server.settle();
     const { db } = organisation.server.server.database;
@@ -145,9 +145,9 @@ eachBackend((backend) => {
   }
 
   describe.each(operations)('$name', ({ declared }) => {
-    // Before anything reads a row, so that no second database can show anything else.
+    // Parameters are parsed before any row is read, so a second database cannot differ.
     if (backend.name === 'sqlite')
-      it('refuses each parameter that is of another type by its name, and changes nothing', async () => {
+      it('refuses each parameter of the wrong type by name, and changes nothing', async () => {
         const who = await owner();
         const before = await everything();
         for (const { name, text, isRight } of triesOf(declared)) {
@@ -164,14 +164,14 @@ eachBackend((backend) => {
         expect(await everything()).toEqual(before);
       });
 
-    it('does whatever else a parameter says, or refuses it in a sentence and changes nothing', async () => {
+    it('applies every other parameter, or refuses it with a message and changes nothing', async () => {
       const right = [...triesOf(declared)].filter(({ isRight }) => isRight);
       const refused: typeof right = [];
       let who = await owner();
       for (const each of right) {
         const answer = await askWith(who, declared, each);
         if (answer.status !== 200) refused.push(each);
-        // Its key may be another by then.
+        // A request may have replaced the user's key.
         else if ((await organisation.server.ask(who, 'GET', 'users/me')).status !== 200) who = await owner();
       }
       let before = await everything();
