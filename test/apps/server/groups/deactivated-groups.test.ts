@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const { create, groupNamed } = groupsUnderTest(organisation, () => name);
 
   describe('deactivating a group', () => {
-    it('hides it, keeps its members and name, and can be taken back', async () => {
+    it('hides it, keeps its members and name, and can be undone', async () => {
       const id = await create({ members: [organisation.id('second')] });
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       const { user_groups: shown } = await organisation.do('member', 'GET', 'user_groups');
@@ -30,7 +30,7 @@ eachBackend((backend) => {
       expect(await groupNamed()).toMatchObject({ deactivated: false });
     });
 
-    it('is a removal for clients that cannot tell deactivated groups apart, and taking it back an addition', async () => {
+    it('is a removal for clients without support for deactivated groups, and reactivation is an addition', async () => {
       const capable = await organisation.watch('guest', {
         client_capabilities: '{"include_deactivated_groups":true,"unheard_of":true}',
       });
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('leaves it in what capable clients are told when they register, and out of what others are', async () => {
+    it('keeps it in the register response for capable clients only', async () => {
       const id = await create();
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       const told = async (include_deactivated_groups: boolean) => {
@@ -72,7 +72,7 @@ eachBackend((backend) => {
       expect([await told(true), await told(false)]).toEqual([true, false]);
     });
 
-    it('makes it impossible to choose as a subgroup or in a permission', async () => {
+    it('prevents its use as a subgroup or in a permission', async () => {
       const id = await create();
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       name = organisation.newName();
@@ -94,7 +94,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is refused while it is used, with every place that it is used at', async () => {
+    it('is refused while the group is in use, with a list of all its uses', async () => {
       const id = await create({ can_join_group: { direct_members: [], direct_subgroups: [] } });
       await organisation.do('member', 'PATCH', `user_groups/${id}`, { can_mention_group: { new: id } });
       name = organisation.newName();
@@ -117,7 +117,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('and choosing it for a permission at the same time cannot both succeed', async () => {
+    it('cannot succeed together with a concurrent request that uses the group in a permission', async () => {
       for (let round = 0; round < 5; round += 1) {
         name = organisation.newName();
         const id = await create();

@@ -16,7 +16,7 @@ eachBackend((backend) => {
   const groupNamed = async () => (await organisation.groups())[name] as GroupOnWire;
 
   describe('the members of a group', () => {
-    it('are added and removed together with subgroups, and everybody is told of each kind', async () => {
+    it('are added and removed together with subgroups, with one event for each kind', async () => {
       const [second, moderator] = [organisation.id('second'), organisation.id('moderator')];
       const [old, fresh] = [await create(), await create()];
       const id = await create({ name, members: [second], subgroups: [old] });
@@ -37,7 +37,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('join and leave by themselves where they may, and cannot do it for others', async () => {
+    it('can join and leave if permitted, but cannot add or remove other users', async () => {
       const members = await organisation.roleGroup('members');
       const [second, moderator] = [organisation.id('second'), organisation.id('moderator')];
       const id = await create({ name, can_join_group: members });
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect((await groupNamed()).members).toEqual([moderator]);
     });
 
-    it('are added by those who may add, and removed by those who may remove', async () => {
+    it('are added by users with the add permission, and removed by users with the remove permission', async () => {
       const [second, moderator] = [organisation.id('second'), organisation.id('moderator')];
       const id = await create({
         name,
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect((await organisation.ask('moderator', 'POST', path, { add: [second] })).status).toBe(400);
     });
 
-    it('are not added by a guest to whom the permission was given, as guests cannot have it', async () => {
+    it('are not managed by a guest in the permission’s value, because guests cannot hold it', async () => {
       const guest = organisation.id('guest');
       const id = await create({
         name,
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('are told with those of nested groups, or without', async () => {
+    it('are listed with or without those of nested groups', async () => {
       const inner = await create({ members: [organisation.id('guest')] });
       const middle = await create({ subgroups: [inner], members: [organisation.id('second')] });
       const id = await create({ name, subgroups: [middle], members: [organisation.id('moderator')] });
@@ -101,7 +101,7 @@ eachBackend((backend) => {
   });
 
   describe('nesting', () => {
-    it('never makes a circle, however long', async () => {
+    it('never creates a cycle of any length', async () => {
       const ids = [await create(), await create(), await create(), await create()] as const;
       const nest = (outer: number, inner: number) =>
         organisation.ask('member', 'POST', `user_groups/${outer}/subgroups`, { add: [inner] });
@@ -119,7 +119,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('never makes a circle of two changes at the same time that would each be fine alone', async () => {
+    it('never creates a cycle from two concurrent changes that would each be valid alone', async () => {
       for (let round = 0; round < 8; round += 1) {
         const [a, b, c, d] = [await create(), await create(), await create(), await create()];
         const nest = (outer: number, inner: number) =>
@@ -213,7 +213,7 @@ eachBackend((backend) => {
       ['user_groups/1/members', 'direct_member_only'],
       ['user_groups/1/members/1', 'direct_member_only'],
       ['user_groups/1/subgroups', 'direct_subgroup_only'],
-    ])('for GET %s with a %s that is neither true nor false', async (path, parameter) => {
+    ])('for GET %s with a %s that is not a boolean', async (path, parameter) => {
       const { status, body } = await organisation.ask('owner', 'GET', path, { [parameter]: 'maybe' });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
@@ -228,7 +228,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('for a group that is only the value of a permission', async () => {
+    it('for a group that exists only as the value of a permission', async () => {
       await create({ name });
       const { db } = organisation.server.server.database;
       const unnamed = await db.selectFrom('user_groups').select('id').where('name', 'is', null).execute();
@@ -236,7 +236,7 @@ eachBackend((backend) => {
       expect(status).toBe(400);
     });
 
-    it('for a user who is in the group already, is not in it, or does not exist', async () => {
+    it('for a user who is already a member, is not a member, or does not exist', async () => {
       const second = organisation.id('second');
       const id = await create({ name, members: [second] });
       const again = await organisation.ask('member', 'POST', `user_groups/${id}/members`, { add: [second] });
@@ -248,7 +248,7 @@ eachBackend((backend) => {
       expect([unknown.status, unknown.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('for guests and bots, whatever they ask of groups', async () => {
+    it('for guests and bots, for every group operation', async () => {
       const id = await create({ name });
       for (const who of ['guest', 'bot'] as const) {
         for (const [method, path] of [

@@ -1,6 +1,6 @@
 import type { GroupOnWire, OrganisationUnderTest } from '../organisation-under-test.js';
 
-/** Makes and reads groups, under the name of the test where it says none. */
+/** Creates and reads groups, by default with the test's name. */
 export function groupsUnderTest(organisation: OrganisationUnderTest, name: () => string) {
   async function create(fields: Record<string, unknown> = {}, who: 'member' | 'owner' = 'member') {
     const all = { name: name(), description: 'For tests', members: [], ...fields };

@@ -74,7 +74,7 @@ describe('the members of a group', () => {
   const withMe = { group: { ...group, memberIds: [me, other] } };
   const manager = factsOf({}, ['can_manage_group']);
 
-  it('are added by who may manage the group or all groups, or add to it', () => {
+  it('can be added by users who can manage the group or all groups, or add members to it', () => {
     const add = [me];
     expect(outcome(factsOf({ mayManageAllGroups: true }), { add })).toBe('done');
     for (const held of ['can_manage_group', 'can_add_members_group'] as const)
@@ -84,14 +84,14 @@ describe('the members of a group', () => {
     expect(outcome(factsOf(), { add })).toBe(insufficient);
   });
 
-  it('join by themselves alone where they may join', () => {
+  it('can join with the join permission, but cannot add other users', () => {
     const joiner = factsOf({ group: { ...group, memberIds: [] } }, ['can_join_group']);
     expect(outcome(joiner, { add: [me] })).toBe('done');
     expect(outcome(joiner, { add: [other] })).toBe(insufficient);
     expect(outcome(joiner, { add: [me, other] })).toBe(insufficient);
   });
 
-  it('are removed by who may manage the group or all groups, or remove from it', () => {
+  it('can be removed by users who can manage the group or all groups, or remove members from it', () => {
     const remove = [other];
     expect(outcome(factsOf({ mayManageAllGroups: true }), { remove })).toBe('done');
     for (const held of ['can_manage_group', 'can_remove_members_group'] as const)
@@ -101,7 +101,7 @@ describe('the members of a group', () => {
     expect(outcome(factsOf(), { remove })).toBe(insufficient);
   });
 
-  it('leave by themselves alone where they may leave', () => {
+  it('can leave with the leave permission, but cannot remove other users', () => {
     const leaver = factsOf(withMe, ['can_leave_group']);
     expect(outcome(factsOf(withMe, ['can_join_group']), { remove: [me] })).toBe(insufficient);
     expect(outcome(leaver, { remove: [me] })).toBe('done');
@@ -109,22 +109,22 @@ describe('the members of a group', () => {
     expect(outcome(leaver, { remove: [me, other] })).toBe(insufficient);
   });
 
-  it('may be asked to be none', () => {
+  it('can stay unchanged in an empty request', () => {
     expect(outcome(factsOf(), {})).toBe('done');
   });
 
-  it('that are groups are changed by who may manage the group or all groups alone', () => {
+  it('that are groups can only be changed by users who can manage the group or all groups', () => {
     const less = factsOf({}, ['can_add_members_group', 'can_remove_members_group', 'can_join_group']);
     for (const wish of [{ addSubgroups: [free] }, { removeSubgroups: [inner] }]) {
       expect(outcome(less, wish)).toBe(insufficient);
       expect(outcome(manager, wish)).toBe('done');
       expect(outcome(factsOf({ mayManageAllGroups: true }), wish)).toBe('done');
     }
-    // One more and one less are no less of a change than either alone.
+    // An addition together with a removal needs the same right as either alone.
     expect(outcome(less, { addSubgroups: [free], removeSubgroups: [inner] })).toBe(insufficient);
   });
 
-  it('that are added are there, active and not in it yet', () => {
+  it('that are added must exist, be active and not be members yet', () => {
     expect(outcome(manager, { add: [absent] })).toBe('Invalid user ID: 3');
     expect(outcome(manager, { add: [gone] })).toBe('User is deactivated: 4');
     expect(outcome(manager, { add: [other] })).toBe('User 2 is already a member of this group');
@@ -135,21 +135,21 @@ describe('the members of a group', () => {
     );
   });
 
-  it('that are groups do not have the group in them', () => {
+  it('that are groups must not contain the group', () => {
     for (const id of [cooks, outer])
       expect(outcome(manager, { addSubgroups: [id] })).toBe(
         'User group 10 is already a subgroup of one of the passed subgroups.',
       );
   });
 
-  it('that are removed are in it', () => {
+  it('that are removed must be in the group', () => {
     expect(outcome(manager, { remove: [me] })).toBe("There is no member '1' in this user group");
     expect(outcome(manager, { removeSubgroups: [free] })).toBe(
       'User group 13 is not a subgroup of this group.',
     );
   });
 
-  it('change in groups that somebody made, and in no other', () => {
+  it('can change in user-created groups only', () => {
     const all = { mayManageAllGroups: true };
     expect(outcome(factsOf({ ...all, group: undefined }), { add: [me] })).toBe('Invalid user group');
     expect(outcome(factsOf({ ...all, group: { ...group, isSystem: true } }), { add: [me] })).toBe(
@@ -158,7 +158,7 @@ describe('the members of a group', () => {
     expect(outcome(factsOf({ ...all, group: { ...group, isActive: false } }), { add: [me] })).toBe('done');
   });
 
-  it('are planned in ascending order, each once', () => {
+  it('are planned once each, in ascending order', () => {
     const facts = factsOf({ ...withMe, group: { ...group, memberIds: [], subgroupIds: [] } }, [
       'can_manage_group',
     ]);
@@ -185,7 +185,7 @@ describe('a change of a group', () => {
   const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateRequest>) => said(() => plan(facts, wish));
   const nothing = { groupId: cooks, permissions: [] };
 
-  it('is for who may manage it or all groups, even where nothing changes', () => {
+  it('needs the right to manage it or all groups, even if nothing changes', () => {
     expect(outcome(manager(), {})).toBe('done');
     expect(outcome(factsOf({ mayManageAllGroups: true }), {})).toBe('done');
     expect(outcome(factsOf({}, ['can_add_members_group', 'can_remove_members_group']), {})).toBe(
@@ -195,7 +195,7 @@ describe('a change of a group', () => {
     expect(outcome(manager({ group: { ...group, isSystem: true } }), {})).toBe(insufficient);
   });
 
-  it('holds only what will be another', () => {
+  it('contains only fields that change', () => {
     expect(plan(manager(), {})).toStrictEqual(nothing);
     expect(plan(manager(), { name: 'cooks', description: 'who cook' })).toStrictEqual(nothing);
     expect(plan(manager(), { name: ' cooks ' })).toStrictEqual(nothing);
@@ -206,7 +206,7 @@ describe('a change of a group', () => {
     });
   });
 
-  it('of its name is refused where another group has it, and keeps an old one that is refused now', () => {
+  it('cannot take another group’s name, but can keep an old name that is no longer valid', () => {
     expect(outcome(manager({ isNameTaken: true }), { name: 'bakers' })).toContain("'bakers' already exists");
     expect(outcome(manager({ isNameTaken: true }), { description: 'x' })).toBe('done');
     const old = { group: { ...group, name: '@cooks' } };
@@ -214,7 +214,7 @@ describe('a change of a group', () => {
     expect(outcome(manager(old), { name: '@bakers' })).toContain("cannot start with '@'");
   });
 
-  it('takes a deactivated one back and deactivates none', () => {
+  it('can reactivate a group, but not deactivate it', () => {
     const ended = { group: { ...group, isActive: false } };
     expect(plan(manager(ended), { deactivated: false })).toStrictEqual({ ...nothing, isActive: true });
     expect(plan(manager(ended), {})).toStrictEqual(nothing);
@@ -222,7 +222,7 @@ describe('a change of a group', () => {
     expect(outcome(manager(), { deactivated: true })).toContain('/deactivate');
   });
 
-  it('holds the permissions that will be others', () => {
+  it('contains only permissions that change', () => {
     const wish = { new: free, old: undefined };
     expect(
       plan(manager(), { permissions: { can_join_group: wish, can_leave_group: undefined } }),
@@ -246,7 +246,7 @@ describe('a new group', () => {
   const outcome = (fields: Partial<GroupFacts>, changed: Partial<GroupCreationRequest> = {}) =>
     said(() => planGroupCreation(factsOf(fields), { ...wish, ...changed }));
 
-  it('belongs to who made it, who may manage it and add members; the rest is as it is by default', () => {
+  it('belongs to its creator, who can manage it and add members; other permissions are defaults', () => {
     const mine = { directMembers: [me], directSubgroups: [] };
     expect(planGroupCreation(factsOf(), wish)).toEqual({
       name: 'cooks',
@@ -261,7 +261,7 @@ describe('a new group', () => {
     });
   });
 
-  it('has the permissions that were asked for', () => {
+  it('has the requested permissions', () => {
     const { permissions } = planGroupCreation(factsOf(), {
       ...wish,
       permissions: { can_manage_group: free, can_join_group: free },
@@ -274,13 +274,13 @@ describe('a new group', () => {
     expect(outcome({}, { permissions: { can_join_group: ended } })).toBe('User group is deactivated');
   });
 
-  it('needs the permission to make groups, and a name that no other has', () => {
+  it('needs the permission to create groups, and an unused name', () => {
     expect(outcome({ mayCreateGroups: false, mayManageAllGroups: true })).toBe(insufficient);
     expect(outcome({ isNameTaken: true })).toContain("'cooks' already exists");
     expect(outcome({}, { name: 'role:cooks' })).toContain("cannot start with 'role:'");
   });
 
-  it('has active members and subgroups', () => {
+  it('must have active members and subgroups', () => {
     expect(outcome({}, { memberIds: [absent] })).toBe('Invalid user ID: 3');
     expect(outcome({}, { memberIds: [gone] })).toBe('User is deactivated: 4');
     expect(outcome({}, { subgroupIds: [groupId(99)] })).toBe('Invalid user group ID: 99');
@@ -288,7 +288,7 @@ describe('a new group', () => {
   });
 });
 
-it('a name of a group has 1 to 100 characters and begins as nothing else does', () => {
+it('a group name has 1 to 100 characters and no reserved prefix', () => {
   expect(checkedName(` ${'😀'.repeat(100)} `)).toBe('😀'.repeat(100));
   expect(said(() => checkedName('x'.repeat(101)))).toContain('cannot exceed 100 characters');
   for (const empty of ['', ' \n '])

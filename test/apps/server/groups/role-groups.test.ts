@@ -8,7 +8,7 @@ const day = 24 * 60 * 60_000;
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  describe('the groups by role', () => {
+  describe('the role groups', () => {
     it('are nested from owners to everyone on the internet, each with the users of its role', async () => {
       const groups = await organisation.groups();
       const idOf = (name: string) => groups[`role:${name}`]?.id;
@@ -32,7 +32,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('have no creator, and nobody may do anything with them', async () => {
+    it('have no creator, and no user holds any of their permissions', async () => {
       const { 'role:owners': owners, 'role:nobody': nobody } = await organisation.groups();
       expect(owners).toMatchObject({
         is_system_group: true,
@@ -47,7 +47,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('are shown to members, not to guests and bots', async () => {
+    it('are visible to members, but not to guests and bots', async () => {
       expect((await organisation.ask('member', 'GET', 'user_groups')).status).toBe(200);
       for (const who of ['guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'GET', 'user_groups');
@@ -56,11 +56,11 @@ eachBackend((backend) => {
     });
   });
 
-  describe('settling the groups by role', () => {
+  describe('updating the role groups', () => {
     const settle = (waitingPeriodDays: number, now: number) =>
       organisation.server.server.database.write(({ db }) => settleRoleGroups(db, { waitingPeriodDays, now }));
 
-    it('makes members full members when they have been here for the waiting period, to the millisecond', async () => {
+    it('makes members full members exactly when their waiting period ends', async () => {
       const { now } = organisation.server;
       const fullMembers = await organisation.roleGroup('fullmembers');
       const userIds = [organisation.id('member'), organisation.id('second'), organisation.id('bot')];
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect(await settle(3, now + 3 * day)).toEqual([{ op: 'add_members', groupId: fullMembers, userIds }]);
     });
 
-    it('moves a user whose role has changed from the groups of one to those of the other', async () => {
+    it('moves a user with a new role from the old role’s groups to the new role’s groups', async () => {
       const { db } = organisation.server.server.database;
       const second = organisation.id('second');
       const [members, fullMembers, moderators] = [

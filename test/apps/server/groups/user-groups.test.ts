@@ -12,8 +12,8 @@ eachBackend((backend) => {
 
   const { create, groupNamed } = groupsUnderTest(organisation, () => name);
 
-  describe('making a group', () => {
-    it('gives it members, subgroups and permissions, and says so to everybody', async () => {
+  describe('creating a group', () => {
+    it('gives it members, subgroups and permissions, and publishes it to all clients', async () => {
       const events = await organisation.watch();
       const [inner, everyone] = [
         await organisation.roleGroup('owners'),
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([{ type: 'user_group', op: 'add', group }]);
     });
 
-    it('needs the permission to create groups, which guests never have', async () => {
+    it('needs the permission to create groups, which guests never hold', async () => {
       const fields = { name, description: '', members: [] };
       const refused = await organisation.ask('guest', 'POST', 'user_groups/create', fields);
       expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('takes blanks off the name, and refuses one that another group has in any letter case', async () => {
+    it('trims the name, and refuses another group’s name in any letter case', async () => {
       await create({ name: `  ${name} ` });
       const { status, body } = await organisation.ask('second', 'POST', 'user_groups/create', {
         ...{ name: name.toUpperCase(), description: '', members: [] },
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining('exists')]);
     });
 
-    it('gives one of two groups that are made at the same time under one name', async () => {
+    it('creates one of two concurrent groups with the same name', async () => {
       const fields = { name, description: '', members: [] };
       const answers = await Promise.all(
         (['member', 'second', 'owner', 'moderator'] as const).map((who) =>
@@ -81,7 +81,7 @@ eachBackend((backend) => {
   });
 
   describe('changing a group', () => {
-    it('tells everybody what is another now, and nothing of what was so before', async () => {
+    it('publishes changed fields to all clients, and no unchanged ones', async () => {
       const id = await create();
       const events = await organisation.watch();
       const everyone = await organisation.roleGroup('everyone');
@@ -103,13 +103,13 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('lets it keep its name in another letter case', async () => {
+    it('can change only the letter case of its name', async () => {
       const id = await create();
       await organisation.do('member', 'PATCH', `user_groups/${id}`, { name: name.toUpperCase() });
       expect((await groupNamed(name.toUpperCase())).id).toBe(id);
     });
 
-    it('is for those who may manage it or all groups, and not for those who may do less', async () => {
+    it('needs the permission to manage it or all groups, and no lesser permission', async () => {
       const id = await create({
         can_add_members_group: await organisation.roleGroup('members'),
         can_remove_members_group: await organisation.roleGroup('members'),
@@ -131,7 +131,7 @@ eachBackend((backend) => {
       expect([status, (await groupNamed()).description]).toEqual([400, 'through nesting']);
     });
 
-    it('changes nothing at all when one part is refused', async () => {
+    it('changes nothing if one field is refused', async () => {
       const id = await create();
       const before = await groupNamed();
       const events = await organisation.watch();
@@ -142,7 +142,7 @@ eachBackend((backend) => {
       expect([status, await groupNamed(), await events()]).toEqual([400, before, []]);
     });
 
-    it('never changes a group by role', async () => {
+    it('never changes a role group', async () => {
       const id = await organisation.roleGroup('members');
       const requests = [
         ['PATCH', `user_groups/${id}`, { description: 'x' }],
@@ -176,7 +176,7 @@ eachBackend((backend) => {
       expect((await groupNamed()).can_leave_group).toBe(owners);
     });
 
-    it('lets one of two through that expect the same', async () => {
+    it('lets one of two concurrent changes with the same expected value succeed', async () => {
       const old = await organisation.roleGroup('everyone');
       const [owners, members] = [
         await organisation.roleGroup('owners'),
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('keeps members and subgroups apart from a group that has the same, and orders them', async () => {
+    it('keeps a set of members and subgroups distinct from a group, and sorted', async () => {
       const id = await create();
       const [moderators, owners] = [
         await organisation.roleGroup('moderators'),
@@ -218,7 +218,7 @@ eachBackend((backend) => {
       expect(await set({ direct_members: [], direct_subgroups: [] })).toBe(
         await organisation.roleGroup('nobody'),
       );
-      // What was only the value of a permission is gone with it.
+      // A group that existed only as a permission's value is deleted with it.
       const { db } = organisation.server.server.database;
       const unnamed = db.selectFrom('user_groups').select('id').where('name', 'is', null);
       const used = db.selectFrom('permissions').select('group_id');

@@ -30,7 +30,7 @@ eachBackend((backend) => {
     return `Basic ${Buffer.from(`${email}:${body.api_key}`).toString('base64')}`;
   };
 
-  it('what whoever joins writes beside their name gives them no other role, channels or groups', async () => {
+  it('extra fields in the join form do not grant a role, channels or groups', async () => {
     const { id } = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
     const { invite_link: link } = await organisation.do('owner', 'POST', 'invites/multiuse', {
       invite_as: 600,
@@ -46,7 +46,7 @@ eachBackend((backend) => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([organisation.id('owner')]);
   });
 
-  it('guests and bots make none, though a group that may has them in it', async () => {
+  it('guests and bots cannot create one, even if they are in a permitted group', async () => {
     const members = [organisation.id('guest'), organisation.id('bot'), organisation.id('member')];
     await organisation.do('owner', 'PATCH', 'realm', {
       create_multiuse_invite_group: { new: { direct_members: members, direct_subgroups: [] } },
@@ -61,7 +61,7 @@ eachBackend((backend) => {
   });
 
   describe('an invitation into a private channel with protected history', () => {
-    it('lets nobody read what was sent before they joined', async () => {
+    it('does not let a new user read earlier messages', async () => {
       const channel = new ChannelUnderTest(organisation);
       await channel.make('owner', { invite_only: true });
       const [before = 0] = await post(organisation, { by: 'owner', channelId: channel.id });
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect([await read(before), await read(after)]).toEqual([400, 200]);
     });
 
-    it('puts nobody into it once it is archived', async () => {
+    it('does not subscribe new users once it is archived', async () => {
       const channel = new ChannelUnderTest(organisation);
       await channel.make('owner', { invite_only: true });
       const wish = { stream_ids: [channel.id] };

@@ -6,7 +6,7 @@ const joinerPassword = 'correct horse';
 
 let joiners = 0;
 
-/** An invitation link of a test, and how people join by it. */
+/** An invitation link, and joins through it. */
 export class InvitationUnderTest {
   readonly #organisation: OrganisationUnderTest;
   readonly path: string;
@@ -16,7 +16,7 @@ export class InvitationUnderTest {
     this.path = path;
   }
 
-  /** Makes a link as `inviter`. */
+  /** Creates a link as `inviter`. */
   static async make(
     organisation: OrganisationUnderTest,
     inviter: Account,
@@ -41,7 +41,7 @@ export class InvitationUnderTest {
     return (await this.#organisation.server.server.app.inject(this.path)).statusCode;
   }
 
-  /** Somebody joins, at `server` where one is named. */
+  /** Joins as a new user, through `server` if given. */
   async join(server: ServerUnderTest = this.#organisation.server): Promise<Joined> {
     joiners += 1;
     const email = `joiner${joiners}@example.com`;
@@ -81,7 +81,7 @@ export class InvitationUnderTest {
     };
   }
 
-  /** Expects that the link is answered as one that was revoked. */
+  /** Expects the same response as for a revoked link. */
   async admitsNoOne(): Promise<void> {
     expect(await this.pageStatus()).toBe(404);
     expect(await this.join()).toMatchObject({ status: 404, role: undefined });
@@ -91,7 +91,7 @@ export class InvitationUnderTest {
 export interface Joined {
   readonly status: number;
   readonly userId?: number;
-  /** `undefined` where no user was made. */
+  /** `undefined` if no user was created. */
   readonly role: number | undefined;
   readonly channelIds: readonly number[];
   readonly groupIds: readonly number[];

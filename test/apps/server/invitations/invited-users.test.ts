@@ -22,7 +22,7 @@ eachBackend((backend) => {
     await organisation.do('owner', 'PATCH', 'realm', { create_multiuse_invite_group: { new: group } });
   });
 
-  /** Who joins by an invitation, and the channels that they are in then. */
+  /** A user who joins by an invitation, and that user's channels. */
   async function joined(who: Who, wish: Record<string, unknown>) {
     const { invite_link: link } = await organisation.do(who, 'POST', path, wish);
     people += 1;
@@ -67,7 +67,7 @@ eachBackend((backend) => {
     expect((last?.expiry_date ?? 0) - (last?.invited ?? 0)).toBe(90 * 60);
   });
 
-  describe('whoever joins', () => {
+  describe('a user who joins', () => {
     it('is in the channels of the invitation, and in default channels only where that was said', async () => {
       const { id } = await addChannel(organisation, { members: ['owner'] });
       const bothIds = [defaultId, id].sort((a, b) => a - b);

@@ -12,7 +12,7 @@ let inviters = 0;
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  /** An administrator of each test's own. */
+  /** An administrator; each test has its own. */
   let inviter: Account;
   beforeEach(async () => {
     inviters += 1;
@@ -40,15 +40,15 @@ eachBackend((backend) => {
     return all.filter(({ invited_by_user_id: id }) => id === inviter.userId).map((each) => each.invited_as);
   };
 
-  describe('the role that a link gives', () => {
-    it('is none once its inviter may invite nobody any more', async () => {
+  describe('the role that a link grants', () => {
+    it('is none once its inviter can no longer invite users', async () => {
       const link = await make({ invite_as: roles.administrator });
       expect((await link.join()).role).toBe(roles.administrator);
       await demote(roles.member);
       await link.admitsNoOne();
     });
 
-    it('is never above the inviter’s: a demotion revokes such links, lets others be, and publishes it', async () => {
+    it('is never above the inviter’s: a demotion revokes such links, keeps the others, and publishes an event', async () => {
       await letInvite('members');
       const links = await Promise.all(
         [200, 300, 400, 600].map(async (role) => ({ role, link: await make({ invite_as: role }) })),
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       await links[0]?.link.admitsNoOne();
     });
 
-    it('is lowered to the inviter’s where the link is still there, as in a restored database', async () => {
+    it('is lowered to the inviter’s if the link still exists, as after a database restore', async () => {
       await letInvite('members');
       const link = await make({ invite_as: roles.administrator });
       const set = { role: roles.moderator };
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, role: roles.moderator });
     });
 
-    it('is none once the inviter is a guest, whatever group they are in', async () => {
+    it('is none once the inviter is a guest, whatever group includes that guest', async () => {
       await organisation.do('owner', 'PATCH', 'realm', {
         create_multiuse_invite_group: { new: { direct_members: [inviter.userId], direct_subgroups: [] } },
       });
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await openInvitations()).toEqual([]);
     });
 
-    it('stays where a role changes that is no demotion, without an event', async () => {
+    it('stays after a promotion, without an event', async () => {
       const link = await make({ invite_as: roles.administrator });
       const events = await organisation.watch('administrator', { event_types: '["invites_changed"]' });
       await demote(roles.owner);
@@ -94,8 +94,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a link whose inviter loses the permission to make links', () => {
-    it('admits no one, and stays to be revoked; it is good again when the permission is given back', async () => {
+  describe('a link whose inviter loses the permission to create links', () => {
+    it('stops working but can be revoked, and works again when the permission returns', async () => {
       const link = await make();
       await letInvite('owners');
       await link.admitsNoOne();
@@ -105,8 +105,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the channels that a link leads into', () => {
-    it('are not those that the inviter has left, where they are private', async () => {
+  describe('the channels of a link', () => {
+    it('exclude private channels that the inviter has left', async () => {
       const { id } = await addChannel(organisation, { isPrivate: true });
       const other = await addChannel(organisation);
       await subscribe(organisation, id, inviter.userId);
@@ -116,7 +116,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, channelIds: [other.id] });
     });
 
-    it('are not those that became private since', async () => {
+    it('exclude channels that became private', async () => {
       const channel = new ChannelUnderTest(organisation);
       await channel.make('member');
       const link = await make({ stream_ids: [channel.id] });
@@ -124,7 +124,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, channelIds: [] });
     });
 
-    it('are those alone into which the inviter may put others, and default channels', async () => {
+    it('include only default channels and channels to which the inviter can add users', async () => {
       await letInvite('members');
       const open = await addChannel(organisation);
       const chosen = await addChannel(organisation);
@@ -142,7 +142,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the groups that a link leads into', () => {
+  describe('the groups of a link', () => {
     const newGroup = async () => {
       const answer = await organisation.server.ask(inviter, 'POST', 'user_groups/create', {
         name: organisation.newName(),
@@ -152,7 +152,7 @@ eachBackend((backend) => {
       return groupId(Number(answer.body.group_id));
     };
 
-    it('are those alone that the inviter may still fill', async () => {
+    it('include only groups to which the inviter can still add members', async () => {
       const [kept, lost] = [await newGroup(), await newGroup()];
       const link = await make({ group_ids: [kept, lost] });
       expect((await link.join()).groupIds).toEqual([kept, lost]);
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, groupIds: [kept] });
     });
 
-    it('are none that was deactivated since, of which nothing is published', async () => {
+    it('exclude deactivated groups, without an event about them', async () => {
       const [kept, gone] = [await newGroup(), await newGroup()];
       const link = await make({ group_ids: [kept, gone] });
       await organisation.do('owner', 'POST', `user_groups/${gone}/deactivate`);
@@ -178,7 +178,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('the words of welcome of an inviter who administers no more are not sent', async () => {
+  it('the welcome message of an inviter who is no longer an administrator is not sent', async () => {
     await letInvite('members');
     await organisation.do('owner', 'PATCH', 'realm', { welcome_message_custom_text: 'From all of us' });
     const link = await make({ welcome_message_custom_text: 'Send your password to Eve' });

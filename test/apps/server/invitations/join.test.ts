@@ -45,8 +45,8 @@ eachBackend((backend) => {
     return (members as Record<string, unknown>[]).find(({ delivery_email }) => delivery_email === address);
   }
 
-  describe('whoever has an invitation', () => {
-    it('sees a page without scripts, with its labels, that no other page may show', async () => {
+  describe('a user with an invitation', () => {
+    it('sees a page with labels and without scripts that other pages cannot embed', async () => {
       const { headers, status, text } = await open(await invite());
       expect(status).toBe(200);
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -126,7 +126,7 @@ eachBackend((backend) => {
       ['no address', { email: 'nobody' }, 'e-mail address'],
       ['no name', { full_name: ' ' }, 'Name'],
       ['an address that somebody has', { email: 'member@example.com' }, 'already'],
-    ])('with %s is told on the page, and is no user', async (_what, fields, words) => {
+    ])('who sends %s sees an error on the page and is not added', async (_what, fields, words) => {
       const answer = await open(await invite(), say({ ...fields }));
       expect(answer.status).toBe(400);
       expect(answer.text).toContain('role="alert"');
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       expect(await userOf(email)).toBeUndefined();
     });
 
-    it('finds what they wrote again as text, whatever it is', async () => {
+    it('sees their input again, escaped as text', async () => {
       const nasty = '"><script>alert(1)</script>';
       const { text } = await open(await invite(), say({ full_name: nasty, password: 'x' }));
       expect(text).not.toContain('<script');
@@ -144,7 +144,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a link lets nobody join', () => {
+  describe('a link stops working', () => {
     const expectNothing = async (link: string) => {
       const [seen, sent] = [await open(link), await open(link, say())];
       expect([seen.status, sent.status]).toEqual([404, 404]);
@@ -154,14 +154,14 @@ eachBackend((backend) => {
     };
 
     it.each([`/join/${'a'.repeat(24)}/`, '/join/x/', '/join/%00/', `/join/${'A'.repeat(24)}/`])(
-      'that never was: %s',
+      'if it never existed: %s',
       async (link) => {
         if (link.includes('%00')) expect((await open(link)).status).toBe(400);
         else await expectNothing(link);
       },
     );
 
-    it('from the minute on at which it expires', async () => {
+    it('at the minute when it expires', async () => {
       const link = await invite({ invite_expires_in_minutes: 1 });
       organisation.server.now += 59_999;
       expect((await open(link)).status).toBe(200);
@@ -169,7 +169,7 @@ eachBackend((backend) => {
       await expectNothing(link);
     });
 
-    it('once it was revoked', async () => {
+    it('when it is revoked', async () => {
       const link = await invite();
       const { invites } = await organisation.do('owner', 'GET', 'invites');
       const { id } = (invites as { id: number }[]).at(-1) ?? {};
@@ -177,7 +177,7 @@ eachBackend((backend) => {
       await expectNothing(link);
     });
 
-    it('once its inviter was deactivated', async () => {
+    it('when its inviter is deactivated', async () => {
       const { server } = organisation.server;
       const account = await organisation.server.addAccount(`inviter${people}@example.com`, { role: 200 });
       const { body } = await organisation.server.ask(account, 'POST', 'invites/multiuse');
@@ -188,14 +188,14 @@ eachBackend((backend) => {
     });
   });
 
-  it('two who join with one address by one link at its last minute become one user', async () => {
+  it('two concurrent joins with the same address in the link’s last minute add one user', async () => {
     const link = await invite({ invite_expires_in_minutes: 1 });
     organisation.server.now += 59_999;
     const answers = await Promise.all([open(link, say()), open(link, say({ full_name: `Other ${people}` }))]);
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 400]);
   });
 
-  it('whoever joins while too many do is asked on a page to wait, and joins after that', async () => {
+  it('a user who joins under load sees a page that says to wait, and can join afterwards', async () => {
     const link = await invite();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -208,7 +208,7 @@ eachBackend((backend) => {
     expect((await open(link, say())).status).toBe(303);
   });
 
-  it('whoever joins while it is revoked is a user or is not, and nobody is after that', async () => {
+  it('a join during a revocation succeeds or fails as a whole, and later joins fail', async () => {
     const link = await invite();
     const { invites } = await organisation.do('owner', 'GET', 'invites');
     const { id } = (invites as { id: number }[]).at(-1) ?? {};

@@ -15,7 +15,7 @@ let inviters = 0;
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  /** Another process's server on the same database, where one is possible. */
+  /** A second server on the same database if the backend allows it. */
   let other: ServerUnderTest;
   beforeAll(async () => {
     const { server } = organisation;
@@ -43,7 +43,7 @@ eachBackend((backend) => {
   ];
 
   it.each(endings)(
-    'whoever joins while the inviter %s joins wholly or not, and no one does after',
+    'a join while the inviter %s succeeds or fails as a whole, and later joins fail',
     async (_what, end) => {
       const channel = await addChannel(organisation);
       const deadlocksBefore = await countDeadlocks();
@@ -64,7 +64,7 @@ eachBackend((backend) => {
     },
   );
 
-  /** How many deadlocks PostgreSQL has found in this database. */
+  /** The number of deadlocks that PostgreSQL has detected in this database. */
   async function countDeadlocks(): Promise<number> {
     if (backend.name === 'sqlite') return 0;
     const { db } = organisation.server.server.database;
@@ -77,7 +77,7 @@ eachBackend((backend) => {
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
 
-  it('joining waits for a demotion under way, and goes by the role that the inviter has then', async () => {
+  it('a join waits for a concurrent demotion and uses the inviter’s new role', async () => {
     await organisation.do('owner', 'PATCH', 'realm', {
       create_multiuse_invite_group: { new: await organisation.roleGroup('members') },
     });
@@ -104,7 +104,7 @@ eachPostgres((postgres) => {
     expect(joined).toMatchObject({ status: 303, role: roles.moderator });
   });
 
-  it('joining waits for a key that is being replaced, and admits no one after that', async () => {
+  it('a join waits for a concurrent key replacement and then fails', async () => {
     const link = await InvitationUnderTest.make(organisation, organisation.accounts.administrator);
     const { db } = organisation.server.server.database;
     const id = organisation.id('administrator');

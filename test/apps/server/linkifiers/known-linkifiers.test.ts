@@ -9,7 +9,7 @@ import { eachBackend, eachPostgres, type TestBackend } from '../../../support/te
 
 const second = 1000;
 
-/** As of a process that ends right after the commit. */
+/** Simulates a process that dies right after its commit. */
 const silent: Signals = { notify: async () => undefined, listen: async () => () => undefined };
 
 class World {
@@ -18,7 +18,7 @@ class World {
   readonly database: ServerDatabase;
   readonly known: KnownLinkifiers;
   readonly watched: Kysely<ServerTables>;
-  /** Done after a statement has read, before what it read is known. */
+  /** Runs after a statement has read its rows and before they are cached. */
   meanwhile: () => Promise<unknown> = async () => undefined;
 
   constructor(database: ServerDatabase, open: (clock: () => number) => KnownLinkifiers) {
@@ -53,16 +53,16 @@ async function newWorld(backend: TestBackend): Promise<World> {
   return new World(database, (clock) => new KnownLinkifiers(database.signals, clock));
 }
 
-describe('the linkifiers that a process knows', () => {
+describe('the linkifier cache of a process', () => {
   eachBackend((backend) => {
-    it('are read once, and again after they were changed here', async () => {
+    it('reads linkifiers once, and again after a change in this process', async () => {
       const world = await newWorld(backend);
       expect([await world.count(), await world.count(), world.statements]).toEqual([0, 0, 1]);
       await world.add('a');
       expect([await world.count(), await world.count(), world.statements]).toEqual([1, 1, 2]);
     });
 
-    it('are not read again for a change that was rolled back', async () => {
+    it('does not reload after a rolled-back change', async () => {
       const world = await newWorld(backend);
       await world.count();
       const failing = world.database.write(async (transaction) => {
@@ -73,7 +73,7 @@ describe('the linkifiers that a process knows', () => {
       expect([await world.count(), world.statements]).toEqual([0, 1]);
     });
 
-    it('are read again after ten seconds, as no signal may have come, and compiled once', async () => {
+    it('reloads after ten seconds in case a signal was lost, and compiles each linkifier once', async () => {
       const world = await newWorld(backend);
       await world.add('a');
       const [before] = await world.known.read(world.watched);
@@ -85,7 +85,7 @@ describe('the linkifiers that a process knows', () => {
       expect([after === before, others.length]).toEqual([true, 1]);
     });
 
-    it('are not kept where they were changed while they were read', async () => {
+    it('does not keep a result that a concurrent change made stale', async () => {
       const world = await newWorld(backend);
       let isFirst = true;
       world.meanwhile = async () => {
@@ -97,7 +97,7 @@ describe('the linkifiers that a process knows', () => {
   });
 
   eachPostgres((backend) => {
-    it('are read again after another process has changed them, or may have', async () => {
+    it('reloads after another process has changed them or a signal may have been lost', async () => {
       const here = await newWorld(backend);
       const tells: SignalListener[] = [];
       const signals = {

@@ -18,7 +18,7 @@ eachBackend((backend) => {
     return (await organisation.do('owner', 'POST', 'realm/filters', { ...fields })).id as number;
   }
 
-  /** What is refused changes nothing, and nobody is told of it. */
+  /** Expects a refused request that changes nothing and publishes no event. */
   async function refused(method: 'POST' | 'PATCH' | 'DELETE', path: string, fields: object = {}) {
     const before = await listed();
     const events = await organisation.watch('guest', capable);
@@ -33,7 +33,7 @@ eachBackend((backend) => {
   });
 
   describe('adding a linkifier', () => {
-    it('answers its id, tells everybody of all linkifiers, and is in the register answer', async () => {
+    it('returns its ID, publishes all linkifiers to all clients, and adds it to the register response', async () => {
       const first = { ...mere, id: await add(mere) };
       const events = await organisation.watch('guest', capable);
       const answer = await organisation.do('administrator', 'POST', 'realm/filters', issue);
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect(state).toMatchObject({ realm_linkifiers: linkifiers, realm_filters: [] });
     });
 
-    it('is not told to clients that have not said that they know URL templates', async () => {
+    it('is not published to clients without support for URL templates', async () => {
       const events = await organisation.watch('guest');
       await add();
       const asked = { fetch_event_types: '["realm_linkifiers"]', event_types: '[]' };
@@ -54,12 +54,12 @@ eachBackend((backend) => {
       expect([state.realm_linkifiers, await events()]).toEqual([[], []]);
     });
 
-    it('takes blanks off the pattern and the template', async () => {
+    it('trims the pattern and the template', async () => {
       const id = await add({ pattern: ` ${issue.pattern}\n`, url_template: `\t${issue.url_template} ` });
       expect(await listed()).toEqual([{ ...issue, id }]);
     });
 
-    it('refuses a pattern that there is, whoever comes at the same time', async () => {
+    it('refuses an existing pattern, also in concurrent requests', async () => {
       const asked = [1, 2, 3].map(() => organisation.ask('owner', 'POST', 'realm/filters', issue));
       const answers = await Promise.all(asked);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
@@ -120,7 +120,7 @@ eachBackend((backend) => {
   });
 
   describe('changing a linkifier', () => {
-    it('tells everybody of all linkifiers, and leaves it where it is', async () => {
+    it('publishes all linkifiers to all clients, and keeps its position', async () => {
       const [first, second] = [await add(issue), await add(mere)];
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'PATCH', `realm/filters/${first}`, ticket);
@@ -133,7 +133,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', `realm/filters/${first}`, { ...ticket, ...mere, pattern: 'T' });
     });
 
-    it('refuses what is refused for a new one, and a linkifier that does not exist', async () => {
+    it('refuses the same fields as for a new one, and an unknown linkifier', async () => {
       const [first] = [await add(issue), await add(mere)];
       const bad = await refused('PATCH', `realm/filters/${first}`, { ...issue, pattern: '(' });
       expect(bad.errors).toEqual({ pattern: [bad.msg] });
@@ -144,7 +144,7 @@ eachBackend((backend) => {
   });
 
   describe('removing a linkifier', () => {
-    it('tells everybody which are left, and refuses one that does not exist', async () => {
+    it('publishes the remaining ones to all clients, and refuses an unknown one', async () => {
       const [first, second] = [await add(issue), await add(mere)];
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'DELETE', `realm/filters/${first}`);
@@ -156,7 +156,7 @@ eachBackend((backend) => {
   });
 
   describe('the order of linkifiers', () => {
-    it('is that of the ids, and new ones are the last', async () => {
+    it('follows the list of IDs, and new ones come last', async () => {
       const ids = [await add(issue), await add(mere), await add(ticket)] as const;
       const [a, b, c] = ids;
       const events = await organisation.watch('guest', capable);
@@ -169,11 +169,11 @@ eachBackend((backend) => {
       expect((await listed()).map(({ id }) => id)).toEqual([c, a, b, d]);
     });
 
-    it('may be that of none', async () => {
+    it('can be an empty list if there are none', async () => {
       await organisation.do('owner', 'PATCH', 'realm/linkifiers', { ordered_linkifier_ids: [] });
     });
 
-    it('names each linkifier once', async () => {
+    it('must name each linkifier exactly once', async () => {
       const [a, b] = [await add(issue), await add(mere)];
       for (const ids of [[a], [a, a], [a, b, b], [a, b, b + 1], []]) {
         const { msg } = await refused('PATCH', 'realm/linkifiers', { ordered_linkifier_ids: ids });
@@ -182,7 +182,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('linkifiers are changed by administrators alone', async () => {
+  it('only administrators can change linkifiers', async () => {
     const id = await add();
     const before = await listed();
     for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {

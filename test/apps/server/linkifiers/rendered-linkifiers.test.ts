@@ -39,7 +39,7 @@ eachBackend((backend) => {
 
   const link = (host: string, text: string) => `<a href="https://${host}.example.com/7">${text}</a>`;
 
-  it('messages that are sent and edited have the links of the linkifiers that there are then', async () => {
+  it('sent and edited messages get links from the current linkifiers', async () => {
     const id = await send('see #7');
     expect(await html(id)).toBe(`<p>see ${link('tracker', '#7')}</p>`);
     await organisation.do('owner', 'PATCH', `realm/filters/${issues}`, {
@@ -52,14 +52,14 @@ eachBackend((backend) => {
     expect(await html(await send('T7'))).toBe('<p>T7</p>');
   });
 
-  it('the first of two that match the same text makes the link', async () => {
+  it('the first of two linkifiers that match the same text creates the link', async () => {
     const numbers = await add('(?P<mark>#)(?P<id>[0-9]+)', 'https://numbers.example.com/{id}{?mark}');
     expect(await render('#7')).toBe(`<p>${link('tracker', '#7')}</p>`);
     await organisation.do('owner', 'PATCH', 'realm/linkifiers', { ordered_linkifier_ids: [numbers, issues] });
     expect(await render('#7')).toBe('<p><a href="https://numbers.example.com/7?mark=%23">#7</a></p>');
   });
 
-  it('nothing becomes a link that leads to another scheme, and descriptions have links too', async () => {
+  it('links to other schemes are not created, and channel descriptions get links too', async () => {
     await add('run (?P<code>.+)', '{+code}');
     expect(await render('run javascript:alert(1)')).toBe('<p>run javascript:alert(1)</p>');
     await organisation.do('owner', 'PATCH', `streams/${channel.id}`, { description: 'for #7' });
@@ -67,7 +67,7 @@ eachBackend((backend) => {
     expect(stream).toMatchObject({ rendered_description: `<p>for ${link('tracker', '#7')}</p>` });
   });
 
-  it('what phones show of a message is what was typed', async () => {
+  it('phones show the typed text of a message', async () => {
     expect(plainText(await html(await send('see #7, *now*')))).toBe('see #7, now');
   });
 });
