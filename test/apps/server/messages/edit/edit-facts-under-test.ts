@@ -43,7 +43,7 @@ export interface AccessFields {
   readonly held?: readonly string[];
 }
 
-/** How user 1 stands to a channel where nothing is set. */
+/** The access of user 1 to a channel, with defaults. */
 export function accessTo(id: number, fields: AccessFields = {}): ChannelAccess {
   const { role = roles.member, isSubscribed = true, held = [] } = fields;
   return {
@@ -61,7 +61,7 @@ interface FactFields extends Partial<Omit<EditFacts, 'settings' | 'held' | 'mess
   readonly message?: Partial<NonNullable<EditFacts['message']>>;
 }
 
-/** What is so where nothing is set: user 1 wrote message 10 in channel 1 a minute ago. */
+/** The facts of an edit, by default: user 1 wrote message 10 in channel 1 a minute ago. */
 export function factsOf(fields: FactFields = {}): EditFacts {
   const { role = roles.member, settings, held, message, ...others } = fields;
   return {
@@ -93,7 +93,7 @@ export function factsOf(fields: FactFields = {}): EditFacts {
   };
 }
 
-/** `participants` are so many people. */
+/** The facts about a content; `participants` is the number of participants. */
 export function contentOf(
   source: string,
   {

@@ -1,6 +1,6 @@
 import { roles } from '#server/permissions/roles.js';
 
-/** A case as the oracle knows it: plain truths, none of the types of what it judges. */
+/** The oracle's input: plain values, without types of the code under test. */
 export interface OracleCase {
   readonly exists: boolean;
   readonly isDirect: boolean;
@@ -35,7 +35,7 @@ export interface OracleCase {
 
 const young = (seconds: number, limit: number | null) => limit === null || seconds <= limit + 20;
 
-/** What comes of a case, worked out rule by rule from the page: `done`, a code, or the number of the check that fails. */
+/** The outcome of a case by the rules of the page: `done`, an error code, or the number of the failed check. */
 export function judge(c: OracleCase): string {
   const has = (...names: string[]) => names.some((name) => c.held.includes(name));
   const leads = c.role === roles.owner || c.role === roles.administrator;

@@ -43,7 +43,7 @@ eachBackend((backend) => {
   const mayNotResolve = "BAD_REQUEST: You don't have permission to resolve topics in this channel.";
   const resolving = { topic: '✔ lunch', propagate_mode: 'change_all' };
 
-  /** What an edit says whose content names a channel, and whether the database was asked for such a channel. */
+  /** The outcome of an edit that links a channel, and whether the server looked that channel up. */
   async function editLookingFor(who: Who, id: number, fields: Record<string, unknown> = {}) {
     const name = organisation.newName();
     const parameters: unknown[] = [];
@@ -68,7 +68,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { content: 'x' })).toBe(ok);
     });
 
-    it('is looked at only where the message is their own and they can read it', async () => {
+    it('is parsed only for the user’s own, readable message', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const { id: hiddenId } = await addChannel(organisation, { isPrivate: true });
       const [id = 0, hidden = 0] = await post(organisation, { channelId }, { channelId: hiddenId });
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(await editLookingFor('member', id)).toEqual([ok, true]);
     });
 
-    it('is looked at only where nothing else speaks against the edit', async () => {
+    it('is parsed only after all other checks', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const { id: archived } = await addChannel(organisation, { members: ['member'], isArchived: true });
       const [id = 0, gone = 0] = await post(
@@ -245,7 +245,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { stream_id: to.id })).toBe(ok);
     });
 
-    it('is changed only to one where the mover may post', async () => {
+    it('can be changed only to a channel where the mover can post', async () => {
       const { to, id } = await twoChannels();
       const nobody = { new: await organisation.roleGroup('nobody') };
       await organisation.do('owner', 'PATCH', `streams/${to.id}`, { can_send_message_group: nobody });

@@ -56,9 +56,9 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
-  /** Another process's server on the same database. */
+  /** A second server on the same database. */
   let other: ServerUnderTest;
-  /** A group whose members come and go. */
+  /** A group with changing members. */
   let movers = 0;
   beforeAll(async () => {
     const { databaseUrl } = organisation.server;
@@ -119,7 +119,7 @@ eachPostgres((postgres) => {
     });
   }
 
-  it('edits, moves, deletions, departures and changed permissions at the same time leave everything consistent', async () => {
+  it('concurrent edits, moves, deletions, unsubscriptions and permission changes keep the data consistent', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const places = await world();

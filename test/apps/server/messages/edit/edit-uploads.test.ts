@@ -55,7 +55,7 @@ eachBackend((backend) => {
     expect(await messageProblems(db())).toEqual([]);
   });
 
-  it('an edit that names a file refers to it, and tells its owner', async () => {
+  it('an edit that links a file records the reference and notifies the file’s owner', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [id = 0] = await post(organisation, { channelId });
     const file = await upload('member');

@@ -25,7 +25,7 @@ eachBackend((backend) => {
     return async () => ((await read()) as { type: string }[]).map(({ type }) => type);
   };
 
-  it('a move is told to guests of the new channel only if they were in the old one, too', async () => {
+  it('a guest in the new channel gets a move event only if the guest was also in the old channel', async () => {
     const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
     const other = await addChannel(organisation, { members: ['member', 'second'] });
     const to = await addChannel(organisation, { members: ['member', 'guest'] });
@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(await guest()).toEqual(['update_message']);
   });
 
-  it('a move to a web-public channel takes the message from nobody', async () => {
+  it('a move to a web-public channel hides the message from no reader', async () => {
     const from = await addChannel(organisation, { members: ['member', 'guest'] });
     const to = await addChannel(organisation, { isWebPublic: true, members: ['member'] });
     const [id = 0] = await post(organisation, { channelId: from.id });
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     expect(await guest()).toEqual(['update_message']);
   });
 
-  it('what users want of a topic goes along to where they can read it, and what they cannot read is not told', async () => {
+  it('a user’s topic policy moves to a channel that the user can read, and is dropped otherwise', async () => {
     const from = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
     const to = await addChannel(organisation, { members: ['member'] });
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['member', 'owner'] });
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect(rows).toEqual([]);
   });
 
-  it('who might join the new private channel, and is not in it, is told that the message is gone, and no more', async () => {
+  it('a user who could join the new private channel only gets a delete event', async () => {
     const from = await addChannel(organisation, { members: ['member', 'second'] });
     const to = await addChannel(organisation, {
       isPrivate: true,
@@ -86,7 +86,7 @@ eachBackend((backend) => {
     await organisation.do('second', 'GET', `messages/${id}`);
   });
 
-  it('who could not see the channel that a message comes from is not told of it, though all of it is open to its own', async () => {
+  it('a user who could not see the old channel gets no move event, even if its history is shared', async () => {
     const from = await addChannel(organisation, {
       isPrivate: true,
       isHistoryPublic: true,
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     await organisation.do('second', 'GET', `messages/${id}`);
   });
 
-  it('a move to a public channel makes no copies for those who are in it', async () => {
+  it('a move to a public channel creates no copies for its subscribers', async () => {
     const from = await addChannel(organisation, { members: ['member'] });
     const to = await addChannel(organisation, { members: ['member', 'second'] });
     const [id = 0] = await post(organisation, { channelId: from.id });
@@ -113,7 +113,7 @@ eachBackend((backend) => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([organisation.id('member')]);
   });
 
-  it('a whole topic that came where something was is told of by the number of its messages', async () => {
+  it('a topic that is merged into another one is announced with its number of messages', async () => {
     const { id: channelId, name } = await addChannel(organisation, { members: ['member'] });
     const [, id = 0] = await post(
       organisation,
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     expect(await textsIn(organisation, channelId, 'lunch')).toEqual([went]);
   });
 
-  it('a message counts as moved where its topic is resolved on the way to another channel', async () => {
+  it('a message counts as moved if the move to another channel also resolves its topic', async () => {
     const from = await addChannel(organisation, { members: ['member'] });
     const to = await addChannel(organisation, { members: ['member'] });
     const [id = 0] = await post(organisation, { channelId: from.id });
@@ -138,7 +138,7 @@ eachBackend((backend) => {
     expect((await stored(organisation, id))?.last_moved_at).toBe(organisation.server.now);
   });
 
-  it('at the very limit a message itself may be moved, and its whole topic may not', async () => {
+  it('a message at the exact time limit can be moved, but its whole topic cannot', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const old = { channelId, ageSeconds: weekAndGrace };
     const [oldest = 0, young = 0] = await post(organisation, old, { channelId });
@@ -153,7 +153,7 @@ eachBackend((backend) => {
     expect((await edit(older, { topic: 'dinner' })).body.msg).toContain('time limit');
   });
 
-  it('a notice that a topic is resolved is taken back when it is a minute old, and not later', async () => {
+  it('a notice about a resolved topic is deleted if the topic is reopened within a minute', async () => {
     for (const [milliseconds, left] of [
       [60_000, 1],
       [60_001, 3],

@@ -14,7 +14,7 @@ const by = { id: userId(7), fullName: 'Ada' };
 const lunch = { channelId: channelId(1), channelName: 'food', topic: 'lunch' };
 const dinner = { channelId: channelId(2), channelName: 'late food', topic: 'dinner' };
 
-it('a link to a topic holds whatever its names are', () => {
+it('a link to a topic works with any names', () => {
   expect(topicLink(lunch)).toBe('#**food>lunch**');
   expect(topicLink({ ...lunch, topic: '' })).toBe('#**food>**');
   expect(topicLink({ ...lunch, topic: 'a*b' })).toBe(
@@ -24,7 +24,7 @@ it('a link to a topic holds whatever its names are', () => {
   expect(topicLink({ ...lunch, channelName: 'a`b', topic: '' })).toContain('a&#96;b &#62; general chat');
 });
 
-it('topics are told how much came or went, from where or to where, and who did it', () => {
+it('notices in the topics say how many messages moved, from or to where, and by which user', () => {
   const url = 'https://chat.example.com/';
   expect(arrivalText(lunch, dinner, by, { kind: 'topic' }, url)).toBe(
     'This topic came from #**food>lunch**; @_**Ada|7** moved it here.',
@@ -45,18 +45,18 @@ it('topics are told how much came or went, from where or to where, and who did i
   );
 });
 
-it('a notice that a topic was resolved, or opened, is known again, and nothing else is taken for one', () => {
+it('recognizes only notices about resolved and reopened topics', () => {
   for (const resolution of ['resolved', 'unresolved'] as const)
     expect(isResolutionText(resolutionText(by, resolution))).toBe(true);
   for (const text of ['hello', departureText(dinner, by, { kind: 'topic' }), 'Ada resolved this topic.'])
     expect(isResolutionText(text)).toBe(false);
 });
 
-it('the more visible wish wins: followed, unmuted, none, muted; in a new topic the old wish goes along', () => {
+it('the more visible policy wins: followed, unmuted, none, muted; a new topic takes the old policy', () => {
   const wants = (ofOld?: VisibilityPolicy, ofNew?: VisibilityPolicy, isTopicNew = false) =>
     mergedWants({ userId: userId(1), ofOld, ofNew }, { isTopicNew, usersLosingAccess: new Set() });
   expect([wants(3, 2), wants(1, 2), wants(2, 1), wants(1, 1), wants(3, undefined)]).toEqual([3, 2, 2, 1, 3]);
-  // Who has muted only one of them wants nothing in particular of the other, and that shows more.
+  // A user who muted only one topic has no policy for the other, which is more visible.
   expect([wants(1, undefined), wants(undefined, 1)]).toEqual([0, 0]);
   expect([wants(1, undefined, true), wants(1, 3, true)]).toEqual([1, 1]);
   const lost = { isTopicNew: true, usersLosingAccess: new Set([userId(1)]) };

@@ -40,7 +40,7 @@ eachBackend((backend) => {
   const reads = async (who: NonNullable<Who>, id: number) =>
     (await organisation.ask(who, 'GET', `messages/${id}/history`)).status === 200;
 
-  describe('messages that go to another channel', () => {
+  describe('messages that move to another channel', () => {
     it('are told with the old channel and topic and with the new channel', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
@@ -70,7 +70,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('go away for those who cannot see the new channel, who learn nothing of where', async () => {
+    it('are deleted for users who cannot see the new channel, without a hint of it', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const ids = await post(organisation, { channelId: from.id }, { channelId: from.id });
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(await reads('second', ids[0] as number)).toBe(false);
     });
 
-    it('go away for guests who are not in the new public channel, one by one for older clients', async () => {
+    it('are deleted for guests outside the new public channel, one by one for older clients', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
       const to = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect(await reads('second', id)).toBe(true);
     });
 
-    it('are readable in a channel with protected history by all who are in it now, and by nobody else', async () => {
+    it('can be read in a channel with protected history by its current subscribers only', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -151,7 +151,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('take along what users want of the topic, and the more visible wish wins where something was there', async () => {
+    it('keep the users’ topic policies, and the more visible one wins in an existing topic', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId: from.id }, { channelId: to.id, topic: 'lunch' });

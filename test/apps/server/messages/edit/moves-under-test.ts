@@ -16,9 +16,9 @@ export interface Draft {
   readonly channelId?: ChannelId;
   readonly topic?: string;
   readonly content?: string;
-  /** Direct messages go to these, the sender included. */
+  /** The recipients of a direct message, including the sender. */
   readonly to?: readonly Who[];
-  /** Seconds before the organisation's now. */
+  /** Age in seconds, by the organisation's clock. */
   readonly ageSeconds?: number;
 }
 
@@ -28,7 +28,7 @@ const realm = {
   name: 'Example',
 };
 
-/** Sends messages without asking whether they may be sent; their ids. */
+/** Sends messages without permission checks; returns their IDs. */
 export async function post(organisation: OrganisationUnderTest, ...drafts: Draft[]): Promise<MessageId[]> {
   const { database } = organisation.server.server;
   const sent: Message[] = [];
@@ -57,7 +57,7 @@ export async function post(organisation: OrganisationUnderTest, ...drafts: Draft
   return sent.map(({ id }) => id);
 }
 
-/** A message as it is stored. */
+/** The stored row of a message. */
 export function stored(organisation: OrganisationUnderTest, id: number) {
   return organisation.server.server.database.db
     .selectFrom('messages')

@@ -22,43 +22,43 @@ const edited = (fields: Parameters<typeof factsOf>[0] = {}) =>
   factsOf({ content: contentOf('good bye'), ...fields });
 const content = { content: 'good bye' };
 
-describe('which message can be edited', () => {
-  it('one that does not exist, that the actor may not read or whose channel is archived is refused alike', () => {
+describe('the message of an edit', () => {
+  it('gets the same error if it is missing, unreadable or in an archived channel', () => {
     const archived = factsOf({ origin: accessTo(1, { channel: { isArchived: true } }) });
     expect(said({ ...factsOf(), message: undefined }, content)).toBe('Invalid message(s)');
     expect(said(archived, content)).toBe('Invalid message(s)');
   });
 
-  it('something must be left to do: the topic and channel that it has are no change', () => {
+  it('must change: its current topic or channel is no change', () => {
     for (const wish of [{}, { topic: ' lunch ' }, { channelId: channelId(1) }])
       expect(said(factsOf(), wish)).toBe('Nothing to change');
   });
 
-  it('a direct message has neither topic nor channel', () => {
+  it('cannot get a topic or channel if it is a direct message', () => {
     const direct = factsOf({ origin: undefined, message: { channelId: undefined, topic: '' } });
     expect(said(direct, { channelId: channelId(1) })).toContain('cannot be moved to channels');
     expect(said(direct, { topic: 'x' })).toContain('cannot have topics');
     expect(said({ ...direct, content: contentOf('x') }, { content: 'x' })).toBe('done');
   });
 
-  it('only change_one is valid when only content is edited', () => {
+  it('takes only change_one if only its content changes', () => {
     for (const propagateMode of ['change_later', 'change_all'] as const)
       expect(said(edited(), { ...content, propagateMode })).toContain('propagate_mode');
   });
 });
 
 describe('editing content', () => {
-  it('is for nobody where editing is turned off', () => {
+  it('is refused for all users if editing is turned off', () => {
     const off = edited({ role: roles.owner, settings: { allow_message_editing: false } });
     expect(said(off, content)).toContain('turned off');
   });
 
-  it('is for the sender alone, whatever role others have', () => {
+  it('is for the sender only, whatever role other users have', () => {
     for (const role of Object.values(roles))
       expect(said(edited({ role, message: { senderId: userId(2) } }), content)).toContain('permission');
   });
 
-  it('ends with the limit and 20 seconds, for administrators too; null is no limit', () => {
+  it('ends 20 seconds after the limit, also for administrators; null is no limit', () => {
     const aged = (seconds: number, limit: number | null = 600) =>
       edited({
         role: roles.administrator,
@@ -70,13 +70,13 @@ describe('editing content', () => {
     expect(said(aged(1e9, null), content)).toBe('done');
   });
 
-  it('and its channel cannot be done in one request', () => {
+  it('cannot be combined with a move to another channel', () => {
     const facts = edited({ target: accessTo(2) });
     expect(said(facts, { ...content, channelId: channelId(2) })).toContain('while changing channel');
     expect(said(facts, { ...content, channelId: channelId(1) })).toContain('while changing channel');
   });
 
-  it('needs the content that the requester has seen, also where only the topic changes', () => {
+  it('needs the hash of the current content if given, even if only the topic changes', () => {
     for (const wish of [content, { topic: 'dinner' }]) {
       const facts = 'content' in wish ? edited() : factsOf();
       expect(said(facts, { ...wish, prevContentSha256: sha256('hello') })).toBe('done');
@@ -87,7 +87,7 @@ describe('editing content', () => {
     }
   });
 
-  it('to mention a whole channel of more than 15 needs can_mention_many_users_group', () => {
+  it('needs can_mention_many_users_group to mention a channel of more than 15 users', () => {
     const all = (subscribers: number, held?: string[]) =>
       edited({ content: contentOf('@**all**', { subscribers }), ...(held && { held }) });
     expect(said(all(15), { content: '@**all**' })).toBe('done');
@@ -95,7 +95,7 @@ describe('editing content', () => {
     expect(said(all(16, ['can_mention_many_users_group']), { content: '@**all**' })).toBe('done');
   });
 
-  it('to mention a topic of more than 15 participants needs can_mention_many_users_group', () => {
+  it('needs can_mention_many_users_group to mention a topic of more than 15 participants', () => {
     const all = (participants: number, text = '@**topic**') =>
       edited({ content: contentOf(text, { participants, subscribers: 99 }) });
     expect(said(all(15), { content: 'x' })).toBe('done');
@@ -104,34 +104,34 @@ describe('editing content', () => {
       expect(said(all(16, free), { content: 'x' })).toBe('done');
   });
 
-  it('to mention a group that the sender may not mention is refused by name', () => {
+  it('refuses by name a group that the sender cannot mention', () => {
     const facts = edited({ content: contentOf('x', { forbiddenGroups: ['cooks'] }) });
     expect(said(facts, content)).toContain("'cooks'");
   });
 });
 
 describe('a new topic', () => {
-  it('is neither the mark alone nor the mark before the topic without a name', () => {
+  it('cannot be the resolved mark alone or before the empty topic', () => {
     for (const topic of ['✔', ' ✔ ', '✔ general chat'])
       expect(said(factsOf(), { topic })).toContain('cannot be marked as resolved');
   });
 
-  it('has no control characters, surrogates or non-characters, and the position is named', () => {
+  it('cannot have control characters, surrogates or non-characters; the error names the position', () => {
     for (const bad of ['\0', '\u0085', '\uD800', '\uFFFE', '\u{1FFFF}'])
       expect(said(factsOf(), { topic: `a😀${bad}b` })).toContain('position 3');
   });
 
-  it('is cut to 60 code points and ends in dots', () => {
+  it('is cut to 60 code points, with an ellipsis', () => {
     const plan = planEdit(factsOf(), wishOf({ topic: '😀'.repeat(61) }));
     expect(plan.move?.to.topic).toBe(`${'😀'.repeat(57)}...`);
     expect(planEdit(factsOf(), wishOf({ topic: 'x'.repeat(60) })).move?.to.topic).toBe('x'.repeat(60));
   });
 
-  it('is the empty one where it is called by its display name', () => {
+  it('is the empty topic if given by its display name', () => {
     expect(planEdit(factsOf(), wishOf({ topic: ' general chat ' })).move?.to.topic).toBe('');
   });
 
-  it('may not be empty where topics are required, kept or new', () => {
+  it('cannot be empty where topics are required, whether kept or new', () => {
     const facts = (topicsPolicy: 'inherit' | 'disable_empty_topic', topic = 'lunch') =>
       factsOf({
         target: accessTo(2, { channel: { topicsPolicy } }),
@@ -149,13 +149,13 @@ describe('a new topic', () => {
     }
   });
 
-  it('must be empty where the channel has no other, for a pure content edit too', () => {
+  it('must be empty if the channel allows only that, also when only content changes', () => {
     const access = accessTo(1, { channel: { topicsPolicy: 'empty_topic_only' } });
     expect(refusal(edited({ origin: access }), content)?.fields).toHaveProperty('empty_topic_display_name');
     expect(said(factsOf({ origin: access }), { topic: '' })).toBe('done');
   });
 
-  it('that nothing is in needs can_create_topic_group, but not to resolve a topic', () => {
+  it('needs can_create_topic_group if it has no messages, unless the edit resolves the topic', () => {
     const access = { ...accessTo(1), held: new Set<never>() };
     const facts = factsOf({ origin: access, isTopicNew: true });
     expect(said(facts, { topic: 'dinner' })).toContain('create new topics');

@@ -23,7 +23,7 @@ const said = (facts: EditFacts, wish: Partial<EditRequest>) => refusal(facts, wi
 const moved = (fields: Parameters<typeof factsOf>[0] = {}) => factsOf({ target: accessTo(2), ...fields });
 const away = { channelId: channelId(2) };
 
-it('a move says what is another, the topic or the channel, and tells of no resolution', () => {
+it('a move says whether the topic or the channel changes, and does not announce a resolution', () => {
   const plan = (wish: Partial<EditRequest>) => planEdit(moved(), wishOf(wish)).move;
   const told = { notifiesNewThread: true, notifiesResolution: false };
   expect(plan(away)).toMatchObject({ isChannelChanged: true, isTopicChanged: false, ...told });
@@ -33,14 +33,14 @@ it('a move says what is another, the topic or the channel, and tells of no resol
 describe('resolving a topic', () => {
   const resolve = { topic: '✔ lunch', propagateMode: 'change_all' } as const;
 
-  it("needs the organisation's or the channel's can_resolve_topics_group, whatever role somebody has", () => {
+  it("needs the organisation's or the channel's can_resolve_topics_group, for every role", () => {
     const origin = accessTo(1, { role: roles.owner });
     expect(said(factsOf({ role: roles.owner, origin, held: [] }), resolve)).toContain('resolve topics');
     const allowed = accessTo(1, { held: ['can_resolve_topics_group'] });
     expect(said(factsOf({ origin: allowed, held: [] }), resolve)).toBe('done');
   });
 
-  it('has no time limit, and neither has to open it again', () => {
+  it('has no time limit, and neither has reopening it', () => {
     const counted = { total: 9, movable: 0, firstMovableId: null };
     const message = { sentAt: 0 };
     expect(said(factsOf({ counted, message }), resolve)).toBe('done');
@@ -48,13 +48,13 @@ describe('resolving a topic', () => {
     expect(said(factsOf({ counted, message: { ...message, topic: '✔ ✔✔ lunch' } }), open)).toBe('done');
   });
 
-  it('is still what it is when the mark makes the topic too long', () => {
+  it('still counts as resolving if the mark makes the topic too long', () => {
     const topic = 'x'.repeat(60);
     const plan = planEdit(factsOf({ message: { topic } }), wishOf({ topic: `✔ ${topic}` }));
     expect(plan.move).toMatchObject({ resolution: 'resolved', to: { topic: `✔ ${'x'.repeat(55)}...` } });
   });
 
-  it('tells the topic of it and nothing else, unless content changes as well', () => {
+  it('posts only the resolution notice, and none if content changes as well', () => {
     const plan = planEdit(factsOf(), wishOf(resolve));
     expect(plan.move).toMatchObject({ notifiesResolution: true, notifiesNewThread: false });
     const both = planEdit(
@@ -64,7 +64,7 @@ describe('resolving a topic', () => {
     expect(both.move).toMatchObject({ notifiesResolution: false, notifiesNewThread: false });
   });
 
-  it('on the way to another channel does not escape the limit for moving there', () => {
+  it('during a move to another channel does not bypass the time limit of that move', () => {
     const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
     expect(refusal(moved({ counted }), { ...resolve, ...away })?.code).toBe(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
@@ -76,7 +76,7 @@ describe('resolving a topic', () => {
 describe('changing the topic', () => {
   const dinner = { topic: 'dinner' };
 
-  it("needs the organisation's or a channel's group for it, or to administer the organisation or a channel", () => {
+  it("needs the organisation's or a channel's permission, or an administrator of either", () => {
     expect(said(factsOf({ held: [] }), dinner)).toContain('permission to edit');
     for (const held of ['can_move_messages_within_channel_group', 'can_administer_channel_group'])
       expect(said(factsOf({ held: [], origin: accessTo(1, { held: [held] }) }), dinner)).toBe('done');
@@ -88,13 +88,13 @@ describe('changing the topic', () => {
     );
   });
 
-  it('is allowed too by the group of the channel that it goes to', () => {
+  it('is also allowed by the new channel’s permission', () => {
     const target = accessTo(2, { held: ['can_move_messages_within_channel_group'] });
     const facts = moved({ target, held: ['can_move_messages_between_channels_group'] });
     expect(said(facts, { ...dinner, ...away })).toBe('done');
   });
 
-  it('ends with move_messages_within_stream_limit_seconds and 20 seconds, below moderators', () => {
+  it('ends 20 seconds after move_messages_within_stream_limit_seconds, except for moderators and above', () => {
     const aged = (seconds: number, role = roles.member as (typeof roles)[keyof typeof roles]) =>
       factsOf({ role, message: { sentAt: now - seconds * 1000 } });
     expect(said(aged(7 * day + 20), dinner)).toBe('done');
@@ -105,14 +105,14 @@ describe('changing the topic', () => {
 });
 
 describe('changing the channel', () => {
-  it('needs a channel that the actor reads and that is not archived', () => {
+  it('needs a channel that the actor can read and that is not archived', () => {
     const unread = accessTo(2, { isSubscribed: false, channel: { isPrivate: true } });
     const archived = accessTo(2, { channel: { isArchived: true } });
     for (const target of [undefined, unread, archived])
       expect(said(moved({ target }), away)).toBe('Invalid channel ID');
   });
 
-  it("needs the organisation's or the old channel's group for it, or to administer one of these", () => {
+  it("needs the organisation's or the old channel's permission, or an administrator of either", () => {
     expect(said(moved({ held: [] }), away)).toContain('permission to move');
     for (const held of ['can_move_messages_out_of_channel_group', 'can_administer_channel_group']) {
       expect(said(moved({ held: [], origin: accessTo(1, { held: [held] }) }), away)).toBe('done');
@@ -125,7 +125,7 @@ describe('changing the channel', () => {
     expect(said(moved({ target }), away)).toContain('Not authorized to send');
   });
 
-  it('ends with move_messages_between_streams_limit_seconds and 20 seconds, below moderators', () => {
+  it('ends 20 seconds after move_messages_between_streams_limit_seconds, except for moderators and above', () => {
     const aged = (seconds: number, role = roles.member as (typeof roles)[keyof typeof roles]) =>
       moved({ role, message: { sentAt: now - seconds * 1000 } });
     expect(said(aged(7 * day + 20), away)).toBe('done');
@@ -138,7 +138,7 @@ describe('moving a whole topic', () => {
   const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
   const all = { topic: 'dinner', propagateMode: 'change_all' } as const;
 
-  it('with messages that are too old is refused with what can be moved', () => {
+  it('with messages past the limit is refused, with the messages that can be moved', () => {
     expect(refusal(factsOf({ counted }), all)).toMatchObject({
       code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
       fields: {
@@ -149,7 +149,7 @@ describe('moving a whole topic', () => {
     });
   });
 
-  it('is not refused to moderators, in other modes, without limits, or where all are young enough', () => {
+  it('is allowed for moderators, in other modes, without limits, or if all messages are within the limit', () => {
     expect(said(factsOf({ counted, role: roles.moderator }), all)).toBe('done');
     expect(said(factsOf({ counted }), { ...all, propagateMode: 'change_later' })).toBe('done');
     expect(said(factsOf({ counted: { ...counted, movable: 9 } }), all)).toBe('done');

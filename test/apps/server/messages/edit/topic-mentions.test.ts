@@ -8,7 +8,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const content = 'look, @**topic**';
 
-  it('an edit mentions those of the topic that the message is in after it, and of what comes along', async () => {
+  it('an edit mentions participants of the message’s new topic, including those of moved messages', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['owner', 'member', 'second'] });
     const mentioned = async (propagate_mode: string) => {
       const [quiet, busy] = [`quiet, ${propagate_mode}`, `busy, ${propagate_mode}`];

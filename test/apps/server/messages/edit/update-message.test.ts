@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await stored(organisation, id)).toMatchObject({ content, last_moved_at: null });
     });
 
-    it('clears the flags of those who are mentioned no more', async () => {
+    it('clears the flags of users who are no longer mentioned', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, {
         channelId,
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect([content.length, content.endsWith('x\n[message truncated]')]).toEqual([10_000, true]);
     });
 
-    it('of a direct message tells those who take part, and nobody else', async () => {
+    it('of a direct message is published to its participants only', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       const [second, owner] = [await watch('second'), await watch('owner')];
       expect((await edit('member', id, { content: 'bye' })).status).toBe(200);
@@ -198,7 +198,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'lunch')).toHaveLength(3);
     });
 
-    it('to the topic without a name reads as its display name for clients that do not know it', async () => {
+    it('to the empty topic shows its display name to clients without support for it', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const [old, capableQueue] = [await organisation.watch('second'), await watch('second')];
