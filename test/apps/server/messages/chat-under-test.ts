@@ -16,7 +16,7 @@ export interface ChannelWish {
 
 let channels = 0;
 
-/** A channel with these members, as rows: whoever makes channels is tested elsewhere. */
+/** Inserts a channel with these members directly as rows; other tests cover the creation of channels. */
 export async function addChannel(
   organisation: OrganisationUnderTest,
   wish: ChannelWish = {},
@@ -52,7 +52,7 @@ export async function addChannel(
   return { id, name };
 }
 
-/** Puts a user into a channel, or takes it out. */
+/** Subscribes a user to a channel, or unsubscribes them. */
 export async function subscribe(
   organisation: OrganisationUnderTest,
   channelId: ChannelId,

@@ -34,7 +34,7 @@ eachBackend((backend) => {
     await post(organisation, ...Array.from({ length: 30 }, () => ({ channelId: open.id })));
   });
 
-  it('what somebody with few messages reads is found by their copies, and not among those of everybody', async () => {
+  it('finds a user’s messages by the user’s own copies, without a scan of all messages', async () => {
     const { messages } = await organisation.do('guest', 'GET', 'messages', {
       ...{ anchor: 'newest', num_before: 10, num_after: 0 },
     });
@@ -51,7 +51,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the newest message that somebody may read is looked up, and told with the user and the register answer', async () => {
+  it('looks up a user’s newest readable message by index for the user and register responses', async () => {
     const plans = await plansOf(db(), (watched) => newestMessageId(watched, reader()));
     expect(plans).toMatch(/user_messages_user\b/);
     expect(plans).toMatch(/messages_channel\b/);
@@ -67,7 +67,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('who has a phone is looked up among those who have a copy, and not among everybody', async () => {
+  it('looks up push devices only for users with a copy of the message', async () => {
     const message = {
       id: own,
       senderId: organisation.id('member'),
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       topic: 'greetings',
     };
     const copies = [{ userId: organisation.id('guest'), flags: 0 }];
-    // It looks at all of them where they are few.
+    // The planner scans a small table, so this table must be large.
     if (isPostgres(db())) {
       await sql`
         insert into push_devices (user_id, push_account_id, generation, registration_hash, changed_at, relay_device_id)
@@ -90,17 +90,17 @@ eachBackend((backend) => {
         [told],
       ),
     );
-    // SQLite's name for the index of a unique constraint.
+    // SQLite names the index of a unique constraint this way.
     expect(plans).toMatch(/push_devices_user_account\b|sqlite_autoindex_push_devices_1 \(user_id=\?\)/);
     expect(plans).not.toMatch(/SCAN push_devices|Seq Scan on push_devices|push_devices_relay_device/);
   });
 
-  it('what somebody has not read is found without walking over what they have read', async () => {
+  it('finds a user’s unread messages without a scan of the read ones', async () => {
     const plans = await plansOf(db(), (watched) => readUnread(watched, reader(), { knowsEmptyTopic: true }));
     expect(plans).toMatch(/user_messages_unread\b/);
   });
 
-  it('what somebody has not read of a channel is found among their own copies, however many others have', async () => {
+  it('finds a user’s unread messages of a channel among the user’s own copies', async () => {
     const others = Array.from({ length: 40_000 }, (_, index) => ({
       ...{ user_id: 1_000_000 + (index % 40), message_id: 1_000_000 + index },
     }));
@@ -114,7 +114,7 @@ eachBackend((backend) => {
       watched.transaction().execute((transaction) => readOfChannels(transaction, memberships)),
     );
     const lines = plans.split('\n');
-    // PostgreSQL names what it looks for in the line after the index.
+    // PostgreSQL prints the index condition on the line after the index.
     const found = lines.flatMap((line, index) =>
       /user_messages_\w+|(?:SCAN|SEARCH) (?:copy|user_messages)/.test(line)
         ? `${line} ${lines[index + 1]}`

@@ -26,7 +26,7 @@ eachBackend((backend) => {
   });
 
   describe('a flag', () => {
-    it('is added and taken away again, and the clients of the user are told', async () => {
+    it('is added and removed, and the user’s clients get events', async () => {
       const ids = [await sendTo(channel), await sendTo(channel)];
       const told = await organisation.watch('second', { event_types: '["update_message_flags"]' });
       const ofOthers = await organisation.watch('member', { event_types: '["update_message_flags"]' });
@@ -55,14 +55,14 @@ eachBackend((backend) => {
       expect(await ofOthers()).toEqual([]);
     });
 
-    it('that marks a message without a copy gives the user one', async () => {
+    it('creates a copy if the user has none of the message', async () => {
       const id = await sendTo(channel);
       expect(await flagsOf('moderator', id)).toEqual(['read', 'historical']);
       await change('moderator', { messages: [id], op: 'add', flag: 'starred' });
       expect(await flagsOf('moderator', id)).toEqual(['read', 'starred', 'historical']);
     });
 
-    it('is changed on no message that the user cannot read, and only by its word', async () => {
+    it('cannot change on an unreadable message, and must be editable', async () => {
       const hidden = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const id = await sendTo(hidden.id);
       const starring = await change('second', { messages: [id], op: 'add', flag: 'starred' });
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       expect(await refused('nonsense')).toBe("Invalid message flag: 'nonsense'");
     });
 
-    it('cannot make unread what is in a channel that the user is not in', async () => {
+    it('cannot mark messages as unread in channels that the user is not in', async () => {
       const id = await sendTo(channel);
       const { body } = await change('moderator', { messages: [id], op: 'remove', flag: 'read' });
       expect(body.ignored_because_not_subscribed_channels).toEqual([channel]);
@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(await flagsOf('moderator', id)).toEqual(['historical']);
     });
 
-    it('is changed on the messages of a narrow', async () => {
+    it('can be changed on all messages of a narrow', async () => {
       const { id: own } = await addChannel(organisation, { members: ['member', 'second'] });
       const ids = [await sendTo(own, 'one'), await sendTo(own, 'two'), await sendTo(own, 'ONE')];
       const wish = {
@@ -118,7 +118,7 @@ eachBackend((backend) => {
     const register = (who: Who, types: readonly string[]) =>
       organisation.do(who, 'POST', 'register', { event_types: [], fetch_event_types: types });
 
-    it('counts as unread what a walk over all messages finds', async () => {
+    it('has the same unread messages as a walk over all messages', async () => {
       const { id: other } = await addChannel(organisation, { members: ['member', 'second'] });
       const left = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
       for (const topic of ['x', 'X', '']) await sendTo(other, topic, '@**all**');
@@ -133,7 +133,7 @@ eachBackend((backend) => {
       expect(unread).toEqual(await walk(left.id));
     });
 
-    /** What the second member has not read, one message after the other. */
+    /** The second member's unread messages, found one by one. */
     async function walk(leftId: number): Promise<Record<string, unknown>> {
       const { db } = organisation.server.server.database;
       const me = organisation.id('second');
@@ -196,7 +196,7 @@ eachBackend((backend) => {
       };
     }
 
-    it('tells of the newest message, of stars, conversations and topics', async () => {
+    it('has the newest message, starred messages, conversations and topic policies', async () => {
       const { id: own } = await addChannel(organisation, { members: ['administrator'] });
       const post = (to: unknown, topic?: string) =>
         send('administrator', {

@@ -16,8 +16,8 @@ eachBackend((backend) => {
     return (body.messages as { id: number }[] | undefined)?.map(({ id }) => id);
   };
 
-  describe('whoever wants something of a topic', () => {
-    it('and has left its private channel is not told where it goes', async () => {
+  describe('a user with a topic policy', () => {
+    it('who has left the topic’s private channel gets no event about a move', async () => {
       const { id: channelId } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member', 'second'],
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('and was never in its public channel is not told that it goes to a private one', async () => {
+    it('who was never in the topic’s public channel learns nothing of a move to a private one', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -49,7 +49,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('whoever wrote a message that goes to a private channel alone is not told where it is', async () => {
+  it('the sender of a message that moves to a private channel learns nothing of its new place', async () => {
     const from = await addChannel(organisation, { members: ['member', 'second'] });
     const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const [id = 0] = await post(
@@ -65,7 +65,7 @@ eachBackend((backend) => {
   });
 
   describe('messages of a private channel', () => {
-    it('are for others as if there were none, whatever they ask', async () => {
+    it('do not exist for other users in any request', async () => {
       const { id: channelId, name } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member'],
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('are no part of what is unread, starred or newest for whoever has left', async () => {
+    it('are not unread, starred or newest for a user who has left', async () => {
       const { id: channelId } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member', 'second'],
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(state.max_message_id).not.toBe(starred);
     });
 
-    it('are out of the hands of whoever wrote them and has left', async () => {
+    it('cannot be edited, deleted or read by their sender who has left', async () => {
       const { id: channelId } = await addChannel(organisation, {
         ...{ isPrivate: true, members: ['member', 'second'] },
       });
@@ -168,7 +168,7 @@ eachBackend((backend) => {
       expect(asked.map(({ body }) => body.msg)).toEqual(Array(3).fill('Invalid message(s)'));
     });
 
-    it('are told to no queue of others, though it follows all public channels', async () => {
+    it('are not published to other users’ queues, even those that follow all public channels', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const all = { all_public_streams: 'true' };
@@ -191,8 +191,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('messages of before in a channel with protected history', () => {
-    it('are for whoever joined later as if there were none', async () => {
+  describe('earlier messages in a channel with protected history', () => {
+    it('do not exist for a user who joined later', async () => {
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [before = 0] = await post(organisation, { channelId, content: 'zebrafish', topic: 'zebra' });
       await subscribe(organisation, channelId, organisation.id('second'));

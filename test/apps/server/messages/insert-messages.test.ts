@@ -60,7 +60,7 @@ eachBackend((backend) => {
       .where('user_id', '=', reader.id)
       .where('message_id', '=', id)
       .execute();
-    // The statement and the rule are one.
+    // The SQL statement and the rule must agree.
     expect(
       readsMessage({ kind: 'channel', access: access as ChannelAccess, hasCopy: copies.length > 0 }),
     ).toBe(found);
@@ -68,7 +68,7 @@ eachBackend((backend) => {
   };
 
   describe('a message to a channel', () => {
-    it('reaches all subscribers, and nobody else, in the form that their clients want', async () => {
+    it('reaches its subscribers only, in the format that their clients request', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'second'] });
       const asSource = await organisation.watch('member', { event_types: '["message"]' });
       const asHtml = await organisation.watch('second', {
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await ofStranger()).toEqual([]);
     });
 
-    it('is read by whoever reads the channel, and with protected history by who has a copy', async () => {
+    it('can be read by readers of the channel, or with protected history by users with a copy', async () => {
       const open = await addChannel(organisation, { members: ['member'] });
       const shared = await addChannel(organisation, {
         isPrivate: true,
@@ -147,7 +147,7 @@ eachBackend((backend) => {
   });
 
   describe('messages that are sent together', () => {
-    it('keep their order, whatever they go to', async () => {
+    it('keep their order across destinations', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       const people = {
         kind: 'direct' as const,

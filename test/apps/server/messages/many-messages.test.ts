@@ -9,7 +9,7 @@ import { post } from './edit/moves-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('many messages come in pieces, in one answer in which nothing is missing', async () => {
+  it('a response with many messages is streamed in chunks, and none is missing', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [first = 0] = await post(organisation, { channelId });
     const { db } = organisation.server.server.database;
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       (channelId: ChannelId) => subscribe(organisation, channelId, organisation.id('second'), false),
     ],
     ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],
-  ])('whoever %s in the middle of many messages gets none of those that follow', async (_, lose) => {
+  ])('a user who %s while messages are streamed gets no further chunks', async (_, lose) => {
     const { id: channelId } = await addChannel(organisation, {
       ...{ members: ['member', 'second'], isPrivate: true, isHistoryPublic: true },
     });
@@ -63,7 +63,7 @@ eachBackend((backend) => {
       query,
     ) {
       const result = await execute.call(this, query);
-      // The first piece is read, and nobody has had it yet.
+      // The first chunk is read from the database but not sent yet.
       if (losing === undefined && result.rows[0]?.rendered_content !== undefined) {
         losing = lose(channelId);
         await losing;
@@ -79,7 +79,7 @@ eachBackend((backend) => {
   });
 
   it.each([100, 1000])(
-    '%i messages with much text come in pieces of a mebibyte at most',
+    'a response with up to %i long messages is streamed in chunks of at most 1 MiB',
     async (num_before) => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [first = 0] = await post(organisation, { channelId });

@@ -11,7 +11,7 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
-/** A channel of each kind, with a message from before the reader came and one from when the reader was there. */
+/** A channel of each kind, with one message from before the reader joined and one from after. */
 const kinds = [
   { kind: 'web-public', wish: { isWebPublic: true } },
   { kind: 'public', wish: {} },
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       }
     });
 
-    /** Those of the messages that the statement finds, of which the rule says the same. */
+    /** The messages that the SQL statement finds, which must match the rule. */
     async function readable(): Promise<string[]> {
       const { db } = database();
       const ids = [...messages.values()].map(({ id }) => id);
@@ -84,11 +84,11 @@ eachBackend((backend) => {
       );
     }
 
-    it('are in the channels that they are in all but protected history', async () => {
+    it('are, in their channels, all messages except protected history', async () => {
       expect(await readable()).toEqual(allButProtectedHistory);
     });
 
-    it('are in channels that they are not in those of open ones, though they have copies of others', async () => {
+    it('are, in other channels, those of open channels only, even if they have copies of others', async () => {
       await leaveAll();
       expect(await readable()).toEqual(asStranger);
     });

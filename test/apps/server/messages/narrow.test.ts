@@ -63,7 +63,7 @@ eachBackend((backend) => {
     rows = await readRows();
   });
 
-  /** What the member may read, with what is needed to judge it without SQL. */
+  /** The messages that the member can read, with the facts that the oracle needs. */
   async function readRows(): Promise<Row[]> {
     const { db } = organisation.server.server.database;
     const me = organisation.id('member');
@@ -143,7 +143,7 @@ eachBackend((backend) => {
     return (answer.messages as { id: number }[]).map(({ id }) => id);
   };
 
-  it('finds what a walk over all messages finds', async () => {
+  it('a narrow finds the same messages as a walk over all of them', async () => {
     const operand = fc.oneof(
       fc.constantFrom<readonly [string, unknown]>(
         ['topic', 'a'],
@@ -185,7 +185,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('follows a conversation to where a message is now', async () => {
+  it('a narrow follows a conversation to a message’s current topic', async () => {
     const [first] = await ask([['channel', open, false]]);
     const there = await ask([
       ['channel', open, false],
@@ -200,7 +200,7 @@ eachBackend((backend) => {
     ).toEqual(there);
   });
 
-  describe('that means nothing to the reader', () => {
+  describe('an invalid narrow', () => {
     it.each([
       ['nonsense', 'a', 'unknown operator nonsense'],
       ['is', 'nonsense', 'unknown operand nonsense of is'],
@@ -224,7 +224,7 @@ eachBackend((backend) => {
       [{ operator: 'channel' }],
       [{ operator: 'is', operand: 'unread', negated: 'x' }],
       [['channel', 1.5]],
-    ])('is refused where it is no term: %j', async (term) => {
+    ])('is refused if a term is malformed: %j', async (term) => {
       const narrow = [['is', 'unread'], term];
       const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });
       expect(body).toMatchObject({
@@ -233,15 +233,15 @@ eachBackend((backend) => {
       });
     });
 
-    it('is refused of a channel that the reader cannot read', async () => {
+    it('is refused for a channel that the reader cannot read', async () => {
       const narrow = [['channel', hidden]];
       const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });
       expect(body).toMatchObject({ code: 'BAD_NARROW', desc: 'unknown channel' });
     });
   });
 
-  describe('of a queue', () => {
-    it('lets through the messages that meet it', async () => {
+  describe('the narrow of a queue', () => {
+    it('passes matching messages only', async () => {
       const narrow = JSON.stringify([
         ['channel', String(open)],
         { operator: 'is', operand: 'mentioned', negated: true },
@@ -255,7 +255,7 @@ eachBackend((backend) => {
       expect(await told()).toMatchObject([{ message: { content: 'yes' } }]);
     });
 
-    it('can ask only what a message says', async () => {
+    it('takes only operators that a message alone can answer', async () => {
       const refused = async (narrow: unknown) =>
         (await organisation.ask('member', 'POST', 'register', { narrow })).body;
       expect(await refused([['search', 'a']])).toMatchObject({

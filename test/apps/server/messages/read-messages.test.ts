@@ -69,7 +69,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('come by their ids, those that the reader may read', async () => {
+    it('can be fetched by ID, as far as the reader can read them', async () => {
       const { messages, ...rest } = await list('moderator', {
         message_ids: [...ids.slice(0, 2), 999_999],
         anchor: null,
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('are refused where the parameters contradict each other', async () => {
+    it('are refused if the parameters contradict each other', async () => {
       expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: give it, or message_ids');
       expect((await refusal({ anchor: null })).msg).toBe('Missing anchor: give it, or message_ids');
       expect((await refusal({ anchor: 'soon' })).msg).toBe(
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('have the fields that clients read, in the form that they ask for', async () => {
+    it('have the fields that clients read, in the requested format', async () => {
       const { messages } = await list('second', { message_ids: [ids[0]] });
       expect(messages[0]).toMatchObject({
         id: ids[0],
@@ -133,7 +133,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('show the topic without a name by its display name to whoever does not know of it', async () => {
+    it('show the empty topic’s display name to clients without support for it', async () => {
       const id = await send('member', { type: 'channel', to: channel.id, topic: '', content: 'a' });
       const subjectOf = async (parameters: Record<string, unknown>) =>
         (await list('second', { message_ids: [id], ...parameters })).messages[0]?.subject;
@@ -143,7 +143,7 @@ eachBackend((backend) => {
   });
 
   describe('one message', () => {
-    it('comes with its source, to whoever may read it', async () => {
+    it('comes with its source if the user can read it', async () => {
       const body = await organisation.do('second', 'GET', `messages/${ids[0]}`);
       expect(body).toMatchObject({ raw_content: 'message *0* of <b> nothing', message: { id: ids[0] } });
       const [secret] = await idsOf('second', {
@@ -159,7 +159,7 @@ eachBackend((backend) => {
   });
 
   describe('a text', () => {
-    it('is rendered as it would be sent', async () => {
+    it('is rendered as if it were sent', async () => {
       const { rendered } = await organisation.do('member', 'POST', 'messages/render', { content: '**a**' });
       expect(rendered).toBe('<p><strong>a</strong></p>');
       const refused = await organisation.ask('member', 'POST', 'messages/render', { content: ' ' });
@@ -171,7 +171,7 @@ eachBackend((backend) => {
     const search = (who: Who, operand: string, more: unknown[] = []) =>
       list(who, { anchor: 'newest', num_before: 10, narrow: [['search', operand], ...more] });
 
-    it('finds whole words in texts and topics, of what the reader may read, and marks them', async () => {
+    it('finds whole words in readable texts and topics, and marks them', async () => {
       const { messages } = await search('member', 'WÖRTER more');
       expect(messages.map(({ id }) => id)).toEqual([ids[3]]);
       expect(messages[0]).toMatchObject({
@@ -205,7 +205,7 @@ eachBackend((backend) => {
   });
 
   describe('the topics of a channel', () => {
-    it('are listed once, ignoring case, the newest first', async () => {
+    it('are listed once each, ignoring case, newest first', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       const to = { type: 'channel', to: id, content: 'a' };
       await send('member', { ...to, topic: 'one' });

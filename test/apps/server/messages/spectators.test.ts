@@ -50,7 +50,7 @@ eachBackend((backend) => {
   const window = { anchor: 'newest', num_before: 1000, num_after: 0 };
   const idsOf = (body: Record<string, unknown>) => (body.messages as { id: number }[]).map(({ id }) => id);
 
-  describe('whoever has no account', () => {
+  describe('a client without an account', () => {
     it.each([
       ['all', []],
       ['one channel', [{ operator: 'channel', operand: 'on the web' }]],
@@ -58,12 +58,12 @@ eachBackend((backend) => {
       ['words', [{ operator: 'search', operand: 'hello' }]],
       ['links', [{ operator: 'has', operand: 'link', negated: true }]],
       ['public or not', [{ operator: 'channels', operand: 'public' }]],
-    ])('reads what is public on the web alone where it asks for %s', async (_, more) => {
+    ])('reads only web-public messages when it requests %s', async (_, more) => {
       const { status, body } = await ask('messages', { ...window, narrow: [onWeb, ...more] });
       expect([status, idsOf(body)]).toEqual([200, [ids.onWeb]]);
     });
 
-    it('reads a message with its author and nothing of anybody’s own', async () => {
+    it('reads a message with its author and without user-specific fields', async () => {
       const edited = { content: 'hello public' };
       await organisation.do('member', 'PATCH', `messages/${ids.onWeb}`, { content: 'hello secret' });
       await organisation.do('member', 'PATCH', `messages/${ids.onWeb}`, edited);
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       expect(one.message).not.toHaveProperty('edit_history');
     });
 
-    it('reads no others by their ids, a few or many', async () => {
+    it('reads no other messages by ID, whether a few or many', async () => {
       const all = Object.values(ids);
       for (const wanted of [all, [...all, ...Array.from({ length: 300 }, (_, index) => 10_000 + index)]]) {
         const { status, body } = await ask('messages', { message_ids: wanted, narrow: [onWeb] });
@@ -94,7 +94,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('is told nothing of channels, messages and addresses that it may not know of', async () => {
+    it('cannot discover hidden channels, messages and addresses', async () => {
       for (const term of [
         ...[channels.open, channels.shut].map((operand) => ({ operator: 'channel', operand })),
         ...[ids.open, ids.shut, ids.direct].map((operand) => ({ operator: 'with', operand })),
@@ -126,7 +126,7 @@ eachBackend((backend) => {
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     });
 
-    it('is refused where the organisation does not allow it', async () => {
+    it('is refused if the organisation does not allow public access', async () => {
       await allow(false);
       const answers = [
         await ask('messages', { ...window, narrow: [onWeb] }),

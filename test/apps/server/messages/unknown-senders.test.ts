@@ -39,7 +39,7 @@ eachBackend((backend) => {
     await restrict('members');
   });
 
-  it('a guest who may not know of the sender of a message learns neither name nor address nor picture', async () => {
+  it('a guest who cannot see a sender gets no name, address or avatar', async () => {
     const [guest, moderator] = [await watch('guest'), await watch('moderator')];
     const id = await send('second');
     const unknown = {
@@ -56,7 +56,7 @@ eachBackend((backend) => {
     expect(ofGuest?.avatar_url).not.toBe(ofModerator?.avatar_url);
   });
 
-  it("a guest's queue does not find out by its narrow whose address it is", async () => {
+  it("the narrow of a guest's queue does not reveal hidden addresses", async () => {
     const of = (address: string) =>
       organisation.watch('guest', {
         event_types: '["message"]',
@@ -69,7 +69,7 @@ eachBackend((backend) => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it('senders in the channel with the guest and bots are known to it', async () => {
+  it('a guest can see bots and senders in the same channel', async () => {
     const guest = await watch('guest');
     const ids = [await send('member'), await send('bot')];
     const names = ['Somebody', 'Somebody'];
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await asRead('guest', id)).toMatchObject({ sender_full_name: names[index] });
   });
 
-  it('everybody is known where the organisation shows all users to guests', async () => {
+  it('a guest can see all senders if the organisation shows all users to guests', async () => {
     await restrict('everyone');
     const guest = await watch('guest');
     const id = await send('second');

@@ -24,11 +24,11 @@ eachPostgres((postgres) => {
         .execute()
     ).map(({ user_id }) => user_id);
 
-  describe('a flag that is set', () => {
+  describe('setting a flag', () => {
     const star = (id: number) =>
       organisation.ask('moderator', 'POST', 'messages/flags', { messages: [id], op: 'add', flag: 'starred' });
 
-    it('while the message is being deleted gives nobody a copy of it', async () => {
+    it('while the message is being deleted creates no copy of it', async () => {
       const { id: channelId } = await addChannel(organisation);
       const [id = 0] = await post(organisation, { channelId });
       const answer = await whileLocked(
@@ -51,7 +51,7 @@ eachPostgres((postgres) => {
     it.each([
       [{ op: 'add', flag: 'starred' }, 400],
       [{ op: 'remove', flag: 'read' }, 200],
-    ])('waits for no message that the user cannot read: %j', async (wish, status) => {
+    ])('does not wait for a message that the user cannot read: %j', async (wish, status) => {
       const { id: hidden } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: hidden });
       let answered: number | undefined;
@@ -75,7 +75,7 @@ eachPostgres((postgres) => {
       );
     });
 
-    it('while another one is waited for gives nobody a copy of what was out of sight before', async () => {
+    it('while it waits for another message creates no copy of a message that was hidden before', async () => {
       const { id: open } = await addChannel(organisation);
       const { id: closed } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [seen = 0] = await post(organisation, { channelId: open });
@@ -106,7 +106,7 @@ eachPostgres((postgres) => {
       expect(await copiesOf(hidden)).not.toContain(organisation.id('moderator'));
     });
 
-    it('while the message is being moved out of sight gives nobody a copy of it', async () => {
+    it('while the message is being moved to a hidden channel creates no copy of it', async () => {
       const { id: channelId } = await addChannel(organisation);
       const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
@@ -134,7 +134,7 @@ eachPostgres((postgres) => {
     });
   });
 
-  it('an edit looks up and renders what its text names before it waits for the message', async () => {
+  it('an edit resolves and renders its mentions before it waits for the message’s lock', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [id = 0] = await post(organisation, { channelId });
     const { full_name: name } = await db()

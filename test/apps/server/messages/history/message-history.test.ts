@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await history(id)).toMatchObject([{ topic: '' }]);
     });
 
-    it('tells moves alone with the policy moves, and nothing of what was written', async () => {
+    it('has only moves with the policy moves, and no earlier content', async () => {
       const { id } = await edited();
       await policy('moves');
       const told = (await history(id)) as Record<string, unknown>[];
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       await policy('all');
     });
 
-    it('shows with the policy moves no text from before the first move, and of a message never moved that of today', async () => {
+    it('hides texts before the first move with the policy moves, and shows the current text if there was no move', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [moved = 0, edited = 0] = await post(
         organisation,
@@ -147,7 +147,7 @@ eachBackend((backend) => {
       await policy('all');
     });
 
-    it('keeps a hundred texts of a message, after which it can be moved and not edited', async () => {
+    it('keeps at most 100 edits of a message, which can then be moved but not edited', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       const edit = (content: string) => organisation.ask('member', 'PATCH', `messages/${id}`, { content });

@@ -27,7 +27,7 @@ eachBackend((backend) => {
   const tooLate = 'BAD_REQUEST: The time limit for deleting this message has passed';
 
   describe('deleting a message', () => {
-    it('takes it from everybody who could read it, and the channel begins with the next one', async () => {
+    it('removes it for all its readers, and updates the channel’s first message', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0, next = 0] = await post(organisation, { channelId, topic: 'Lunch' }, { channelId });
       const [second, guest] = [
@@ -53,14 +53,14 @@ eachBackend((backend) => {
       expect(await remove('member', id)).toBe('BAD_REQUEST: Invalid message(s)');
     });
 
-    it('with an edit history takes that along', async () => {
+    it('also deletes its edit history', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       await organisation.do('member', 'PATCH', `messages/${id}`, { content: 'other' });
       expect(await remove('member', id)).toBe('done');
     });
 
-    it('of a conversation tells those who take part', async () => {
+    it('of a direct conversation is published to its participants', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       const [second, owner] = [await organisation.watch('second'), await organisation.watch('owner')];
       expect(await remove('owner', id)).toBe('BAD_REQUEST: Invalid message(s)');
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect(await owner()).toEqual([]);
     });
 
-    it('in a channel with protected history tells whoever has a copy', async () => {
+    it('in a channel with protected history is published to users with a copy', async () => {
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       await subscribe(organisation, channelId, organisation.id('second'));
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       await permission('can_delete_any_message_group', 'administrators');
     });
 
-    it("of one's own needs can_delete_own_message_group, and ends with the limit without more seconds", async () => {
+    it("of one's own needs can_delete_own_message_group, and ends exactly at the limit", async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0, late = 0] = await post(
         organisation,
@@ -115,7 +115,7 @@ eachBackend((backend) => {
       expect(await remove('owner', late)).toBe('done');
     });
 
-    it('of a bot is for its owner as well', async () => {
+    it('of a bot is also allowed for its owner', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['bot'] });
       const [id = 0] = await post(organisation, { channelId, by: 'bot' });
       const owner = { bot_owner_id: organisation.id('second') };

@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const db = () => organisation.server.server.database.db;
 
-  it('who loses which of many messages is found a piece at a time, those together who lose the same', async () => {
+  it('finds the users who lose many messages in batches, grouped by the messages that they lose', async () => {
     const [member, second, guest, owner] = (['member', 'second', 'guest', 'owner'] as const).map((who) =>
       organisation.id(who),
     ) as [UserId, UserId, UserId, UserId];

@@ -11,7 +11,7 @@ const own = 'can_delete_own_message_group';
 interface Case {
   readonly sender?: 'me' | 'my bot' | 'another';
   readonly realm?: readonly (typeof any | typeof own)[];
-  /** What the actor holds in the channel; none for a direct message. */
+  /** The actor's permissions in the channel; none for a direct message. */
   readonly channel?: readonly (typeof any | typeof own)[] | undefined;
   readonly isArchived?: boolean;
   readonly limit?: number | null;
@@ -39,7 +39,7 @@ function said(c: Case, message?: 'absent'): string {
 }
 
 describe('deleting a message', () => {
-  it('of the actor or its bot needs the permission to delete own ones, or any, of the organisation or the channel', () => {
+  it('of the actor or their bot needs the organisation’s or channel’s permission for own or any messages', () => {
     for (const sender of ['me', 'my bot'] as const) {
       for (const name of [own, any] as const) {
         expect(said({ sender, realm: [name] })).toBe('done');
@@ -51,13 +51,13 @@ describe('deleting a message', () => {
     }
   });
 
-  it('of another needs the permission to delete any, of the organisation or the channel', () => {
+  it('of another user needs the organisation’s or channel’s permission for any message', () => {
     expect(said({ sender: 'another', realm: [own], channel: [own] })).toContain('permission');
     expect(said({ sender: 'another', realm: [any], channel: [] })).toBe('done');
     expect(said({ sender: 'another', channel: [any] })).toBe('done');
   });
 
-  it('of the actor ends with the limit, to the millisecond, but not for who may delete any', () => {
+  it('of the actor ends exactly at the limit, except with the permission for any message', () => {
     expect(said({ realm: [own], limit: 60, age: 60_000 })).toBe('done');
     expect(said({ realm: [own], limit: 60, age: 60_001 })).toContain('time limit');
     expect(said({ realm: [own], limit: null, age: now })).toBe('done');
@@ -65,7 +65,7 @@ describe('deleting a message', () => {
     expect(said({ realm: [own], channel: [any], limit: 60, age: now })).toBe('done');
   });
 
-  it('that is not there, or in an archived channel, is for nobody', () => {
+  it('that is missing or in an archived channel is refused for all users', () => {
     expect(said({ realm: [any, own] }, 'absent')).toBe('Invalid message(s)');
     expect(said({ realm: [any, own], channel: [any], isArchived: true })).toBe('Invalid message(s)');
   });

@@ -9,7 +9,7 @@ import { sharedOrganisation } from '../../organisation-under-test.js';
 
 const gone = { ids: [3, 5, 8].map(messageId), channelId: channelId(2), topic: 'lunch' };
 
-it('is one event however many messages are gone: each queue is asked once', () => {
+it('a removal of many messages is one event, so each queue is matched once', () => {
   expect(removalEvents(gone, [1 as UserId])).toHaveLength(1);
   expect(removalEvents({ ...gone, ids: [] }, [1 as UserId])).toEqual([]);
   expect(removalEvents(gone, [])).toEqual([]);
@@ -18,7 +18,7 @@ it('is one event however many messages are gone: each queue is asked once', () =
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('tells clients of several messages at once, or of one after the other', async () => {
+  it('a removal is published in one event, or one by one to clients without support for that', async () => {
     const [bulk, plain] = [
       await organisation.watch('member', { client_capabilities: '{"bulk_message_deletion":true}' }),
       await organisation.watch('member', {}),

@@ -6,7 +6,7 @@ import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
 import { sendingUnderTest } from './sending-under-test.js';
 
-// The renderer's own copy of what takes longest in rendering.
+// The renderer's own copy of the highlighter, the slowest part of rendering.
 const ofRenderer = createRequire(new URL('../../../../../packages/markdown/package.json', import.meta.url));
 const highlighter = ofRenderer('highlight.js/lib/core') as { highlight(): unknown };
 
@@ -15,7 +15,7 @@ eachBackend((backend) => {
   const { send, sent, stored, setPermission } = sendingUnderTest(organisation);
 
   describe('a message to a channel', () => {
-    it('is sent by the id of the channel and by its name, bare and as JSON', async () => {
+    it('is sent by the channel’s ID or name, plain or as JSON', async () => {
       const { id, name } = await addChannel(organisation, { members: ['member'] });
       for (const to of [String(id), name, JSON.stringify(name), JSON.stringify([name]), name.toUpperCase()]) {
         const message = await sent('member', { type: 'channel', to, topic: 'a', content: to });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       expect((await stored(message)).topic).toBe('b');
     });
 
-    it('needs a channel of which the sender may know, and that takes messages from the sender', async () => {
+    it('needs a channel that the sender can see and post to', async () => {
       const hidden = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
       const archived = await addChannel(organisation, { isArchived: true, members: ['member'] });
       const open = await addChannel(organisation, { members: ['member'] });
@@ -57,7 +57,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is not rendered where it may not go, however long that would take', async () => {
+    it('is not rendered before the server knows that it is allowed', async () => {
       const { id } = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
       const content = `\`\`\`js\n${'const a = 1;\n'.repeat(100)}\`\`\``;
       const rendering = vi.spyOn(highlighter, 'highlight');
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('may come from a bot where its owner may send', async () => {
+    it('can come from a bot if its owner can send', async () => {
       const { id } = await addChannel(organisation, { members: ['bot', 'member'] });
       const { groups } = { groups: await organisation.groups() };
       await setPermission('channel', id, 'can_send_message_group', groups['role:owners']?.id ?? 0);
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect((await send('bot', wish)).status).toBe(200);
     });
 
-    it('has the topic that was asked for, cut to 60 characters, or the one without a name', async () => {
+    it('has the requested topic, cut to 60 characters, or the empty topic', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       const topicOf = async (topic: string) =>
         (await stored(await sent('member', { type: 'channel', to: id, topic, content: 'a' }))).topic;
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       expect(await refused('✔')).toBe('General chat cannot be marked as resolved');
     });
 
-    it('keeps to the policy of the channel for topics', async () => {
+    it('follows the channel’s topic policy', async () => {
       const named = await addChannel(organisation, {
         topicsPolicy: 'disable_empty_topic',
         members: ['member'],
@@ -132,7 +132,7 @@ eachBackend((backend) => {
       expect((await send('member', wish(nameless.id, ''))).status).toBe(200);
     });
 
-    it('begins a topic only where the sender may', async () => {
+    it('needs permission to start a topic', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sent('member', { type: 'channel', to: id, topic: 'there', content: 'a' });
       await setPermission('channel', id, 'can_create_topic_group', await organisation.roleGroup('nobody'));
@@ -184,7 +184,7 @@ eachBackend((backend) => {
       expect((await send('owner', wish('@**all** @**topic**'))).status).toBe(200);
     });
 
-    it('mentions groups that the sender may mention', async () => {
+    it('can mention groups only with permission', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'owner'] });
       const name = organisation.newName();
       const group = await organisation.do('owner', 'POST', 'user_groups/create', {
@@ -208,7 +208,7 @@ eachBackend((backend) => {
       expect((await send('member', { ...wish, content: `@_*${name}*` })).status).toBe(200);
     });
 
-    it('has the sender follow a topic that it begins, and whoever it mentions', async () => {
+    it('makes its sender follow a new topic, and mentioned users follow the topic', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'second'] });
       const told = await organisation.watch('second', { event_types: '["user_topic"]' });
       const content = `@**Somebody|${organisation.id('second')}**`;
@@ -221,8 +221,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a text', () => {
-    it('is trimmed and cut, and must say something', async () => {
+  describe('the content', () => {
+    it('is trimmed and cut, and must not be empty', async () => {
       const contentOf = async (content: string) =>
         (await stored(await sent('member', { type: 'direct', to: [organisation.id('member')], content })))
           .content;
@@ -237,7 +237,7 @@ eachBackend((backend) => {
   });
 
   describe('the sender', () => {
-    it('is told what its client calls the message, in that queue alone', async () => {
+    it('gets the client’s local message ID back, in that queue only', async () => {
       const { queue_id: queueId } = await organisation.do('member', 'POST', 'register', {
         event_types: ['message'],
       });
@@ -260,7 +260,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('reaches queues that follow all public channels, and no guest has one', async () => {
+  it('a message reaches queues that follow all public channels, which guests cannot have', async () => {
     const { id } = await addChannel(organisation, { members: ['member'] });
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const told = await organisation.watch('moderator', {
@@ -274,7 +274,7 @@ eachBackend((backend) => {
     expect(refused.body.msg).toBe('User not authorized for this query');
   });
 
-  it('reaches a queue that follows all public channels no more once its user is a guest, but for their own', async () => {
+  it('a queue that follows all public channels gets only its user’s channels once the user is a guest', async () => {
     const { id: other } = await addChannel(organisation, { members: ['member'] });
     const { id: own } = await addChannel(organisation, { members: ['member'] });
     const { server } = organisation;

@@ -33,7 +33,7 @@ eachBackend((backend) => {
       .map(({ topic_name, visibility_policy }) => [topic_name, visibility_policy]);
   };
 
-  describe('a topic that somebody writes in', () => {
+  describe('a topic in which a user posts', () => {
     it.each([
       [1, 4, ['begun', 'others'], 3],
       [2, 4, ['begun', 'others'], 3],
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       [4, 3, ['begun'], 2],
       [4, 4, [], 0],
     ])(
-      'is followed as %i and heard in a muted channel as %i says',
+      'is followed by the setting %i, or unmuted in a muted channel by the setting %i',
       async (follow, unmute, topics, policy) => {
         await set({
           automatically_follow_topics_policy: follow,
@@ -59,7 +59,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is not followed by those who are mentioned and have set so', async () => {
+    it('is not followed by mentioned users who turned that off', async () => {
       await set({ automatically_follow_topics_where_mentioned: false }, 'second');
       await send('lunch', 'member', `@**|${organisation.id('second')}**`);
       expect(await policies('second')).toEqual([]);
@@ -69,7 +69,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a topic that begins with a moved message', () => {
+  describe('a topic that starts with a moved message', () => {
     const move = async (propagate_mode: string, topic = 'dinner') => {
       const [, id = 0] = await post(
         organisation,
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', `messages/${id}`, wish);
     };
 
-    it('is followed by the sender of the message, as it is set', async () => {
+    it('is followed by the message’s sender, if set', async () => {
       await set({ automatically_follow_topics_policy: 3 });
       await move('change_later');
       expect(await policies()).toEqual([['dinner', 3]]);
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect(await policies()).toContainEqual(['supper', 2]);
     });
 
-    it('is not where it was there before, or everything moves', async () => {
+    it('is not followed if the topic existed before, or the whole topic moves', async () => {
       await set({ automatically_follow_topics_policy: 3 });
       await post(organisation, { by: 'second', channelId: channel.id, topic: 'dinner' });
       await move('change_one');
@@ -101,11 +101,11 @@ eachBackend((backend) => {
     });
   });
 
-  it('a notice that a topic is resolved is read for whom it is set so, and for who does not follow it', async () => {
+  it('a notice about a resolved topic is marked as read by the user’s setting, or if the user does not follow it', async () => {
     const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const noticeFlags = async (policy: number, visibility_policy: number) => {
       await set({ resolved_topic_notice_auto_read_policy: policy }, 'second');
-      // Later than the time in which the last notice is taken back.
+      // Later than the minute in which reopening deletes the last notice.
       organisation.server.now += 120_000;
       const topic = (await stored(organisation, id))?.topic ?? '';
       const wanted = { stream_id: channel.id, topic, visibility_policy };

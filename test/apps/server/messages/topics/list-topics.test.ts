@@ -19,7 +19,7 @@ eachBackend((backend) => {
   const send = (channelId: number, topic: string) =>
     organisation.do('member', 'POST', 'messages', { type: 'channel', to: channelId, topic, content: 'a' });
 
-  it('topics are those of messages that the reader may read, where a channel hides what was before', async () => {
+  it('lists only topics of readable messages if the channel hides earlier ones', async () => {
     const { id } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const { id: early } = await send(id, 'shared');
     await send(id, 'before');
@@ -33,7 +33,7 @@ eachBackend((backend) => {
     expect((await topicsFor('second', id)).map(({ name }) => name)).toEqual(['Shared', 'after']);
   });
 
-  it('topics are all for whoever joins where history is shared', async () => {
+  it('lists all topics for a new subscriber if history is shared', async () => {
     const { id } = await addChannel(organisation, {
       ...{ isPrivate: true, isHistoryPublic: true, members: ['member'] },
     });
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect((await topicsFor('second', id)).map(({ name }) => name)).toEqual(['before']);
   });
 
-  it(`topics are the newest ${most} at most`, async () => {
+  it(`lists at most the newest ${most} topics`, async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [first = 0] = await post(organisation, { channelId });
     const { db } = organisation.server.server.database;

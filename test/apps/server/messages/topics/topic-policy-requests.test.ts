@@ -13,7 +13,7 @@ eachBackend((backend) => {
     organisation.watch('member', { event_types: '["muted_topics"]', ...more });
   const seconds = () => Math.floor(organisation.server.now / 1000);
 
-  it('all muted topics are told to clients that know no more than these, and to no others', async () => {
+  it('publishes all muted topics only to clients without support for topic policies', async () => {
     const { id, name } = await addChannel(organisation, { members: ['member'] });
     const [older, newer, all] = [
       await watchMutes(),
@@ -37,7 +37,7 @@ eachBackend((backend) => {
     await want(id, 'dinner', 0);
   });
 
-  it('the topic without a name is shown by its display name to clients that do not know it', async () => {
+  it('shows the empty topic’s display name to clients without support for it', async () => {
     const { id, name } = await addChannel(organisation, { members: ['member'] });
     const types = '["muted_topics"]';
     const [older, newer] = [await watchMutes(), await watchMutes({ client_capabilities: knowsEmpty })];
@@ -59,7 +59,7 @@ eachBackend((backend) => {
     await want(id, '', 0);
   });
 
-  it('a message of it that is unread again is told with its name as the client knows it', async () => {
+  it('names the empty topic as the client knows it when a message becomes unread again', async () => {
     const { id } = await addChannel(organisation, { members: ['member', 'second'] });
     const [message = 0] = await post(organisation, { by: 'second', channelId: id, topic: '' });
     const flags = { event_types: '["update_message_flags"]' };
@@ -77,7 +77,7 @@ eachBackend((backend) => {
     expect([await topicIn(older), await topicIn(newer)]).toEqual(['general chat', '']);
   });
 
-  it('muted topics that move with their messages are told again', async () => {
+  it('publishes muted topics again when they move with their messages', async () => {
     const [from, to] = [
       await addChannel(organisation, { members: ['member'] }),
       await addChannel(organisation, { members: ['member'] }),
@@ -90,7 +90,7 @@ eachBackend((backend) => {
     expect(await own()).toMatchObject([{ muted_topics: [[to.name, 'lunch', seconds()]] }]);
   });
 
-  it('the initial state names muted topics apart only where wishes of topics are not named', async () => {
+  it('the initial state lists muted topics separately only if topic policies are not requested', async () => {
     const fetched = async (types: readonly string[] | undefined) =>
       'muted_topics' in
       (await organisation.do(
