@@ -16,25 +16,25 @@ eachBackend((backend) => {
   };
 
   describe('an edit', () => {
-    it('tells the phones of those whom it mentions and the former text did not, once', async () => {
+    it('notifies newly mentioned users’ phones, once', async () => {
       const { id, told } = await sendQuietly('hello');
       expect(told).toEqual([]);
       const time = push.server.now / 1000;
       push.server.now += 60_000;
       const arrived = await edit(id, `hello ${push.mention}`, { topic: 'another' });
-      // The time of the message and not of the edit: phones tell messages apart by it.
+      // The time of the message, not of the edit: phones identify messages by it.
       expect(arrived).toMatchObject([{ type: 'message', message_id: id, time, topic: 'another' }]);
       expect(await edit(id, `hello again ${push.mention}`)).toEqual([]);
       await edit(id, 'nobody');
       expect(await edit(id, push.mention)).toEqual([]);
     });
 
-    it('that mentions everybody tells phones, too', async () => {
+    it('that mentions all users also notifies phones', async () => {
       const { id } = await sendQuietly('hello');
       expect(await edit(id, '@**all** hello')).toMatchObject([{ type: 'message', message_id: id }]);
     });
 
-    it('that mentions by name tells phones that were not to know of a mention of everybody', async () => {
+    it('that mentions a user by name notifies phones that ignored a mention of all users', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const muted = { stream_id: String(channel), topic: 't', visibility_policy: '1' };
       await push.do(push.ada, 'POST', 'user_topics', muted);
@@ -47,20 +47,20 @@ eachBackend((backend) => {
       expect(arrived).toMatchObject([{ type: 'message', message_id: id }]);
     });
 
-    it('tells no phone of a mention that it had before', async () => {
+    it('does not notify phones of an earlier mention again', async () => {
       const { id, told } = await sendQuietly(push.mention);
       expect(told).toMatchObject([{ type: 'message' }]);
       expect(await edit(id, `${push.mention} and more`)).toEqual([]);
       expect(await edit(id, `${push.mention} @**all**`)).toEqual([]);
     });
 
-    it('tells no phone of what is read already', async () => {
+    it('does not notify phones of a message that is already read', async () => {
       const { id } = await sendQuietly('hello');
       await push.do(push.ada, 'POST', 'messages/flags', { messages: `[${id}]`, op: 'add', flag: 'read' });
       expect(await edit(id, push.mention)).toEqual([]);
     });
 
-    it('of a direct message tells nobody again', async () => {
+    it('of a direct message does not notify phones again', async () => {
       const id = await push.send(push.bob, { ...push.toAda, content: 'hello' });
       await push.server.settle();
       expect(await edit(id, push.mention)).toEqual([]);

@@ -13,8 +13,8 @@ eachPostgres((postgres) => {
       .execute(db())
       .then(({ rows }) => rows.length);
 
-  describe('a message that a phone is being told of', () => {
-    it('is taken back when its reader leaves the channel meanwhile', async () => {
+  describe('a message during its push notification', () => {
+    it('is retracted if its reader leaves the channel meanwhile', async () => {
       const name = 'left meanwhile';
       const channel = await push.channel([push.ada, push.bob], { name });
       const subscriptions = JSON.stringify([name]);
@@ -23,7 +23,7 @@ eachPostgres((postgres) => {
         const { leaving } = await db()
           .transaction()
           .execute(async (transaction) => {
-            // Read once it is known whose phones are told, and by nobody who leaves.
+            // The server reads this table after it selects the phones to notify; a user who leaves does not read it.
             await sql`lock table message_edits in access exclusive mode`.execute(transaction);
             id = await push.sendToChannel(channel, push.mention);
             await expect.poll(() => waitingForLocks(db()), { timeout: 20_000 }).toBe(1);

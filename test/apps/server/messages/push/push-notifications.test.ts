@@ -29,7 +29,7 @@ const followedWildcards = {
 };
 const { mentioned, read, stream_wildcard_mentioned: wildcard } = messageFlags;
 
-describe('the phones of a user', () => {
+describe('a user’s phones', () => {
   it.each([
     ['a message of a channel', {}, false],
     ['a direct message', { isDirect: true }, true],
@@ -46,7 +46,7 @@ describe('the phones of a user', () => {
       { pushesChannel: true, isChannelMuted: true, topicPolicy: 2 },
       true,
     ],
-  ])('are told of %s: %o, %s', (_, standing, expected) => {
+  ])('are notified of %s: %o, %s', (_, standing, expected) => {
     expect(isNotified({ ...nothing, ...standing })).toBe(expected);
   });
 
@@ -61,7 +61,7 @@ describe('the phones of a user', () => {
     ['followed topics', noFollowed, { topicPolicy: 3 }, false],
     ['channels', { enable_stream_push_notifications: true }, {}, true],
     ['channels but this', { enable_stream_push_notifications: true }, { pushesChannel: false }, false],
-  ])('are told of %s as the user has set %o: %o, %s', (_, settings, standing, expected) => {
+  ])('are notified of %s with the settings %o: %o, %s', (_, settings, standing, expected) => {
     const all = { ...pushDefaults, ...settings };
     expect(isNotified({ ...nothing, ...standing, settings: all })).toBe(expected);
   });
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     push.do(push.ada, 'POST', 'messages/flags', { messages: JSON.stringify(ids), op: 'add', flag: 'read' });
 
   describe('a direct message', () => {
-    it('is told to the phone of whom it is for, sealed, and taken back when it is read', async () => {
+    it('is pushed encrypted to the recipient’s phone, and retracted when it is read', async () => {
       const ids: number[] = [];
       const told = await push.arriving(async () => {
         ids.push(await push.send(push.bob, { ...push.toAda, content: 'hello **you** :+1: $$x^2$$' }));
@@ -93,14 +93,14 @@ eachBackend((backend) => {
       expect(await push.arriving(() => read(ids))).toEqual([]);
     });
 
-    it('is told to no phone of the sender', async () => {
+    it('is not pushed to the sender’s phone', async () => {
       const { ada, bob } = push;
       const toBob = { type: 'direct', to: `[${bob.userId}]`, content: 'a' };
       expect(await push.arriving(() => push.send(ada, toBob))).toEqual([]);
       expect(await push.arriving(() => push.send(ada, { ...push.toAda, content: 'a note' }))).toEqual([]);
     });
 
-    it('is told to nobody who wants none', async () => {
+    it('is not pushed to users who turned notifications off', async () => {
       const want = (value: boolean) =>
         push.do(push.ada, 'PATCH', 'settings', { enable_offline_push_notifications: String(value) });
       await want(false);
@@ -111,7 +111,7 @@ eachBackend((backend) => {
   });
 
   describe('a message to a channel', () => {
-    it('is told to who is mentioned and in the channel', async () => {
+    it('is pushed to mentioned subscribers', async () => {
       const inside = await push.channel([push.ada, push.bob]);
       const outside = await push.channel([push.bob]);
       expect(await push.arriving(() => push.sendToChannel(inside, 'nobody in particular'))).toEqual([]);
@@ -119,11 +119,11 @@ eachBackend((backend) => {
         { type: 'message', recipient_type: 'channel', channel_id: inside, topic: 't', content: '@Somebody' },
       ]);
       expect(await push.arriving(() => push.sendToChannel(outside, push.mention))).toEqual([]);
-      // Whoever is mentioned follows the topic from then on.
+      // A mentioned user follows the topic from then on.
       expect(await push.arriving(() => push.sendToChannel(inside, 'again'))).toHaveLength(1);
     });
 
-    it('is told to who follows the topic, and wants that', async () => {
+    it('is pushed to users who follow the topic, unless they turned that off', async () => {
       const id = await push.channel([push.ada, push.bob]);
       const follow = { stream_id: String(id), topic: 'T', visibility_policy: '3' };
       await push.do(push.ada, 'POST', 'user_topics', follow);
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       expect(told).toEqual([]);
     });
 
-    it('is told to who wants it of the channel, or of all but this', async () => {
+    it('is pushed to users who turned on this channel, or all channels except this one', async () => {
       const [one, other] = [await push.channel([push.ada, push.bob]), await push.channel([push.ada])];
       const want = (stream_id: number, value: boolean) =>
         push.do(push.ada, 'POST', 'users/me/subscriptions/properties', {
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ content: 'c' }]);
     });
 
-    it('makes nobody follow its topic who does not want that', async () => {
+    it('makes users follow its topic only if their settings allow it', async () => {
       const id = await push.channel([push.ada, push.bob]);
       await push.do(push.ada, 'PATCH', 'settings', {
         automatically_follow_topics_where_mentioned: 'false',
@@ -174,7 +174,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is not told to who has left the channel before the phone is told', async () => {
+    it('is not pushed to a user who left the channel before the job ran', async () => {
       const id = await push.channel([push.ada, push.bob]);
       await push.server.settle();
       const told = await push.arriving(async () => {
@@ -187,7 +187,7 @@ eachBackend((backend) => {
       expect(told).toEqual([]);
     });
 
-    it('does not name a sender of whom the guest who has the phone may not know', async () => {
+    it('hides the sender’s name from a guest who cannot see that user', async () => {
       const { server, ada, bob } = push;
       const owner = await server.addAccount('owner@example.com', { role: 100 });
       const eve = await server.addAccount('eve@example.com');

@@ -28,7 +28,7 @@ export class PushUnderTest {
     this.server.relay.otherwise(notified());
   }
 
-  /** What Ada's phone was sent while `action` ran, opened. */
+  /** The payloads that Ada's phone got while `action` ran, decrypted. */
   async arriving(action: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
     const { relay } = this.server;
     const before = relay.requests.length;
@@ -47,13 +47,13 @@ export class PushUnderTest {
     });
   }
 
-  /** What arrives after `action` of what `before` sent while the relay was away. */
+  /** The payloads that arrive after `action`, for messages that `before` sent while the relay was down. */
   async arrivingLater(
     before: () => Promise<unknown>,
     action: () => Promise<unknown>,
   ): Promise<Record<string, unknown>[]> {
     this.server.relay.otherwise({ status: 503 });
-    // The message itself, which the relay does not take.
+    // The relay refuses the push of the message itself.
     expect(await this.arriving(before)).not.toEqual([]);
     await action();
     await this.server.settle();
@@ -65,7 +65,7 @@ export class PushUnderTest {
     });
   }
 
-  /** Sends what must succeed. */
+  /** Sends a request that must succeed. */
   async do(
     who: Account,
     method: 'POST' | 'PATCH' | 'DELETE',
@@ -108,7 +108,7 @@ export class PushUnderTest {
     await subscribe(this.#organisation, channelId, userId, false);
   }
 
-  /** As much of one as putting users into channels needs. */
+  /** The part of an organisation that subscribing users needs. */
   get #organisation(): OrganisationUnderTest {
     return { server: this.server } as unknown as OrganisationUnderTest;
   }

@@ -81,7 +81,7 @@ function standing(c: Case): NotificationFacts {
   };
 }
 
-/** The reasons to tell somebody, one a line, and where each of them counts. */
+/** The reasons to notify a user, one per line, with their conditions. */
 function expected(c: Case): boolean {
   const isFollowed = c.policy === 'followed';
   const isQuiet = { none: c.isChannelMuted, muted: true, unmuted: false, followed: false }[c.policy];
@@ -99,7 +99,7 @@ function expected(c: Case): boolean {
   return !c.isRead && reasons.includes(true);
 }
 
-it('whose phones are told is as a table of the reasons says, in every case there is', () => {
+it('the selection of phones to notify matches a table of reasons in every possible case', () => {
   const wrong: Case[] = [];
   let tried = 0;
   for (const c of cases()) {

@@ -19,8 +19,8 @@ eachBackend((backend) => {
     ['is moved to where its reader may not read', moveToPrivate],
   ] as const;
 
-  describe('a message that a phone was told of', () => {
-    it.each(ways)('is taken back when it %s', async (_, act) => {
+  describe('a message after its push notification', () => {
+    it.each(ways)('is retracted when it %s', async (_, act) => {
       const channel = await push.channel([push.ada, push.bob]);
       const id = await push.sendToChannel(channel, push.mention);
       await push.server.settle();
@@ -28,7 +28,7 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
     });
 
-    it('is taken back when its channel is archived', async () => {
+    it('is retracted when its channel is archived', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const id = await push.sendToChannel(channel, push.mention);
       await push.server.settle();
@@ -36,7 +36,7 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
     });
 
-    it('is taken back when it is moved to another channel after its reader has left the first one', async () => {
+    it('is retracted when it moves to another channel after its reader has left the first one', async () => {
       const channel = await push.channel([push.ada, push.bob], { isPrivate: true });
       const id = await push.sendToChannel(channel, push.mention);
       await push.server.settle();
@@ -49,7 +49,7 @@ eachBackend((backend) => {
       ['private', true],
       ['public', false],
     ])(
-      'is taken back with all others of a %s channel when its reader leaves it or is taken out',
+      'is retracted with all others of a %s channel when its reader leaves or is removed',
       async (kind, isPrivate) => {
         for (const who of [push.ada, push.bob]) {
           const name = `left by ${who.email}, ${kind}`;
@@ -71,14 +71,14 @@ eachBackend((backend) => {
       },
     );
 
-    it('stays when its reader leaves the channel and is in it again before phones could be told', async () => {
+    it('stays when its reader leaves and rejoins the channel before the job runs', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       await push.sendToChannel(channel, push.mention);
       await push.server.settle();
       const { database } = push.server.server;
       const { userId } = push.ada;
       const told = await push.arriving(() =>
-        // In one transaction, or the job would run in between.
+        // One transaction, so that the job cannot run in between.
         database.write(async (transaction) => {
           const left = await removeSubscriptions(transaction.db, [{ channelId: channel, userId }]);
           await insertSubscriptions(transaction.db, left);
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(told).toEqual([]);
     });
 
-    it('stays when it is moved to another channel that its reader is in', async () => {
+    it('stays when it moves to another channel that its reader is in', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const target = await push.channel([push.ada, push.bob]);
       const id = await push.sendToChannel(channel, push.mention);
@@ -98,7 +98,7 @@ eachBackend((backend) => {
       expect(await push.arriving(move)).toEqual([]);
     });
 
-    it('is taken back with all others that are read with it, at once', async () => {
+    it('is retracted together with all others that are read with it', async () => {
       const ids: number[] = [];
       for (const content of ['a', 'b', 'c']) ids.push(await push.send(push.bob, { ...push.toAda, content }));
       await push.server.settle();
@@ -116,8 +116,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a message that waits for the relay', () => {
-    it('is told later when nothing has changed', async () => {
+  describe('a message whose push waits for the relay', () => {
+    it('is pushed later if nothing has changed', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const told = await push.arrivingLater(
         () => push.sendToChannel(channel, push.mention),
@@ -127,7 +127,7 @@ eachBackend((backend) => {
     });
 
     it.each([...ways, ['is in a channel that its reader has left', undefined] as const])(
-      'is never told when it %s',
+      'is never pushed if it %s',
       async (_, act) => {
         const channel = await push.channel([push.ada, push.bob]);
         let id = 0;
@@ -141,7 +141,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is told of a direct conversation that is still unread', async () => {
+    it('is pushed later if it is direct and still unread', async () => {
       const told = await push.arrivingLater(
         () => push.send(push.bob, { ...push.toAda, content: 'hello' }),
         async () => undefined,
