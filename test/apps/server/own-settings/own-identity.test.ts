@@ -21,7 +21,7 @@ eachBackend((backend) => {
     organisation.server.ask(who, 'PATCH', 'settings', fields);
   const own = async () => (await organisation.server.ask(ada, 'GET', 'users/me')).body;
 
-  describe('a password that a user changes', () => {
+  describe('a user’s own password', () => {
     beforeEach(() =>
       setPassword(
         database(),
@@ -34,7 +34,7 @@ eachBackend((backend) => {
     const signIn = async (with_: string) =>
       organisation.server.ask(undefined, 'POST', 'fetch_api_key', { username: ada.email, password: with_ });
 
-    it('is what it signs in with from then on, and its keys stay good', async () => {
+    it('can be changed, and existing keys stay valid', async () => {
       const { body } = await signIn(password);
       const { status } = await set(ada, { old_password: password, new_password: better });
       expect(status).toBe(200);
@@ -47,7 +47,7 @@ eachBackend((backend) => {
       expect(organisation.server.logged.text()).not.toContain(better);
     });
 
-    it('revokes the invitations of the user, which the answer counts, and no others', async () => {
+    it('revokes only that user’s invitations when it changes, and the response counts them', async () => {
       const { server } = organisation;
       const role = 200;
       const eve = await server.addAccount(`eve${people}@example.com`, { role });
@@ -77,18 +77,18 @@ eachBackend((backend) => {
       ['the old one is not said', {}, 'Wrong password!'],
       ['it is too short', { old_password: password, new_password: 'short' }, '8 to 100 characters'],
       ['something else is wrong', { old_password: password, timezone: 'Mars/Olympus' }, 'Invalid timezone'],
-    ])('stays as it was where %s', async (_, fields, words) => {
+    ])('does not change if %s', async (_, fields, words) => {
       const { status, body } = await set(ada, { new_password: better, ...fields });
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
       expect([(await signIn(better)).status, (await signIn(password)).status]).toEqual([401, 200]);
     });
 
-    it('stays as it was where the new one is empty', async () => {
+    it('does not change if the new one is empty', async () => {
       expect((await set(ada, { old_password: '', new_password: '', enter_sends: 'true' })).status).toBe(200);
       expect((await signIn(password)).status).toBe(200);
     });
 
-    it('is not found out by trying: the name is locked', async () => {
+    it('cannot be guessed: the name is locked after five tries', async () => {
       for (let tries = 0; tries < 5; tries++) {
         expect((await set(ada, { old_password: `wrong ${tries}`, new_password: better })).status).toBe(400);
       }
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       expect((await signIn(password)).status).toBe(429);
     });
 
-    it('is one of two that are wanted at the same time', async () => {
+    it('is the one from one of two concurrent changes', async () => {
       const wanted = ['the first of two', 'the second of two'];
       const answers = await Promise.all(
         wanted.map((new_password) => set(ada, { old_password: password, new_password })),
@@ -108,11 +108,11 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a name that a user changes', () => {
+  describe('a user’s own name', () => {
     const setting = (name: string, value: boolean) =>
       organisation.do('owner', 'PATCH', 'realm', { [name]: value });
 
-    it('is told to everybody', async () => {
+    it('is published to all clients when it changes', async () => {
       const events = await organisation.watch('guest', { event_types: '["realm_user"]' });
       expect((await set(ada, { full_name: ' Ada Lovelace ' })).status).toBe(200);
       expect((await own()).full_name).toBe('Ada Lovelace');
@@ -124,13 +124,13 @@ eachBackend((backend) => {
       [' ', "can't be empty"],
       ['a*b', 'Invalid characters'],
       ['n'.repeat(101), 'too long'],
-    ])('is not %j, and nothing else is changed then', async (full_name, words) => {
+    ])('cannot be %j, and then nothing else changes', async (full_name, words) => {
       const { status, body } = await set(ada, { full_name, timezone: 'Europe/Paris' });
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
       expect(await own()).toMatchObject({ full_name: `Ada ${people}`, timezone: '' });
     });
 
-    it('is nobody else’s where names must differ', async () => {
+    it('must be unique if the organisation requires that', async () => {
       await setting('require_unique_names', true);
       await organisation.server.addAccount(`other${people}@example.com`, { fullName: 'Taken' });
       const { status, body } = await set(ada, { full_name: 'taken' });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('stays where the organisation says so, but for administrators', async () => {
+    it('can only be changed by administrators if the organisation disables changes', async () => {
       await setting('name_changes_disabled', true);
       const { status, body } = await set(ada, { full_name: 'Another' });
       const same = await set(ada, { full_name: `Ada ${people}` });
@@ -162,7 +162,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('an address is not changed by whoever has it, as nobody confirms it, unless it may change others', async () => {
+  it('a user cannot change their own unconfirmed address without the right to change others’ addresses', async () => {
     const email = `new${people}@example.com`;
     const { status, body } = await set(ada, { email });
     expect([status, body.msg]).toEqual([400, 'User not authorized to change user emails']);

@@ -15,7 +15,7 @@ eachBackend((backend) => {
   afterEach(() => set('member', { email_address_visibility: 1, timezone: '' }));
 
   describe('settings of a user', () => {
-    it('are the defaults, and are its own once it has set them', async () => {
+    it('are defaults until the user sets them', async () => {
       expect(await settingsOf('member')).toMatchObject({
         ...{ twenty_four_hour_time: false, emojiset: 'google', color_scheme: 1, timezone: '' },
         ...{ web_home_view: 'inbox', enable_stream_push_notifications: false, enable_sounds: true },
@@ -55,7 +55,7 @@ eachBackend((backend) => {
         name,
         typeof value === 'boolean' ? 'yes' : typeof value === 'number' ? 1_000_000 : '<b>',
       ]),
-    )('refuse for %s the value %s', async (name, value) => {
+    )('refuse %s with the value %s', async (name, value) => {
       const { status, body } = await organisation.ask('member', 'PATCH', 'settings', {
         enter_sends: true,
         [name]: value,
@@ -71,18 +71,18 @@ eachBackend((backend) => {
       ['timezone', 'x'.repeat(41)],
       ['email_address_visibility', 6],
       ['email_address_visibility', 'everyone'],
-    ])('refuse for %s the value %s', async (name, value) => {
+    ])('refuse %s with the value %s', async (name, value) => {
       const { status, body } = await organisation.ask('member', 'PATCH', 'settings', { [name]: value });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
       expect(body.msg).toContain(name);
     });
 
-    it('are not for bots', async () => {
+    it('cannot be set by bots', async () => {
       const { status, body } = await organisation.ask('bot', 'PATCH', 'settings', { enter_sends: true });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('say where somebody is, to everybody', async () => {
+    it('publish a new time zone to all clients', async () => {
       const others = await organisation.watch('guest', { event_types: '["realm_user"]' });
       await set('member', { timezone: 'Europe/Paris' });
       await set('member', { timezone: '"Europe/Paris"' });
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('who may read an address', () => {
+  describe('the visibility of an address', () => {
     const addressFor = async (who: Who) => {
       const { user } = await organisation.do(who, 'GET', `users/${organisation.id('member')}`);
       return (user as { delivery_email: string | null }).delivery_email;
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       ...{ type: 'realm_user', op: 'update', person: { user_id: organisation.id('member'), ...fields } },
     });
 
-    it('is told to those who gain and to those who lose it', async () => {
+    it('is published to users who gain or lose access', async () => {
       const dummy = `user${organisation.id('member')}@chat.example.com`;
       const watch = (who: Who) => organisation.watch(who, { event_types: '["realm_user"]' });
       const [owner, second, guest] = [await watch('owner'), await watch('second'), await watch('guest')];
@@ -137,7 +137,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('two changes at once are both there', async () => {
+  it('two concurrent changes are both applied', async () => {
     await Promise.all([
       set('member', { enter_sends: true, timezone: 'Asia/Tokyo' }),
       set('member', { high_contrast_mode: true, color_scheme: 2 }),

@@ -12,7 +12,7 @@ const parts = fc.record({
 });
 const value: fc.Arbitrary<GroupSettingValue> = fc.oneof(id.map(groupId), parts);
 
-/** Whom a value names, whatever its form: nobody, one group, or sets. */
+/** The meaning of a value in any form: an empty group, one group, or sets of members and subgroups. */
 function meaning(wanted: GroupSettingValue): string {
   if (typeof wanted === 'number') return `group ${wanted}`;
   const members = [...new Set(wanted.directMembers)].sort().join();
@@ -32,7 +32,7 @@ const everyone = {
 };
 
 describe('the value of a permission', () => {
-  it('has one form for each meaning', () => {
+  it('has one canonical form for each meaning', () => {
     fc.assert(
       fc.property(value, value, (one, other) => {
         const [a, b] = [collapse(one, nobodyId), collapse(other, nobodyId)];
@@ -44,7 +44,7 @@ describe('the value of a permission', () => {
     );
   });
 
-  it('is a group where it names one alone, nobody where it names nothing, and stays one member', () => {
+  it('becomes a group if it names only one, role:nobody if it is empty, and stays a set with one member', () => {
     const user = userId(7);
     expect(collapse({ directMembers: [], directSubgroups: [groupId(5), groupId(5)] }, nobodyId)).toBe(5);
     expect(collapse({ directMembers: [], directSubgroups: [] }, nobodyId)).toBe(nobodyId);
@@ -54,7 +54,7 @@ describe('the value of a permission', () => {
     });
   });
 
-  it('changes exactly when it means something else and what was expected is what it is', () => {
+  it('changes exactly when its meaning changes and the expected old value matches', () => {
     fc.assert(
       fc.property(value, value, fc.option(value, { nil: undefined }), (before, wanted, old) => {
         const current = collapse(before, nobodyId);

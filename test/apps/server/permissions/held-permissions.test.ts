@@ -31,7 +31,7 @@ const roleOrder = [
   'internet',
 ] as const;
 const people = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
-/** The narrowest group by role that somebody is in. */
+/** Index of the narrowest role group that contains the user. */
 const narrowest = { owner: 0, administrator: 1, moderator: 2, member: 3, guest: 5 };
 
 interface Wanted {
@@ -44,7 +44,7 @@ const wanted: fc.Arbitrary<Wanted> = fc.record({
   groups: fc.subarray(['nobody' as const, ...roleOrder], { maxLength: 2 }),
 });
 
-/** Whether somebody has a permission, worked out from what the groups by role are said to be. */
+/** Oracle: whether a user holds a permission, by the definition of role groups. */
 function mayBy(
   { people: named, groups }: Wanted,
   who: (typeof people)[number],
@@ -61,8 +61,8 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const holder = (who: (typeof people)[number]) => ({ id: organisation.id(who), role: roles[who] });
 
-  describe('who has a permission', () => {
-    it('is who is in its value, nested groups counted and guests left out where everyone cannot have it', async () => {
+  describe('the holder of a permission', () => {
+    it('is in its value, directly or through nested groups; guests only if everyone can hold it', async () => {
       const { database } = organisation.server.server;
       const ids = await roleGroupIds(database.db);
       await fc.assert(
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('is who is in its default where nobody has set it, for channels and groups too', async () => {
+    it('is in its default if it is not set, also for channels and groups', async () => {
       const { db } = organisation.server.server.database;
       const keys: PermissionKey[] = [
         { level: 'channel', ownerId: 5, name: 'can_send_message_group' },
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await holdsPermissions(db, holder('guest'), [])).toEqual([]);
     });
 
-    it('is told apart for each channel, whose values are read for many at once', async () => {
+    it('is determined per channel, with the values of many channels read at once', async () => {
       const { database } = organisation.server.server;
       const name = 'can_send_message_group';
       const second = organisation.id('second') as UserId;

@@ -1,13 +1,13 @@
-/** Groups in memory, as an oracle takes them: who is in each directly, and which groups are nested in it directly. */
+/** Groups in memory for oracles: each group's direct members and direct subgroups. */
 export type NestedGroups = ReadonlyMap<
   number,
   { readonly memberIds: readonly number[]; readonly subgroupIds: readonly number[] }
 >;
 
-/** Whether somebody is in at least one of the groups, at whatever depth. */
+/** Whether the user is in at least one of the groups, at any depth. */
 export function isInAny(groups: NestedGroups, userId: number, groupIds: readonly number[]): boolean {
   const reached = new Set(groupIds);
-  // What is added while it goes on is looked at, too.
+  // The loop also visits groups that it adds on the way.
   for (const groupId of reached) {
     const { memberIds = [], subgroupIds = [] } = groups.get(groupId) ?? {};
     if (memberIds.includes(userId)) return true;

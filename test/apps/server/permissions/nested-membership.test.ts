@@ -15,7 +15,7 @@ const userCount = 5;
 interface Drawn {
   /** `members[g][u]`: user u is in group g directly. */
   readonly members: readonly (readonly boolean[])[];
-  /** `nested[g][h]`: group h is in group g directly; only for h < g, so that there is no circle. */
+  /** `nested[g][h]`: group h is in group g directly; only for h < g, so that there is no cycle. */
   readonly nested: readonly (readonly boolean[])[];
 }
 
@@ -33,7 +33,7 @@ const everyGroup = [...Array(groupCount).keys()];
 const everyUser = [...Array(userCount).keys()];
 const holds = ({ nested }: Drawn, outer: number, inner: number) => inner < outer && nested[outer]?.[inner];
 
-/** What is in each group, worked out as Warshall did: whether there is a way over more and more groups. */
+/** The groups inside each group, by Warshall's algorithm. */
 function reachableByWarshall(organisation: Drawn): boolean[][] {
   const reach = everyGroup.map((g) => everyGroup.map((h) => g === h || holds(organisation, g, h) === true));
   for (const over of everyGroup) {
@@ -46,7 +46,7 @@ function reachableByWarshall(organisation: Drawn): boolean[][] {
   return reach;
 }
 
-/** In the oracle's numbers, whatever the ids in the database are. */
+/** Uses the oracle's own numbers instead of database IDs. */
 function oracle(organisation: Drawn) {
   const reach = reachableByWarshall(organisation);
   return {
@@ -70,7 +70,7 @@ function inMemory(organisation: Drawn, group = (g: number) => g, user = (u: numb
 }
 
 describe('groups in memory', () => {
-  it('hold whom a search for ways between all groups finds, and no others', () => {
+  it('contain exactly the users that Warshall’s algorithm finds', () => {
     fc.assert(
       fc.property(drawn, (organisation) => {
         const groups = inMemory(organisation);
@@ -83,7 +83,7 @@ describe('groups in memory', () => {
     );
   });
 
-  it('are looked at once each, also where they are in themselves over others', () => {
+  it('are visited once each, even in a cycle', () => {
     const circle = new Map([
       [1, { memberIds: [5], subgroupIds: [2] }],
       [2, { memberIds: [6], subgroupIds: [1] }],
@@ -92,7 +92,7 @@ describe('groups in memory', () => {
     expect(isInAny(circle, 7, [2])).toBe(false);
   });
 
-  it('leave out groups that nobody knows', () => {
+  it('ignore unknown groups', () => {
     expect(isInAny(new Map([[1, { memberIds: [5], subgroupIds: [9] }]]), 6, [1])).toBe(false);
     expect(isInAny(new Map(), 5, [])).toBe(false);
   });
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       });
     }
 
-    it('hold the same users as in memory and by the search for ways, for many groups in one statement', async () => {
+    it('contain the same users as in memory, for many groups in one statement', async () => {
       await fc.assert(
         fc.asyncProperty(drawn, fc.subarray(everyGroup), async (organisation, asked) => {
           await store(organisation);
@@ -157,7 +157,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('hold nobody who was deactivated, and a group that does not exist holds nobody', async () => {
+    it('contain no deactivated users, and an unknown group is empty', async () => {
       const everybody = everyGroup.map(() => everyUser.map(() => true));
       await store({ members: everybody, nested: everyGroup.map(() => everyGroup.map(() => false)) });
       const [first, gone] = [groups[0] as GroupId, users[2] as UserId];

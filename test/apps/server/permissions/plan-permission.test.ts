@@ -52,7 +52,7 @@ const said = (level: PermissionLevel, name: PermissionName, value: GroupSettingV
   refusal(() => check(level, name, value))?.message ?? 'done';
 
 describe('the value of a permission', () => {
-  it('is a group by role that the permission allows, or a group that somebody made', () => {
+  it('is a role group that the permission allows, or a user-created group', () => {
     const upTo = (level: PermissionLevel, name: PermissionName) =>
       [nobodyId, cooks, owners, members, everyone, internet].map((id) => said(level, name, id) === 'done');
     expect(upTo('group', 'can_leave_group')).toEqual([true, true, true, true, true, false]);
@@ -66,7 +66,7 @@ describe('the value of a permission', () => {
     );
   });
 
-  it('is one of few groups by role where no other is taken', () => {
+  it('is one of the listed role groups if the permission allows no others', () => {
     const name = 'can_create_web_public_channel_group';
     expect(said('realm', name, owners)).toBe('done');
     expect(said('realm', name, nobodyId)).toBe('done');
@@ -79,7 +79,7 @@ describe('the value of a permission', () => {
       });
   });
 
-  it('names users and groups that are there and active', () => {
+  it('names existing, active users and groups', () => {
     expect(said('group', 'can_join_group', groupId(99))).toBe('Invalid user group');
     expect(said('group', 'can_join_group', ended)).toBe('User group is deactivated');
     expect(said('group', 'can_join_group', some([absent], []))).toBe('Invalid user ID: 4');
@@ -88,7 +88,7 @@ describe('the value of a permission', () => {
     expect(said('group', 'can_join_group', some([me], [ended]))).toBe('User group is deactivated: 11');
   });
 
-  it('is in its one form', () => {
+  it('is stored in canonical form', () => {
     expect(check('group', 'can_join_group', some([], [cooks]))).toBe(cooks);
     expect(check('group', 'can_join_group', some([], []))).toBe(nobodyId);
     expect(check('group', 'can_join_group', some([2, 1, 2], [cooks]))).toEqual(some([1, 2], [cooks]));
@@ -99,7 +99,7 @@ describe('a change of a permission', () => {
   const plan = (current: GroupSettingValue, next: GroupSettingValue, old?: GroupSettingValue) =>
     planPermission({ level: 'group', name: 'can_join_group', current, nobodyId, known }, { new: next, old });
 
-  it('is none where the value means the same, even one that could not be chosen now', () => {
+  it('is no change if the value means the same, even if that value is no longer valid', () => {
     expect(plan(cooks, some([], [cooks]))).toBeUndefined();
     expect(plan(nobodyId, some([], []))).toBeUndefined();
     expect(plan(ended, ended)).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a change of a permission', () => {
     expect(plan(nobodyId, cooks)).toBe(cooks);
   });
 
-  it('is refused where the value before is not the one that was expected', () => {
+  it('is refused if the current value is not the expected one', () => {
     expect(plan(cooks, members, some([], [cooks]))).toBe(members);
     expect(plan(nobodyId, members, some([], []))).toBe(members);
     for (const next of [members, cooks])
@@ -118,7 +118,7 @@ describe('a change of a permission', () => {
   });
 });
 
-it('what is named is asked for: users and groups of values, and the first that cannot be is said', () => {
+it('finds the users and groups that values name, and reports the first invalid one', () => {
   expect(namedIn([cooks, some([1, 2], [members]), owners])).toEqual({
     userIds: [me, other],
     groupIds: [cooks, members, owners],

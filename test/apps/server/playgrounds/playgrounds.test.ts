@@ -40,7 +40,7 @@ eachBackend((backend) => {
       expect(state.realm_playgrounds).toEqual(playgrounds);
     });
 
-    it('takes the language under its older name too', async () => {
+    it('also takes the language under its legacy name', async () => {
       const { highlighter_language: _, ...fields } = good();
       const { ignored_parameters_unsupported: ignored } = await organisation.do('owner', 'POST', path, {
         ...fields,
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       await add({ name: name.toUpperCase() });
     });
 
-    it('takes blanks off the name, and refuses one that the language has, whatever the language is called', async () => {
+    it('trims the name, and refuses a duplicate for the same language under any of its names', async () => {
       await add({ name: `  ${name} ` });
       const before = await listed();
       const again = { ...good(), highlighter_language: 'py' };
@@ -89,12 +89,12 @@ eachBackend((backend) => {
       expect(await listed()).toEqual(before);
     });
 
-    it('gives one of two that come at the same time with one name', async () => {
+    it('creates one of several concurrent playgrounds with the same name', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => organisation.ask('owner', 'POST', path, good())));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    it('is for administrators alone, bots among them', async () => {
+    it('is for administrators only', async () => {
       const before = await listed();
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'POST', path, good());
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect([await listed(), await events()]).toEqual([before, []]);
     });
 
-    it('with all that is wrong with its fields at once', async () => {
+    it('with all errors of its fields at once', async () => {
       const wrong = { name: '', highlighter_language: '?', url_template: '{' };
       const { body } = await organisation.ask('owner', 'POST', path, wrong);
       expect(body.errors).toEqual({
@@ -152,7 +152,7 @@ eachBackend((backend) => {
   });
 
   describe('removing a playground', () => {
-    it('tells everybody which are left', async () => {
+    it('publishes the remaining ones to all clients', async () => {
       const id = await add();
       const before = await listed();
       const events = await organisation.watch();
@@ -163,7 +163,7 @@ eachBackend((backend) => {
       expect([again.status, again.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('is for administrators alone', async () => {
+    it('is for administrators only', async () => {
       const id = await add();
       const before = await listed();
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -173,7 +173,7 @@ eachBackend((backend) => {
       expect(await listed()).toEqual(before);
     });
 
-    it.each(['0', '-1', '999999', 'abc', '1.5'])('refuses %s for an id', async (id) => {
+    it.each(['0', '-1', '999999', 'abc', '1.5'])('refuses the ID %s', async (id) => {
       const before = await listed();
       const { status, body } = await organisation.ask('owner', 'DELETE', `${path}/${id}`);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

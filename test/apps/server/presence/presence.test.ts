@@ -6,7 +6,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
   describe('presence', () => {
-    it('is taken, and answered with nobody', async () => {
+    it('is accepted, with an empty response', async () => {
       const body = await organisation.do('member', 'POST', 'users/me/presence', {
         ...{ status: 'active', ping_only: false, new_user_input: true, slim_presence: true },
         ...{ last_update_id: -1, history_limit_days: 14 },
@@ -31,7 +31,7 @@ eachBackend((backend) => {
       expect(body.msg).toContain(name);
     });
 
-    it('is nothing that bots have', async () => {
+    it('is refused for bots', async () => {
       const { body } = await organisation.ask('bot', 'POST', 'users/me/presence', { status: 'active' });
       expect([body.code, body.msg]).toEqual(['BAD_REQUEST', 'This endpoint does not accept bot requests.']);
     });
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       { op: 'stop', type: 'direct', to: [1] },
       { op: 'start', type: 'stream', stream_id: 1, topic: 'lunch' },
       { op: 'start', type: 'channel', stream_id: 1, topic: '' },
-    ])('is taken: %o', async (parameters) => {
+    ])('is accepted: %o', async (parameters) => {
       expect(await organisation.do('member', 'POST', 'typing', parameters)).toEqual({
         result: 'success',
         msg: '',

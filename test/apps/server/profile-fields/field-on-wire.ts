@@ -2,7 +2,7 @@ import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export const fieldsPath = 'realm/profile_fields';
 
-/** A profile field as answers and events have it. */
+/** A profile field in responses and events. */
 export interface FieldOnWire {
   readonly id: number;
   readonly name: string;
@@ -13,7 +13,7 @@ export async function profileFields(organisation: OrganisationUnderTest): Promis
   return (await organisation.do('guest', 'GET', fieldsPath)).custom_fields as FieldOnWire[];
 }
 
-/** The id of a new field. */
+/** Adds a field; returns its ID. */
 export async function addField(
   organisation: OrganisationUnderTest,
   fields: Record<string, unknown>,
@@ -22,7 +22,7 @@ export async function addField(
   return (await organisation.do('owner', 'POST', fieldsPath, all)).id as number;
 }
 
-/** Removes all fields, so that neither names nor the summary are taken. */
+/** Removes all fields, so that names and summary slots are free. */
 export async function removeFields(organisation: OrganisationUnderTest): Promise<void> {
   for (const { id } of await profileFields(organisation)) {
     await organisation.do('owner', 'DELETE', `${fieldsPath}/${id}`);

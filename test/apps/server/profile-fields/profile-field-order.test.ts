@@ -11,7 +11,7 @@ eachBackend((backend) => {
   const add = (fields: Record<string, unknown>) => addField(organisation, fields);
 
   describe('the order of profile fields', () => {
-    it('is the one that an administrator gives, and new ones come last', async () => {
+    it('is set by an administrator, and new fields come last', async () => {
       const [first, second] = [await add({ field_type: 1 }), await add({ field_type: 1 })];
       const events = await organisation.watch();
       await organisation.do('administrator', 'PATCH', fieldsPath, { order: [second, first] });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       expect((await listed()).map(({ id }) => id)).toEqual([second, first, third]);
     });
 
-    it('is refused, and stays, where a field is missing, twice or unknown', async () => {
+    it('is refused if a field is missing, repeated or unknown', async () => {
       const [first, second] = [await add({ field_type: 1 }), await add({ field_type: 1 })];
       const before = await listed();
       const wrong = [
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('profiles are filled in while fields are ordered, and nobody waits without end', async () => {
+  it('concurrent profile updates and reorderings do not deadlock', async () => {
     const ids = [await add({ field_type: 8 }), await add({ field_type: 8 }), await add({ field_type: 8 })];
     const turned = [...ids].reverse();
     const rounds = [1, 2, 3, 4, 5, 6].flatMap((round) => {

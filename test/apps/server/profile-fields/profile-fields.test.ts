@@ -58,7 +58,7 @@ eachBackend((backend) => {
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(options);
     });
 
-    it('fills in what is known of an account of a well-known site, whatever was sent', async () => {
+    it('fills in the known data of a well-known site’s account, whatever the request says', async () => {
       const sent = { name, hint: 'x', field_type: 7 };
       await add({
         ...sent,
@@ -103,18 +103,18 @@ eachBackend((backend) => {
       expect(await listed()).toEqual([]);
     });
 
-    it('is refused under a name that another field has, but not in another letter case', async () => {
+    it('refuses another field’s name, but not in another letter case', async () => {
       await add({ name, field_type: 1 });
       expect(await refused({ name: ` ${name}`, field_type: 2 })).toContain('already exists');
       await add({ name: name.toUpperCase(), field_type: 1 });
     });
 
-    it('is refused for the second account of one well-known site', async () => {
+    it('refuses a second account of the same well-known site', async () => {
       await add({ field_type: 7, field_data: { subtype: 'twitter' } });
       await refused({ field_type: 7, field_data: { subtype: 'twitter' } });
     });
 
-    it('gives one of two that are made at the same time under one name', async () => {
+    it('creates one of several concurrent fields with the same name', async () => {
       const answers = await Promise.all(
         [1, 2, 5].map((type) => organisation.ask('owner', 'POST', fieldsPath, { name, field_type: type })),
       );
@@ -194,7 +194,7 @@ eachBackend((backend) => {
     const change = (id: number, fields: Record<string, unknown>) =>
       organisation.ask('owner', 'PATCH', `${fieldsPath}/${id}`, fields);
 
-    it('changes what is said, keeps the rest, and tells everybody', async () => {
+    it('changes the given properties, keeps the others, and publishes it to all clients', async () => {
       const id = await add({ name, hint: 'old', field_type: 3, field_data: options });
       const [before] = await listed();
       const events = await organisation.watch();
@@ -206,7 +206,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([{ type: 'custom_profile_fields', fields }]);
     });
 
-    it('keeps its own name and place in the summary, and takes no third place', async () => {
+    it('keeps its own name and summary slot, and cannot take a third slot', async () => {
       const wanted = { field_type: 1, display_in_profile_summary: true };
       const id = await add({ ...wanted, name });
       await add(wanted);
@@ -221,14 +221,14 @@ eachBackend((backend) => {
       expect(await listed()).toEqual(before);
     });
 
-    it('gives the last place in the summary to one of two that want it at the same time', async () => {
+    it('gives the last summary slot to one of several concurrent requests', async () => {
       await add({ field_type: 1, display_in_profile_summary: true });
       const ids = [await add({ field_type: 1 }), await add({ field_type: 4 }), await add({ field_type: 5 })];
       const answers = await Promise.all(ids.map((id) => change(id, { display_in_profile_summary: true })));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    it('leaves the account of a well-known site as it is but for the switches', async () => {
+    it('changes only the flags of a well-known site’s account', async () => {
       const id = await add({ field_type: 7, field_data: { subtype: 'github' } });
       const before = await listed();
       for (const wrong of [{ name }, { hint: 'x' }, { field_data: { subtype: 'twitter' } }]) {
@@ -245,7 +245,7 @@ eachBackend((backend) => {
       ['a long hint', { hint: 'x'.repeat(81) }],
       ['bad data', { field_data: {} }],
       ['no boolean', { required: 'maybe' }],
-    ])('is refused, and changes nothing, when it would have %s', async (_what, wrong) => {
+    ])('is refused, and keeps the field, with %s', async (_what, wrong) => {
       const id = await add({ field_type: 3, field_data: options });
       const before = await listed();
       const { status, body } = await change(id, { editable_by_user: false, ...wrong });
@@ -254,7 +254,7 @@ eachBackend((backend) => {
     });
 
     it.each(['PATCH', 'DELETE'] as const)(
-      'by %s is for administrators, and for fields that exist',
+      'by %s is for administrators and existing fields only',
       async (method) => {
         const id = await add({ field_type: 1 });
         const before = await listed();
@@ -271,7 +271,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('a removed field is gone, and everybody is told', async () => {
+  it('removing a field is published to all clients', async () => {
     const ids = [await add({ field_type: 1 }), await add({ field_type: 2 })];
     const events = await organisation.watch();
     await organisation.do('administrator', 'DELETE', `${fieldsPath}/${ids[0]}`);

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const set = (data: unknown, who: 'member' | 'guest' | 'owner' | 'bot' = 'member') =>
     organisation.ask(who, 'PATCH', own, { data });
 
-  /** What the member's profile says. */
+  /** The values of the member's profile. */
   async function said(): Promise<unknown> {
     return (await organisation.do('member', 'GET', 'users/me')).profile_data;
   }
@@ -23,7 +23,7 @@ eachBackend((backend) => {
     return { type: 'realm_user', op: 'update', person };
   }
 
-  describe('a value of a profile', () => {
+  describe('a profile value', () => {
     it('is kept, told to everybody, and shown with the users', async () => {
       const [text, list] = [await add({ field_type: 1 }), await add({ field_type: 3, field_data: options })];
       const events = await organisation.watch();
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect((user as { profile_data: unknown }).profile_data).toEqual(data);
     });
 
-    it('is told only when it is another, and what goes before what comes', async () => {
+    it('is published only when it changes, removals before additions', async () => {
       const [first, second, third] = [
         await add({ field_type: 4 }),
         await add({ field_type: 4 }),
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is removed by the list of the fields too, and only what was there is told', async () => {
+    it('can also be removed by a list of fields, and only actual removals are published', async () => {
       const [first, second] = [await add({ field_type: 8 }), await add({ field_type: 8 })];
       await set([{ id: first, value: 'she/her' }]);
       const events = await organisation.watch();
@@ -148,7 +148,7 @@ eachBackend((backend) => {
       expect(rendered).toEqual([1, 2]);
     });
 
-    it('has no HTML of its author', async () => {
+    it('escapes its author’s HTML', async () => {
       const [short, long] = [await add({ field_type: 1 }), await add({ field_type: 2 })];
       const value = '<script>x</script> [a](javascript:x)';
       await set([
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       for (const { rendered_value: html } of rendered) expect(html).not.toMatch(/<script|href="javascript/);
     });
 
-    it('goes when its field goes, and when its option goes', async () => {
+    it('is deleted with its field and with its option', async () => {
       const [list, kept] = [await add({ field_type: 3, field_data: options }), await add({ field_type: 1 })];
       await set([
         { id: list, value: 'a' },
@@ -173,7 +173,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a value of a profile is refused, and nothing changes,', () => {
+  describe('a profile value is refused, and nothing changes,', () => {
     async function refused(data: unknown, who: 'member' | 'bot' = 'member'): Promise<void> {
       const before = await said();
       const events = await organisation.watch();
@@ -218,7 +218,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('of people when one of them is a bot or is deactivated', async () => {
+    it('of type people when one of them is a bot or deactivated', async () => {
       const id = await add({ field_type: 6 });
       const { server } = organisation;
       const gone = await server.addAccount(`${organisation.newName().replace(' ', '')}@example.com`);
@@ -228,7 +228,7 @@ eachBackend((backend) => {
       await refused([{ id, value: [organisation.id('owner'), gone.userId] }]);
     });
 
-    it('when its field is unknown or there twice', async () => {
+    it('when its field is unknown or repeated', async () => {
       const id = await add({ field_type: 1 });
       await refused([
         { id, value: 'x' },
@@ -253,7 +253,7 @@ eachBackend((backend) => {
       await refused(data);
     });
 
-    it('when a list of fields to remove is none, or names an unknown one', async () => {
+    it('when a list of fields to remove is invalid or names an unknown one', async () => {
       const id = await add({ field_type: 1 });
       await set([{ id, value: 'x' }]);
       const before = await said();
@@ -264,7 +264,7 @@ eachBackend((backend) => {
       expect(await said()).toEqual(before);
     });
 
-    it('when a bot says it', async () => {
+    it('when the user is a bot', async () => {
       await refused([{ id: await add({ field_type: 1 }), value: 'x' }], 'bot');
     });
 
@@ -276,7 +276,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('guests who may not know of everybody are not told of what others say', async () => {
+  it('guests who cannot see all users get no events about others’ profiles', async () => {
     const id = await add({ field_type: 1 });
     const [guest, second] = [await organisation.watch('guest'), await organisation.watch('second')];
     const members = await organisation.roleGroup('members');

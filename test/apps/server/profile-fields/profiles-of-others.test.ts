@@ -9,7 +9,7 @@ eachBackend((backend) => {
 
   const add = (fields: Record<string, unknown>) => addField(organisation, fields);
 
-  /** What the member's profile says. */
+  /** The values of the member's profile. */
   async function said(): Promise<unknown> {
     return (await organisation.do('member', 'GET', 'users/me')).profile_data;
   }
@@ -19,7 +19,7 @@ eachBackend((backend) => {
     return { type: 'realm_user', op: 'update', person };
   }
 
-  describe('an administrator changes the profile of somebody else', () => {
+  describe('an administrator changes another user’s profile', () => {
     const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
       organisation.ask(who, 'PATCH', `users/${target}`, fields);
 
@@ -64,7 +64,7 @@ eachBackend((backend) => {
       expect([await said(), await events()]).toEqual([{}, []]);
     });
 
-    it('but bots have none', async () => {
+    it('but not a bot’s', async () => {
       const profile_data = [{ id: await add({ field_type: 8 }), value: 'x' }];
       const { status, body } = await change('administrator', organisation.id('bot'), { profile_data });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

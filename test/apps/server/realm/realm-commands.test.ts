@@ -23,7 +23,7 @@ eachBackend((backend) => {
   }
 
   describe('realm settings', () => {
-    it('prints every setting and permission with its default, who changes it and since when it is there', async () => {
+    it('prints every setting and permission with its default, required role and feature level', async () => {
       const { settings } = JSON.parse((await run('settings', '--json')).printed);
       expect(settings).toContainEqual({
         ...{ name: 'waiting_period_threshold', value: 0, default: 0, changed_by: 'owner', since: 1 },
@@ -40,7 +40,7 @@ eachBackend((backend) => {
   });
 
   describe('realm set', () => {
-    it('changes a setting beside the running server, and its clients are told', async () => {
+    it('changes a setting while the server runs, and clients get an event', async () => {
       const events = await organisation.watch();
       const { code, printed } = await run('set', 'message_retention_days', '90', '--json');
       expect([code, JSON.parse(printed)]).toEqual([0, { name: 'message_retention_days', changed: true }]);
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect([again.code, again.printed]).toEqual([0, expect.stringContaining('nothing was changed')]);
     });
 
-    it('takes the name or the id of a group, or people and groups, for a permission', async () => {
+    it('takes a group’s name or ID, or a set of users and groups, as the value of a permission', async () => {
       const moderators = await organisation.roleGroup('moderators');
       const own = { direct_members: [organisation.id('second')], direct_subgroups: [] };
       for (const [text, value] of [
@@ -72,7 +72,7 @@ eachBackend((backend) => {
       ['can_create_groups', '999999', 'Invalid user group'],
       ['can_create_groups', 'role:everyone', 'cannot be set to'],
       ['can_access_all_users_group', '{"direct_members":[1],"direct_subgroups":[]}', 'system user group'],
-    ])('says what is wrong with %s %s, and changes nothing', async (name, value, sentence) => {
+    ])('explains what is wrong with %s %s, and changes nothing', async (name, value, sentence) => {
       const settings = async () => (await run('settings', '--json')).printed;
       const before = await settings();
       const { code, printed, said } = await run('set', name, value);
@@ -83,7 +83,7 @@ eachBackend((backend) => {
   });
 
   describe('the hourly job', () => {
-    it('makes full members of those who have been here for the waiting period', async () => {
+    it('makes users full members after the waiting period', async () => {
       const { server } = organisation;
       expect((await run('set', 'waiting_period_threshold', '1')).code).toBe(0);
       expect((await organisation.groups())['role:fullmembers']?.members).toEqual([]);

@@ -49,14 +49,14 @@ eachBackend((backend) => {
       });
     });
 
-    it('are told only to those who fetch them', async () => {
+    it('are sent only to clients that fetch them', async () => {
       const body = await state(['message']);
       expect(Object.keys(body).filter((name) => name.startsWith('realm_'))).toEqual([]);
       const groups = await state(['realm_user_groups']);
       expect(groups.realm_user_groups).toHaveLength(8);
     });
 
-    it('come with what each permission takes', async () => {
+    it('come with the values that each permission allows', async () => {
       const { server_supported_permission_settings: all } = await state();
       expect(all).toMatchObject({
         realm: {
@@ -114,13 +114,13 @@ eachBackend((backend) => {
       expect((await stored.execute()).map(({ name }) => name)).not.toContain('allow_message_editing');
     });
 
-    it('that are so already change nothing, and nobody is told', async () => {
+    it('that stay the same publish no event', async () => {
       const events = await organisation.watch();
       await set({ invite_required: true, description: '' });
       expect(await events()).toEqual([]);
     });
 
-    it('limits stay as they are for null, which clients send for what they leave out', async () => {
+    it('keep a limit for null, which clients send for an omitted parameter', async () => {
       await set({ move_messages_within_stream_limit_seconds: 60 });
       const events = await organisation.watch();
       await set({ move_messages_within_stream_limit_seconds: null, message_retention_days: null });
@@ -135,12 +135,12 @@ eachBackend((backend) => {
       ['unlimited', -1],
       ['"unlimited"', -1],
       ['30', 30],
-    ])('keep messages for %s', async (written, days) => {
+    ])('take %s as the retention of messages', async (written, days) => {
       await set({ message_retention_days: written });
       expect((await state()).realm_message_retention_days).toBe(days);
     });
 
-    it('are for administrators, and some for owners alone', async () => {
+    it('can be changed by administrators, and some only by owners', async () => {
       await set({ description: 'by an administrator' }, 'administrator');
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'PATCH', 'realm', { description: 'x' });
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       expect((await state()).realm_description).toBe('by an administrator');
     });
 
-    it('with a new waiting period make and unmake full members, of which everybody is told', async () => {
+    it('with a new waiting period update the full members and publish that to all clients', async () => {
       const fullMembers = await organisation.roleGroup('fullmembers');
       const members = await organisation.roleGroup('members');
       const events = await organisation.watch('guest', { event_types: '["user_group"]' });
@@ -231,7 +231,7 @@ eachBackend((backend) => {
       expect((await state()).realm_can_add_custom_emoji_group).toBe(members);
     });
 
-    it('leaves out users who were deactivated', async () => {
+    it('excludes deactivated users', async () => {
       const late = await organisation.server.addAccount('leaving@example.com');
       const value = { direct_members: [organisation.id('second'), late.userId], direct_subgroups: [] };
       await set({ can_add_custom_emoji_group: { new: value } });
@@ -291,7 +291,7 @@ eachBackend((backend) => {
       expect(await state()).toEqual({ ...before, queue_id: expect.any(String) });
     });
 
-    it('for whoever says nothing of who they are', async () => {
+    it('without credentials', async () => {
       const { status, body } = await organisation.server.ask(undefined, 'PATCH', 'realm', {});
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     });

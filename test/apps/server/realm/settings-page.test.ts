@@ -11,14 +11,14 @@ import { guardianOf, realmSettings } from '#server/realm/realm-settings.js';
 const root = join(import.meta.dirname, '../../../..');
 const page = readFileSync(join(root, 'docs/realm-settings.md'), 'utf8');
 
-/** Where settings are declared, and not looked at. */
+/** Sources that declare settings but do not use them. */
 const declarations = [
   'realm/realm-settings.ts',
   'permissions/permission-settings.ts',
   'users/users-state.ts',
 ];
 
-/** The rows of the table below a heading, without the meaning of each, which is for people. */
+/** The rows of the table below a heading, without the column that describes the meaning. */
 function rowsBelow(heading: string): string[][] {
   const [, section = ''] = page.split(`## ${heading}\n`);
   const [table = ''] = section.split('\n## ');
@@ -47,7 +47,7 @@ const taken = (level: PermissionLevel) => (name: never) => {
 };
 
 describe('the page of settings', () => {
-  it('has each setting with its default, who changes it and since when it is there', () => {
+  it('has each setting with its default, required role and feature level', () => {
     expect(rowsBelow('Settings')).toEqual(
       Object.entries(realmSettings).map(([name, { default: value, changedBy, since }]) => [
         name,
@@ -58,7 +58,7 @@ describe('the page of settings', () => {
     );
   });
 
-  it('says of each that the server does nothing by whether it is kept for clients or refused', () => {
+  it('marks each setting that the server does not use as kept for clients or refused', () => {
     const folder = join(root, 'apps/server/src');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !declarations.includes(file))
