@@ -8,8 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-describe('what a server keeps, logs and answers', () => {
-  it('holds no push token, API key or server key, and its log no e-mail address or ciphertext', async () => {
+describe('what a server stores, logs and sends', () => {
+  it('contains no push token, API key or server key, and the log no e-mail address or ciphertext', async () => {
     const ada = await test.addAccount('ada.lovelace@example.com');
     const phones = ['1', '2', '3', '4'].map((id) => testPhone(id));
     const answers: unknown[] = [];
@@ -47,7 +47,7 @@ describe('what a server keeps, logs and answers', () => {
     for (const text of private_) expect(logged).not.toContain(text);
   });
 
-  it('no longer holds a sealed registration once the relay has decided on it', async () => {
+  it('contains no encrypted registration after the relay has decided on it', async () => {
     const ada = await test.addAccount('ada@example.com');
     test.relay.next(registered(1), refused(400, 'BAD_REQUEST'));
     for (const id of ['1', '2']) {

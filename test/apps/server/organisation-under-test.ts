@@ -12,7 +12,7 @@ type ServerSettings = Pick<
   'uploads' | 'offersWebPublicChannels' | 'invitationValidityMinutes'
 >;
 
-/** A group as `GET /user_groups` answers it. */
+/** A group in the response of `GET /user_groups`. */
 export interface GroupOnWire {
   readonly id: number;
   readonly name: string;
@@ -34,7 +34,7 @@ export class OrganisationUnderTest {
     }
     this.accounts.second = await this.server.addAccount('second@example.com');
     this.accounts.bot = await this.server.addAccount('bot@example.com', { isBot: true });
-    // What is scheduled is done for the first time when a server starts.
+    // Scheduled jobs first run when a server starts.
     await this.server.settle();
   }
 
@@ -42,7 +42,7 @@ export class OrganisationUnderTest {
     return this.accounts[who].userId;
   }
 
-  /** Sends parameters: texts as they are, anything else as JSON. */
+  /** Sends parameters: strings as they are, other values as JSON. */
   ask(who: Who, method: Method, path: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
     const texts = Object.entries(parameters).map(([name, value]) => [
       name,
@@ -51,7 +51,7 @@ export class OrganisationUnderTest {
     return this.server.ask(this.accounts[who], method, path, Object.fromEntries(texts));
   }
 
-  /** Sends what must succeed. */
+  /** Sends a request that must succeed. */
   async do(
     who: Who,
     method: Method,
@@ -81,7 +81,7 @@ export class OrganisationUnderTest {
     return `group ${this.#names}`;
   }
 
-  /** What has come into a new queue of everybody's events when it is called, without ids. */
+  /** Opens a queue for a user's events; the returned function reads the events so far, without IDs. */
   async watch(
     who: Who = 'guest',
     parameters: Record<string, string> = {},

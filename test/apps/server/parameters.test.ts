@@ -37,14 +37,14 @@ async function registerVia(way: string, fields: Record<string, string>): Promise
 const ways = ['a URL-encoded form', 'a multipart form', 'the query string'];
 
 describe('parameters', () => {
-  it.each(ways)('are read from %s, a 64-bit integer unrounded', async (way) => {
+  it.each(ways)('are read from %s, with exact 64-bit integers', async (way) => {
     const id = '-9223372036854775808';
     const answer = await registerVia(way, testPhone(id).fields);
     expect([answer.status, answer.body]).toEqual([200, { result: 'success', msg: '' }]);
     expect(await test.pushDevices(ada)).toEqual({ [id]: { status: 'pending', error_code: null } });
   });
 
-  it.each(ways)('that nobody knows come back by name when they arrive by %s', async (way) => {
+  it.each(ways)('that are unknown are listed in the response when sent in %s', async (way) => {
     const answer = await registerVia(way, { ...testPhone('1').fields, colour: 'red', client: 'test' });
     expect(answer.body).toEqual({
       result: 'success',
@@ -53,7 +53,7 @@ describe('parameters', () => {
     });
   });
 
-  it('of DELETE are read from a form and from the query string', async () => {
+  it('of DELETE are read from a form or the query string', async () => {
     for (const way of ['form', 'query']) {
       const { queue_id: id } = (await test.ask(ada, 'POST', 'register')).body;
       const answer =
@@ -68,7 +68,7 @@ describe('parameters', () => {
     }
   });
 
-  it('may be JSON-encoded as Python clients do it: numbers, truth values and lists', async () => {
+  it('can be JSON-encoded numbers, booleans and lists, as Python clients send them', async () => {
     const { queue_id: id } = (await test.ask(ada, 'POST', 'register', { event_types: '["push_device"]' }))
       .body;
     const query = { queue_id: String(id), last_event_id: '-1', dont_block: 'true' };

@@ -16,7 +16,7 @@ eachBackend((backend) => {
   });
   afterAll(() => test.close());
 
-  /** Types the command beside the server that runs. */
+  /** Runs the command while the server runs. */
   async function push(command: string, settings: Record<string, string> = {}) {
     const [printed, said]: [string[], string[]] = [[], []];
     const status = await runServerCommand(['push', command, '--json'], {
@@ -37,7 +37,7 @@ eachBackend((backend) => {
     return { status, said: said.join('\n'), answer: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Answers the authenticated request in this way, at a time that is off by so much. */
+  /** Sets the relay's response to the authenticated request, with a clock that is off by this much. */
   function relayAnswers(reaction: RelayReaction, offMilliseconds = 0, keyList: RelayReaction = noKeyList) {
     const date = new Date(test.now + offMilliseconds).toUTCString();
     test.relay.otherwise(({ path }) => {
@@ -47,7 +47,7 @@ eachBackend((backend) => {
   }
 
   describe('push check', () => {
-    it('asks the relay as the server to deliver nothing, and finds all well', async () => {
+    it('sends the relay an empty notification with the server’s key, and reports success', async () => {
       relayAnswers(notified());
       const { status, answer } = await push('check');
       const names = ['address', 'key', 'realm', 'clock', 'key-list'];
@@ -92,7 +92,7 @@ eachBackend((backend) => {
     it.each([
       [3_600_000, 'behind'],
       [-3_600_000, 'ahead of'],
-    ])('fails where the relay’s clock is %i ms off', async (offMilliseconds, which) => {
+    ])('fails if the relay’s clock is %i ms off', async (offMilliseconds, which) => {
       relayAnswers(notified(), offMilliseconds);
       const { status, answer } = await push('check');
       const clock = answer.checks.find(({ name }: { name: string }) => name === 'clock');
@@ -103,13 +103,13 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('fails where the key list is none', async () => {
+    it('fails if the key list is invalid', async () => {
       relayAnswers(notified(), 0, { status: 200, body: { result: 'success' } });
       const { status, answer } = await push('check');
       expect([status, answer.checks.at(-1)]).toMatchObject([1, { name: 'key-list', ok: false }]);
     });
 
-    it('fails where nothing listens', async () => {
+    it('fails if nothing listens on the address', async () => {
       const { status, answer } = await push('check', {
         SERVER_RELAY_URL: `http://127.0.0.1:${await freePort()}`,
       });
@@ -121,7 +121,7 @@ eachBackend((backend) => {
   });
 
   describe('push status', () => {
-    it('does not take a 404 for an answer of the relay', async () => {
+    it('does not count a 404 as an answer of the relay', async () => {
       const ada = await test.addAccount('ada@example.com');
       test.relay.otherwise(noKeyList);
       await test.register(ada, testPhone('1').fields);

@@ -36,7 +36,7 @@ eachBackend((backend) => {
     });
     afterAll(() => server.close());
 
-    /** Types the command beside the server that runs. */
+    /** Runs the command while the server runs. */
     async function send(flags: readonly string[], { withRelay = true } = {}) {
       const [printed, said]: [string[], string[]] = [[], []];
       const relay: Record<string, string> = {
@@ -69,7 +69,7 @@ eachBackend((backend) => {
         .filter(({ path }) => path.endsWith('/notify'))
         .flatMap(({ body }) => JSON.parse(body).push_requests as { payload: { encrypted_data: string } }[]);
 
-    it('has all phones of the user show the text, sealed for each and padded, and says how many they are', async () => {
+    it('sends the text to all the user’s phones, encrypted for each and padded, and reports their number', async () => {
       const { code, printed, said } = await send([
         '--user',
         'Ada@Example.com',
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(server.relay.requests.some(({ body }) => body.includes('Lunch'))).toBe(false);
     });
 
-    it('says to machines which message it is and how many devices it goes to', async () => {
+    it('prints the message ID and the number of devices as JSON', async () => {
       const { printed } = await send(['--user', 'ada@example.com', '--text', 'again', '--json']);
       const [message] = (await messagesOf(ada)).slice(-1);
       expect(JSON.parse(printed)).toEqual({
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       ['a bot', 'bot@example.com', 'hi', 'bot@example.com is a bot: bots have no phones.'],
       ['a user without a phone', 'bob@example.com', 'hi', `${unregistered}, so nothing was sent`],
       ['a text that says nothing', 'ada@example.com', ' ', 'Message must not be empty.'],
-    ])('says in one sentence why nothing is sent to %s', async (_, user, text, sentence) => {
+    ])('explains in one sentence why nothing is sent to %s', async (_, user, text, sentence) => {
       const before = await messagesOf(ada);
       const { code, printed, said } = await send(['--user', user, '--text', text]);
       expect([code, printed]).toEqual([1, '']);
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(await messagesOf(ada)).toEqual(before);
     });
 
-    it('says that the relay has not taken the phone yet, that there is none, and that the user wants none', async () => {
+    it('reports a pending phone, a missing relay, and notifications that the user turned off', async () => {
       const carl = await server.addAccount('carl@example.com');
       server.relay.next({ status: 503 });
       await server.register(carl, testPhone('3').fields);
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(await messagesOf(ada)).toEqual(before);
     });
 
-    it('asks for what is missing', async () => {
+    it('reports missing options', async () => {
       expect(await send(['--user', 'ada@example.com'])).toMatchObject({ code: 2, printed: '' });
     });
   });

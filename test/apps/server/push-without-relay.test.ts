@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('a server without a relay', () => {
-  it('refuses registrations once their parameters are there, and before it looks at their contents', async () => {
+  it('refuses registrations after it checks for missing parameters and before it checks their contents', async () => {
     const lonely = await ServerUnderTest.start({ withoutRelay: true });
     const eve = await lonely.addAccount('eve@example.com');
     const { fields } = testPhone('1');
@@ -34,7 +34,7 @@ describe('a server without a relay', () => {
     await lonely.close();
   });
 
-  it('keeps what a server with a relay accepted, and forwards it when there is a relay again', async () => {
+  it('keeps registrations that it accepted with a relay, and forwards them when it has a relay again', async () => {
     test.relay.otherwise({ status: 503 });
     await test.register(ada, testPhone('1').fields);
     await test.stop();

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('registering a push device', () => {
-  it('answers at once, forwards what it was given, and tells the phone that the device is active', async () => {
+  it('answers at once, forwards the registration, and publishes that the device is active', async () => {
     const phone = testPhone(accountId);
     const events = await test.openQueue(ada);
     test.relay.otherwise(registered(7));
@@ -85,7 +85,7 @@ describe('registering a push device', () => {
     ['a 404 of something that is no relay', { status: 404, body: '<h1>Not Found</h1>' }],
     ['a connection that is cut', 'cut'],
     ['an answer without end', { status: 200, body: 'x'.repeat(300_000) }],
-  ] as const)('tries again after %s', async (_name, reaction) => {
+  ] as const)('retries after %s', async (_name, reaction) => {
     test.relay.next(reaction);
     test.relay.otherwise(registered(1));
     await test.register(ada, testPhone(accountId).fields);
@@ -96,7 +96,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
   });
 
-  it('tries again after silence', async () => {
+  it('retries after a timeout', async () => {
     await test.stop();
     await test.boot({ isImpatient: true });
     test.relay.otherwise('silence');
@@ -146,7 +146,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({
       [accountId]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
     });
-    // The queue that was opened a day ago is gone; the state tells it all the same.
+    // The queue from a day ago has expired; the state still shows the failure.
     expect(await events()).toBeUndefined();
   });
 
@@ -168,7 +168,7 @@ describe('registering a push device', () => {
     ]);
   });
 
-  it('obeys Retry-After, in seconds and as a date', async () => {
+  it('honors Retry-After, in seconds or as a date', async () => {
     test.relay.next({ status: 429, headers: { 'retry-after': '120' } });
     test.relay.next({ status: 503, headers: { 'retry-after': new Date(test.now + 300_000).toUTCString() } });
     test.relay.otherwise(registered(1));
@@ -188,7 +188,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
   });
 
-  it('does nothing for an identical repeat, whether pending or active', async () => {
+  it('is idempotent while pending or active', async () => {
     const phone = testPhone(accountId);
     const events = await test.openQueue(ada);
     test.relay.next({ status: 503 });
@@ -206,7 +206,7 @@ describe('registering a push device', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  it('forwards an identical repeat of a registration that failed', async () => {
+  it('forwards an identical retry of a failed registration', async () => {
     const phone = testPhone(accountId);
     test.relay.next(refused(400, 'INVALID_BOUNCER_PUBLIC_KEY'), { status: 503 });
     test.relay.otherwise(registered(1));
@@ -220,7 +220,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
   });
 
-  it('lets only the newest of several registrations of a device come into force', async () => {
+  it('activates only the newest of several registrations of a device', async () => {
     const [first, second] = [testPhone(accountId), testPhone(accountId)];
     test.relay.next({ status: 503 });
     test.relay.otherwise(registered(2));
@@ -239,7 +239,7 @@ describe('registering a push device', () => {
     ]);
   });
 
-  it('keeps devices of different users with the same push_account_id apart', async () => {
+  it('keeps devices of different users with the same push_account_id separate', async () => {
     const bob = await test.addAccount('bob@example.com');
     test.relay.next(registered(1), refused(400, 'BAD_REQUEST'));
     await test.register(ada, testPhone('1').fields);
@@ -250,7 +250,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(bob)).toEqual({ '1': { status: 'failed', error_code: 'BAD_REQUEST' } });
   });
 
-  it('takes from each of two users what both of them send alike', async () => {
+  it('accepts identical registrations from two users', async () => {
     const bob = await test.addAccount('bob@example.com');
     const { fields } = testPhone('1');
     test.relay.next(registered(1), registered(2));
@@ -261,7 +261,7 @@ describe('registering a push device', () => {
     }
   });
 
-  it('loses nothing when it stops between accepting and forwarding', async () => {
+  it('loses nothing when the server stops between accepting and forwarding', async () => {
     test.relay.otherwise({ status: 503 });
     await test.register(ada, testPhone(accountId).fields);
     await test.stop();
@@ -272,7 +272,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
   });
 
-  it('drops white space from a ciphertext whose lines were broken, before it is forwarded', async () => {
+  it('removes line breaks from a ciphertext before forwarding it', async () => {
     const phone = testPhone(accountId);
     const sealed = phone.fields.encrypted_push_registration ?? '';
     const broken = `${sealed.slice(0, 76)}\r\n${sealed.slice(76)}\n`;
