@@ -6,7 +6,7 @@ import { type Account, ServerUnderTest, testPhone } from './server-under-test.js
 let test: ServerUnderTest;
 let ada: Account;
 beforeAll(async () => {
-  // One user sends them all.
+  // One user sends all registrations.
   test = await ServerUnderTest.start({ registrationsPerHour: 1000 });
   ada = await test.addAccount('ada@example.com');
 });
@@ -31,7 +31,7 @@ async function send(id: string, sealed: string, bouncerPublicKey: string) {
 describe('the vectors through the server', () => {
   const { bouncer_public_key: bouncerPublicKey, registrations } = relayProtocolVectors();
 
-  it.each(registrations)('of the $kind registration reaches the relay as it was sealed', async (vector) => {
+  it.each(registrations)('the relay gets the $kind registration unchanged', async (vector) => {
     test.relay.next(registered(7));
     expect(await send(`1${vector.len}`, vector.sealed, bouncerPublicKey)).toEqual({
       status: 200,
@@ -44,7 +44,7 @@ describe('the vectors through the server', () => {
   const { vectors } = registrationVectors();
 
   it.each(vectors.map((vector, index) => ({ ...vector, id: String(-1 - index) })))(
-    'end as the relay says, or are refused at once: $name',
+    'a registration ends as the relay decides, or is refused at once: $name',
     async ({ id, expect: expected, encrypted_push_registration: sealed, bouncer_public_key: key }) => {
       const code = 'error' in expected ? expected.error : null;
       test.relay.otherwise(code === null ? registered(7) : refused(400, code));

@@ -16,7 +16,7 @@ const status = () => readRelayLinkStatus(test.server.database.db);
 const errorsLogged = () => test.logged.lines().filter(({ level }) => level === 'error');
 
 describe('the link to the relay', () => {
-  it('is untested at first and working once the relay has answered, be it with a refusal', async () => {
+  it('is untested at first, and working after any response of the relay, even a refusal', async () => {
     expect((await status()).state).toBe('untested');
     test.relay.otherwise(refused(400, 'REQUEST_EXPIRED'));
     await test.register(ada, testPhone('1').fields);
@@ -29,7 +29,7 @@ describe('the link to the relay', () => {
     });
   });
 
-  it('is not taken for back when it failed for a moment only: what waits keeps the instant that it was given', async () => {
+  it('does not bring pending jobs forward after a short failure', async () => {
     test.relay.otherwise({ status: 503, headers: { 'retry-after': '600' } });
     await test.register(ada, testPhone('1').fields);
     await test.settle();
@@ -40,7 +40,7 @@ describe('the link to the relay', () => {
     expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
   });
 
-  it('is stored as working also when what waits for it cannot be brought forward, which is logged as that', async () => {
+  it('is stored as working even if bringing pending jobs forward fails, and that failure is logged', async () => {
     test.relay.otherwise({ status: 503, headers: { 'retry-after': '600' } });
     await test.register(ada, testPhone('1').fields);
     await test.settle();
@@ -59,7 +59,7 @@ describe('the link to the relay', () => {
     expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
   });
 
-  it('shows the admin since when it fails and why, logs each change once, and recovers', async () => {
+  it('shows administrators since when and why it fails, logs each change once, and recovers', async () => {
     const start = test.now;
     test.relay.otherwise(refused(401, 'UNAUTHORIZED', 'key does not match'));
     await test.register(ada, testPhone('1').fields);

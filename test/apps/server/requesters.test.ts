@@ -32,16 +32,19 @@ eachBackend((backend) => {
     { kind: member, refused: ['guest', 'bot'], code: 'BAD_REQUEST' },
     { kind: human, refused: ['bot'], code: 'BAD_REQUEST' },
     { kind: user, refused: [], code: undefined },
-  ] as const)('$kind.name is whoever is not refused by it at once', async ({ kind, refused, code }) => {
-    for (const [name, account] of Object.entries(organisation.accounts)) {
-      const isRefused = (refused as readonly string[]).includes(name);
-      const asked = authenticate(kind, account);
-      if (isRefused) await expect(asked, name).rejects.toMatchObject({ code });
-      else expect(await asked, name).toMatchObject({ id: account.userId });
-    }
-  });
+  ] as const)(
+    '$kind.name accepts all users except those that it refuses',
+    async ({ kind, refused, code }) => {
+      for (const [name, account] of Object.entries(organisation.accounts)) {
+        const isRefused = (refused as readonly string[]).includes(name);
+        const asked = authenticate(kind, account);
+        if (isRefused) await expect(asked, name).rejects.toMatchObject({ code });
+        else expect(await asked, name).toMatchObject({ id: account.userId });
+      }
+    },
+  );
 
-  it('changes something as who it is by then, after what is to be locked first', async () => {
+  it('runs a change with the user’s current role, after the first lock', async () => {
     const account = await add('promoted@example.com');
     const requester = await authenticate(administrator, account);
     await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
@@ -67,29 +70,26 @@ eachBackend((backend) => {
       code: 'INVALID_API_KEY',
       set: { api_key_hash: 'another' },
     },
-  ] as const)(
-    'does no $how when it was $what since it was authenticated',
-    async ({ how, what, code, set }) => {
-      const account = await add(`${how}-${what.replaceAll(' ', '-')}@example.com`);
-      const requester = await authenticate(administrator, account);
-      await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
-      let isDone = false;
-      const change = requester?.[how](async () => {
-        isDone = true;
-      });
-      await expect(change).rejects.toMatchObject({ code });
-      expect(isDone).toBe(false);
-    },
-  );
+  ] as const)('refuses $how if the user was $what after authentication', async ({ how, what, code, set }) => {
+    const account = await add(`${how}-${what.replaceAll(' ', '-')}@example.com`);
+    const requester = await authenticate(administrator, account);
+    await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
+    let isDone = false;
+    const change = requester?.[how](async () => {
+      isDone = true;
+    });
+    await expect(change).rejects.toMatchObject({ code });
+    expect(isDone).toBe(false);
+  });
 
-  it('changes alone as who it is by then, and answers what the work does', async () => {
+  it('runs changeAlone with the user’s current role, and returns its result', async () => {
     const account = await add('alone@example.com');
     const requester = await authenticate(administrator, account);
     await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
     expect(await requester?.changeAlone(async (_transaction, held) => held.role)).toBe(roles.owner);
   });
 
-  it('changes nothing when it was removed since it was authenticated', async () => {
+  it('refuses a change if the user was deactivated after authentication', async () => {
     const account = await add('removed@example.com');
     const requester = await authenticate(administrator, account);
     await deactivateByAddress(

@@ -24,7 +24,7 @@ export const relayServerKey = 'a-server-key-that-must-not-be-seen-anywhere';
 const realm = { url: 'https://chat.example.com', name: 'Example' };
 const sodium = await loadWasmSodium();
 
-/** Somebody who may ask the server. */
+/** A user with credentials. */
 export interface Account {
   readonly userId: UserId;
   readonly email: string;
@@ -35,7 +35,7 @@ export interface Account {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  // What the server sent, to be compared with what it should have sent.
+  // The response body, for comparison with the expected one.
   readonly body: Record<string, unknown>;
 }
 
@@ -43,30 +43,30 @@ type Fields = Readonly<Record<string, string>>;
 type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
 
 export interface TestServerOptions {
-  /** 90 where nothing is said. */
+  /** Default: 90. */
   readonly longPollTimeoutSeconds?: number;
   /** No relay is configured. */
   readonly withoutRelay?: boolean;
-  /** Where the database is kept; a new folder where nothing is said. */
+  /** The folder of the database. Default: a new folder. */
   readonly folder?: string;
-  /** A SQLite file in the folder where nothing is said. */
+  /** Default: a SQLite file in the folder. */
   readonly databaseUrl?: string;
   readonly random?: () => number;
-  /** 60 where nothing is said. */
+  /** Default: 60. */
   readonly registrationsPerHour?: number;
   readonly http?: Partial<HttpLimits>;
-  /** A folder beside the database where nothing is said. */
+  /** Default: a folder next to the database. */
   readonly uploads?: Partial<ServerConfiguration['uploads']>;
   readonly offersWebPublicChannels?: boolean;
-  /** Ten days where nothing is said. */
+  /** Default: ten days. */
   readonly invitationValidityMinutes?: number;
 }
 
-/** Longer than any machine stalls, so that the relay is found silent only by those who wait for that. */
+/** Longer than a slow machine stalls, so that only tests of a timeout see one. */
 const relayTimeoutMilliseconds = 30_000;
 const shortRelayTimeoutMilliseconds = 100;
 
-/** A server as production assembles it, with a relay that does what the test says, and a clock that stands still. */
+/** A server assembled as in production, with a scripted relay and a fixed clock. */
 export class ServerUnderTest {
   now = Date.UTC(2026, 2, 11, 12);
   readonly relay: RelayStandIn;
@@ -88,7 +88,7 @@ export class ServerUnderTest {
     return test;
   }
 
-  /** Starts the server (again) on the same database; an impatient one soon takes a relay that is slow for silent. */
+  /** Starts or restarts the server on the same database; `isImpatient` sets a short relay timeout. */
   async boot({ isImpatient = false } = {}): Promise<void> {
     const keyFile = join(this.folder, 'server-key');
     writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
@@ -134,7 +134,7 @@ export class ServerUnderTest {
     return this.#server;
   }
 
-  /** Stops the server; the relay stays. */
+  /** Stops the server but not the relay. */
   async stop(): Promise<void> {
     await this.#server?.close();
     this.#server = undefined;
@@ -184,7 +184,7 @@ export class ServerUnderTest {
     });
   }
 
-  /** Sends a request as it is. */
+  /** Sends a raw request. */
   async send(request: {
     method: Method;
     url: string;
@@ -207,7 +207,7 @@ export class ServerUnderTest {
     return body.push_devices;
   }
 
-  /** A queue for the user's events, and what is in it so far when it is called. */
+  /** Opens a queue for the user's events; the returned function reads the events so far. */
   async openQueue(account: Account, fields: Fields = {}): Promise<() => Promise<Record<string, unknown>[]>> {
     const { body } = await this.ask(account, 'POST', 'register', fields);
     const queueId = String(body.queue_id);
@@ -218,12 +218,12 @@ export class ServerUnderTest {
     };
   }
 
-  /** Waits until nothing that is due is left undone. */
+  /** Waits until all due jobs are done. */
   async settle(): Promise<void> {
     await idle(this.server.database.jobs);
   }
 
-  /** Every byte of the database's files; read by another process, as this one serves them and would lose its locks. */
+  /** All bytes of the database files, read by another process because reading them here would drop SQLite's locks. */
   databaseBytes(): Buffer {
     const path = join(this.folder, 'server.sqlite');
     return execFileSync('cat', [path, `${path}-wal`], { maxBuffer: 1024 ** 3 });
@@ -240,7 +240,7 @@ export interface TestPhone {
 
 const bouncerKeyPair = sodium.generateKeyPair();
 
-/** What a phone would send to register. */
+/** A phone and the parameters of its registration. */
 export function testPhone(pushAccountId: string, overrides: Fields = {}): TestPhone {
   const { privateKey, publicKey } = sodium.generateKeyPair();
   const token = `token-of-${pushAccountId}-${encodeBase64(sodium.randomBytes(9))}`;

@@ -61,7 +61,7 @@ function open(phone: TestPhone, sent: SentRequest | undefined): { plaintext: unk
 }
 
 describe('a test notification', () => {
-  it('reaches an Android phone sealed to its key, with its 64-bit id unrounded', async () => {
+  it('reaches an Android phone encrypted with its key, with its exact 64-bit ID', async () => {
     const phone = testPhone(accountId);
     await activate(phone, 41);
     test.relay.otherwise(notified());
@@ -106,7 +106,7 @@ describe('a test notification', () => {
     expect(open(phone, sent).plaintext).toMatchObject({ type: 'test' });
   });
 
-  it("never goes to another user's devices, not even to one with the same push_account_id", async () => {
+  it("never goes to another user's devices, even with the same push_account_id", async () => {
     await activate(testPhone('1'), 101);
     const bob = await test.addAccount('bob@example.com');
     const before = test.relay.requests.length;
@@ -123,7 +123,7 @@ describe('a test notification', () => {
     expect(lastSent().push_requests.map(({ device_id: id }) => id)).toEqual([102]);
   });
 
-  it('goes to all active devices, or to the one that is named', async () => {
+  it('goes to all active devices, or to the named one', async () => {
     for (const id of ['1', '2', '3']) await activate(testPhone(id), Number(id) + 100);
     test.relay.otherwise(notified());
     await notify({ push_account_id: '2' });
@@ -133,7 +133,7 @@ describe('a test notification', () => {
     expect(lastSent().push_requests.map(({ device_id: id }) => id)).toEqual([101, 102, 103]);
   });
 
-  it('goes to the registration in force while a replacement waits or has failed, then to the replacement', async () => {
+  it('goes to the active registration while a replacement is pending or has failed, then to the replacement', async () => {
     const [before, after] = [testPhone('1'), testPhone('1', { token_kind: 'apns' })];
     await activate(before, 41);
     test.relay.next({ status: 503 });
@@ -170,13 +170,13 @@ describe('a test notification', () => {
     ['refuses by its plan', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'), 'ADMIN_ACTION_REQUIRED'],
     ['refuses the request', refused(400, 'BAD_REQUEST'), 'ADMIN_ACTION_REQUIRED'],
     ['knows none of the devices', notified([41]), 'NO_ACTIVE_PUSH_DEVICE'],
-  ])('says what is wrong when the relay %s', async (_name, reaction, code) => {
+  ])('explains what is wrong when the relay %s', async (_name, reaction, code) => {
     await activate(testPhone('1'), 41);
     test.relay.next(reaction);
     await expectFailure(code);
   });
 
-  it('says what is wrong when the relay does not answer', async () => {
+  it('explains what is wrong when the relay does not answer', async () => {
     await activate(testPhone('1'), 41);
     await test.stop();
     await test.boot({ isImpatient: true });
@@ -184,7 +184,7 @@ describe('a test notification', () => {
     await expectFailure('FAILED_TO_CONNECT_BOUNCER');
   });
 
-  it('is refused when there is no active device, or not the one that is named', async () => {
+  it('is refused if there is no active device, or the named one is not active', async () => {
     expect((await notify()).body.code).toBe('NO_ACTIVE_PUSH_DEVICE');
     test.relay.next({ status: 503 });
     await test.register(ada, testPhone('1').fields);
@@ -205,8 +205,8 @@ describe('a test notification', () => {
   });
 });
 
-describe('a device that the relay does not know any more', () => {
-  it('is removed, the phone is told to register again, and may', async () => {
+describe('a device that the relay no longer knows', () => {
+  it('is removed, and the phone gets an event and can register again', async () => {
     const phone = testPhone('1');
     await activate(phone, 41);
     await activate(testPhone('2'), 42);
@@ -230,7 +230,7 @@ describe('a device that the relay does not know any more', () => {
     });
   });
 
-  it('stays pending when it has registered again meanwhile', async () => {
+  it('stays pending if it has registered again meanwhile', async () => {
     await activate(testPhone('1'), 41);
     test.relay.next({ status: 503 }, notified([41]));
     await test.register(ada, testPhone('1').fields);

@@ -31,7 +31,7 @@ describe('a user with a thousand devices', () => {
     }
   }
 
-  it('loses the one that failed longest ago for a new one', async () => {
+  it('loses the device that failed first when a new one registers', async () => {
     await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
     expect((await test.register(ada, testPhone('123456').fields)).status).toBe(200);
     const devices = (await test.pushDevices(ada)) as Record<string, unknown>;
@@ -41,7 +41,7 @@ describe('a user with a thousand devices', () => {
     expect(devices).toHaveProperty('123456');
   });
 
-  it('loses none that works still while there is one that never did, and none of another user', async () => {
+  it('loses a device that never worked before one that still works, and none of another user', async () => {
     await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
     const { db } = test.server.database;
     await db
@@ -69,7 +69,7 @@ describe('a user with a thousand devices', () => {
     expect(await others.execute()).toEqual([{ push_account_id: '-1' }]);
   });
 
-  it('may change one of them, but gets no new one while none has failed', async () => {
+  it('can change a device, but cannot add one while none has failed', async () => {
     await fill(() => null);
     const refusal = await test.register(ada, testPhone('123456').fields);
     expect([refusal.status, refusal.body.code]).toEqual([400, 'BAD_REQUEST']);

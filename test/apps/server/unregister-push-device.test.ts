@@ -31,7 +31,7 @@ eachBackend((backend) => {
       .map(({ body }) => new URLSearchParams(body).get('device_ids'));
 
   describe('DELETE /mobile_push/register', () => {
-    it('forgets the phone at once, of the user who asks alone, and has the relay forget it', async () => {
+    it('removes only the caller’s phone at once, and removes it from the relay', async () => {
       const bob = await test.addAccount('bob@example.com');
       await register(ada, 7);
       await register(ada, 8, '2');
@@ -49,7 +49,7 @@ eachBackend((backend) => {
       expect(sent.body).toMatchObject({ code: 'NO_ACTIVE_PUSH_DEVICE' });
     });
 
-    it('tells a relay that is away later, also after a restart', async () => {
+    it('retries the removal while the relay is down, also after a restart', async () => {
       await register(ada, 7);
       test.relay.otherwise({ status: 503 });
       expect((await unregister(ada)).status).toBe(200);
@@ -66,7 +66,7 @@ eachBackend((backend) => {
       expect(removals()).toHaveLength(asked);
     });
 
-    it('asks a stock relay, which has no such operation, once', async () => {
+    it('calls a stock relay, which lacks this operation, only once', async () => {
       await register(ada, 7);
       test.relay.otherwise({ status: 404, body: '<h1>Not Found</h1>' });
       await unregister(ada);
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual(['[7]']);
     });
 
-    it('ends a registration that still waits for the relay', async () => {
+    it('cancels a registration that is pending at the relay', async () => {
       test.relay.otherwise({ status: 503 });
       await test.register(ada, testPhone(accountId).fields);
       await test.settle();
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(test.relay.requests).toHaveLength(asked);
     });
 
-    it('has forgotten already what is not there, so that it may be asked again', async () => {
+    it('is idempotent', async () => {
       await register(ada, 7);
       test.relay.otherwise(done);
       for (const _ of [1, 2]) expect((await unregister(ada)).status).toBe(200);
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual(['[7]']);
     });
 
-    it('refuses bots, and a request that names no phone', async () => {
+    it('refuses bots, and requests without a valid phone', async () => {
       const bot = await test.addAccount('bot@example.com', { isBot: true });
       expect((await unregister(bot)).body).toMatchObject({ code: 'BAD_REQUEST' });
       expect((await unregister(ada, {})).body).toMatchObject({ code: 'REQUEST_VARIABLE_MISSING' });

@@ -12,7 +12,7 @@ eachBackend((backend) => {
     ['3600', 60 * minute],
     ['99999999', 7 * 24 * 60 * minute],
   ])(
-    'a queue with queue_lifespan_secs=%s lasts %d ms without a request',
+    'a queue with queue_lifespan_secs=%s expires %d ms after its last request',
     async (queue_lifespan_secs, milliseconds) => {
       const { queue_id } = await organisation.do('member', 'POST', 'register', {
         ...{ queue_lifespan_secs, fetch_event_types: [] },
@@ -33,7 +33,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('a queue has no lifespan below zero', async () => {
+  it('queue_lifespan_secs cannot be negative', async () => {
     const { status, body } = await organisation.ask('member', 'POST', 'register', {
       queue_lifespan_secs: -1,
     });

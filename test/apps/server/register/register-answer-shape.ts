@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flags, integer, integers, list, lists, map, maps, texts } from './shape-fields.js';
 
-// The register answer as stock clients read it: each field that one of them fails without, and the rest of the table.
+// The register response as stock clients read it: each field that a client requires, and the rest of the table.
 
 const listedUser = z.strictObject({
   ...integers('user_id', 'role', 'avatar_version'),
@@ -207,7 +207,7 @@ const realm = {
   server_supported_permission_settings: z.object({ realm: map, stream: map, group: map }),
 };
 
-/** Each type that can be fetched, with the fields that it fills. */
+/** The fields of the response for each fetchable type. */
 export const fieldsByType: Readonly<Record<string, z.ZodRawShape>> = {
   realm,
   alert_words: lists('alert_words'),
@@ -285,7 +285,7 @@ export const fieldsByType: Readonly<Record<string, z.ZodRawShape>> = {
   realm_billing: maps('realm_billing'),
 };
 
-/** What is there whatever is fetched. */
+/** Fields that are always present. */
 export const alwaysThere = {
   queue_id: z.string(),
   last_event_id: integer,

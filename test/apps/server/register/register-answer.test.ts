@@ -13,7 +13,7 @@ eachBackend((backend) => {
     organisation.do(who, 'POST', 'register', parameters);
   const ids = (users: unknown) => (users as { user_id: number }[]).map(({ user_id }) => user_id);
 
-  describe('the answer of registering', () => {
+  describe('the register response', () => {
     it.each(['owner', 'member', 'guest', 'bot'] as const)(
       'has every field that clients need, for the %s',
       async (who) => {
@@ -24,7 +24,7 @@ eachBackend((backend) => {
     );
 
     it.each(Object.keys(fieldsByType))(
-      'has the fields of %s alone where that alone is fetched',
+      'has only the fields of %s if the client fetches only that',
       async (type) => {
         const body = await register('member', { event_types: [], fetch_event_types: type.split(',') });
         const shape = z.looseObject({ ...alwaysThere, ...fieldsByType[type] });
@@ -39,7 +39,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('tells what is not read to clients that fetch messages and flags, and to no others', async () => {
+    it('has unread messages only for clients that fetch messages and flags', async () => {
       const fetched = async (...types: string[]) =>
         'unread_msgs' in (await register('member', { event_types: types }));
       expect(await fetched('message')).toBe(false);
@@ -47,7 +47,7 @@ eachBackend((backend) => {
       expect(await fetched('update_message_flags', 'message')).toBe(true);
     });
 
-    it('takes types that nobody knows, and capabilities too', async () => {
+    it('ignores unknown types and capabilities', async () => {
       const body = await register('member', {
         event_types: ['realm_user', 'from_the_future'],
         client_capabilities: { notification_settings_null: true, from_the_future: 7, empty_topic_name: true },
@@ -56,7 +56,7 @@ eachBackend((backend) => {
       expect(body.realm_uuid).toBeUndefined();
     });
 
-    it('takes what stock clients send', async () => {
+    it('accepts the parameters of stock clients', async () => {
       const body = await register('member', {
         apply_markdown: true,
         client_gravatar: true,
@@ -84,8 +84,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('users in the answer of registering', () => {
-    it('are active ones and others, each by its id, and the caller', async () => {
+  describe('users in the register response', () => {
+    it('are active and deactivated users, ordered by ID, including the caller', async () => {
       const gone = await organisation.server.addAccount('gone@example.com');
       await deactivateByAddress(database(), () => organisation.server.now, gone.email);
       const body = await register('member', { client_gravatar: false });
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       expect(await register('guest')).toMatchObject({ is_guest: true, can_subscribe_other_users: false });
     });
 
-    it('stand for those of whom a guest may not know, unless the client can do without', async () => {
+    it('have placeholders for users hidden from a guest, unless the client supports an incomplete list', async () => {
       const restrict = async (to: 'members' | 'everyone') =>
         organisation.do('owner', 'PATCH', 'realm', {
           can_access_all_users_group: { new: await organisation.roleGroup(to) },
@@ -133,8 +133,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the queue of a register answer', () => {
-    it('goes on where the answer ends: what happens between is in one of the two', async () => {
+  describe('the queue of a register response', () => {
+    it('continues where the response ends: each change is in exactly one of the two', async () => {
       const { server } = organisation;
       const rounds = 12;
       let number = 0;
@@ -157,7 +157,7 @@ eachBackend((backend) => {
         const told = (polled.events as { data: { realm_description?: string; description?: string } }[]).map(
           ({ data }) => data.description,
         );
-        // The descriptions that were in force one after the other from the answer on.
+        // All descriptions in order, starting with the one in the response.
         const seen = [body.realm_description, ...told];
         expect(new Set(seen).size).toBe(seen.length);
         const { realm_description: last } = await register('member', { fetch_event_types: ['realm'] });

@@ -9,7 +9,7 @@ import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import type { Answer } from '../server-under-test.js';
 
-/** So many read at once, so many wait of one user, and one is too many. */
+/** Limits: concurrent reads, queued requests per user, and one request above the limit. */
 const [atOnce, inLine, refused] = [3, 20, 1];
 
 const times = (count: number, ask: () => Promise<Answer>) => Array.from({ length: count }, ask);
@@ -24,7 +24,7 @@ eachPostgres((postgres) => {
     await database().deleteFrom('event_queues').execute();
   });
 
-  /** Has what `meanwhile` answers go on while something is being published, for which as many wait as can. */
+  /** Runs `meanwhile` while a transaction holds the lock for publishing, so that registrations wait for it. */
   function whilePublishing<Result>(meanwhile: (waiting: () => Promise<number>) => Promise<Result>) {
     return database()
       .transaction()
@@ -51,9 +51,9 @@ eachPostgres((postgres) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(refused);
   }
 
-  describe('a line of registrations', () => {
-    it('leaves others connections while many registrations wait for what is being published, and refuses one too many of a user', async () => {
-      // In a list, as a transaction would wait for a promise.
+  describe('the queue of registrations', () => {
+    it('leaves connections for other requests while registrations wait for the lock, and refuses requests over a user’s limit', async () => {
+      // Returns a list, because the transaction would await a bare promise.
       const asked = await whilePublishing(async (waiting) => {
         const all = times(atOnce + inLine + refused, registers);
         await expect.poll(waiting).toBe(atOnce);
@@ -67,7 +67,7 @@ eachPostgres((postgres) => {
       expect(queues).toHaveLength(atOnce + inLine);
     });
 
-    it('refuses one too many of all who have no account, and no user because of them', async () => {
+    it('limits all clients without an account together, without effect on users', async () => {
       const { strangers, users } = await whilePublishing(async (waiting) => {
         const first = times(atOnce, registers);
         await expect.poll(waiting).toBe(atOnce);
@@ -80,7 +80,7 @@ eachPostgres((postgres) => {
     });
   });
 
-  it('whoever is demoted while they wait is told what they may know after that', async () => {
+  it('a user who is demoted while the request waits gets only what the new role can see', async () => {
     const { server } = organisation;
     const demoted = await server.addAccount('demoted@example.com', { role: roles.administrator });
     const hidden = await server.addAccount('hidden@example.com');

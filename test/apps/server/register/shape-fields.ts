@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Several fields of a shape that are of one kind.
+// Helpers that declare several fields of the same type.
 
 export const integer = z.number().int();
 export const list = z.array(z.unknown());

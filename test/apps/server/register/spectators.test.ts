@@ -20,8 +20,8 @@ eachBackend((backend) => {
     await organisation.do('owner', 'DELETE', `streams/${stream_id}`);
   });
 
-  describe('whoever registers without an account', () => {
-    it('is told of the organisation and its web-public channels, and has no queue', async () => {
+  describe('a client that registers without an account', () => {
+    it('sees the organisation and its web-public channels, and gets no queue', async () => {
       const { status, body } = await register();
       expect(status).toBe(200);
       expect(body.server_web_public_streams_enabled).toBe(true);
@@ -41,7 +41,7 @@ eachBackend((backend) => {
       expect(messages.body.code).toBe('UNAUTHORIZED');
     });
 
-    it('is told who there is without addresses and without what is said to members', async () => {
+    it('sees users without addresses and without member-only fields', async () => {
       const { body } = await register({ fetch_event_types: '["realm_user"]' });
       const users = body.realm_users as Record<string, unknown>[];
       expect(users).toHaveLength(Object.keys(organisation.accounts).length);
@@ -57,7 +57,7 @@ eachBackend((backend) => {
       expect(body).not.toHaveProperty('can_invite_others_to_realm');
     });
 
-    it('is told of nobody but bots where people are not for everybody', async () => {
+    it('sees only bots if the organisation restricts who can see all users', async () => {
       const restrict = async (to: 'members' | 'everyone') =>
         organisation.do('owner', 'PATCH', 'realm', {
           can_access_all_users_group: { new: await organisation.roleGroup(to) },
@@ -68,7 +68,7 @@ eachBackend((backend) => {
       expect(body.realm_users).toMatchObject([{ user_id: organisation.id('bot') }]);
     });
 
-    it('is told nothing of what profiles say, nor what they can say', async () => {
+    it('sees neither profile values nor profile fields', async () => {
       const { id } = await organisation.do('owner', 'POST', 'realm/profile_fields', {
         ...{ name: 'Telephone', field_type: 1 },
       });
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       for (const each of told) expect(each).not.toMatch(/0815|profile_data|Telephone/);
     });
 
-    it('is told of folders and named channels only where they are web-public, and not how others are welcomed', async () => {
+    it('sees folders and special channels only if they are web-public, and no welcome message', async () => {
       const made = async (name: string) =>
         (await organisation.do('owner', 'POST', 'channel_folders/create', { name })).channel_folder_id;
       const idOf = async (stream: string) =>
@@ -126,7 +126,7 @@ eachBackend((backend) => {
       ['client_gravatar', 'client_external_avatar'],
       ['client_external_avatar', 'client_external_avatar'],
       ['include_subscribers', 'include_subscribers'],
-    ])('may not ask for %s', async (name, said) => {
+    ])('cannot set %s', async (name, said) => {
       const { status, body } = await register({ [name]: 'true' });
       expect([status, body.code, body.msg]).toEqual([
         ...[400, 'BAD_REQUEST', `Invalid ${said}: must be false in requests without an account`],
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect((await register({ [name]: 'false' })).status).toBe(200);
     });
 
-    it('is refused where the organisation wants accounts, and wherever credentials are wrong', async () => {
+    it('is refused if the organisation requires accounts, or if its credentials are wrong', async () => {
       await allow(false);
       const { status, body } = await register();
       await allow(true);
@@ -149,7 +149,7 @@ eachBackend((backend) => {
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend, { offersWebPublicChannels: false });
 
-  it('somebody without an account reads nothing where the server offers no public access, whatever the organisation says', async () => {
+  it('a client without an account is refused if the server offers no public access, even if the organisation allows it', async () => {
     await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
     for (const [method, path] of [
       ['GET', 'users'],

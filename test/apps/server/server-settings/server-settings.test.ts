@@ -6,8 +6,8 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
   const ask = (path: string) => organisation.server.ask(undefined, 'GET', path);
 
-  describe('what clients ask before anybody signs in', () => {
-    it('is answered to anybody, with each field', async () => {
+  describe('the server settings for clients before sign-in', () => {
+    it('are complete and need no credentials', async () => {
       const { status, body } = await ask('server_settings');
       expect([status, body]).toEqual([
         200,
@@ -30,7 +30,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('has the description as HTML of which nothing runs, and says whether there is public access', async () => {
+    it('have the description as safe HTML, and whether there is public access', async () => {
       await organisation.do('owner', 'PATCH', 'realm', {
         description: '**Us** <script>alert(1)</script>',
         enable_spectator_access: true,
@@ -41,12 +41,12 @@ eachBackend((backend) => {
       expect(body.realm_web_public_access_enabled).toBe(true);
     });
 
-    it('echoes what it does not know', async () => {
+    it('list unknown parameters', async () => {
       const { body } = await ask('server_settings?x=1');
       expect(body.ignored_parameters_unsupported).toEqual(['x']);
     });
 
-    it('is whether notifications reach phones', async () => {
+    it('say whether push notifications are enabled', async () => {
       const { ServerUnderTest } = await import('../server-under-test.js');
       const withRelay = await ServerUnderTest.start();
       const { body } = await withRelay.ask(undefined, 'GET', 'server_settings');
@@ -55,8 +55,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the names of emoji', () => {
-    it('are where the register answer says, for anybody and for caches', async () => {
+  describe('the emoji names', () => {
+    it('are at the URL from the register response, cacheable and without credentials', async () => {
       const { server_emoji_data_url: url } = await organisation.do('member', 'POST', 'register');
       const { pathname } = new URL(String(url));
       const { status, body, headers } = await organisation.server.send({ method: 'GET', url: pathname });
