@@ -4,8 +4,8 @@ import { AddressFailures, maximumAddressFailures } from '#server/sign-in/address
 const now = 1_800_000_000_000;
 const halfHour = 30 * 60_000;
 
-describe('the sign-ins that may fail from an address', () => {
-  it('are so many in half an hour, without those that succeed', () => {
+describe('failed sign-ins per address', () => {
+  it('are limited per half hour, without successful ones', () => {
     const failures = new AddressFailures();
     expect(failures.take('a', now)).toBeUndefined();
     failures.giveBack('a');
@@ -17,7 +17,7 @@ describe('the sign-ins that may fail from an address', () => {
     expect(failures.take('a', now + halfHour)).toBeUndefined();
   });
 
-  it('are no more for who gives back what was taken in the half hour before', () => {
+  it('do not grow when a permit from the previous half hour is returned', () => {
     const failures = new AddressFailures();
     failures.take('a', now);
     failures.take('a', now + halfHour);
@@ -27,7 +27,7 @@ describe('the sign-ins that may fail from an address', () => {
     expect(failures.take('a', now + halfHour)).toBeDefined();
   });
 
-  it('lock nobody out when the clock was set back', () => {
+  it('do not block sign-ins after the clock is set back', () => {
     const failures = new AddressFailures();
     for (let count = 0; count < maximumAddressFailures; count++) failures.take('a', now);
     expect(failures.take('a', now - 2 * halfHour)).toBeUndefined();

@@ -15,14 +15,14 @@ import { type Account, type Answer, ServerUnderTest } from '../server-under-test
 const minute = 60_000;
 const password = 'correct horse battery';
 
-/** What is stored of the password, at a cost that lets tests try many: a hash says itself what it costs. */
+/** The stored password hash with a low cost for fast tests; a hash includes its own cost. */
 const salt = Buffer.alloc(16, 'salt');
 const hash = scryptSync(password, salt, 32, { N: 2 ** 4, r: 8, p: 1 });
 const cheapHash = `scrypt$4$8$1$${salt.toString('base64')}$${hash.toString('base64')}`;
 
 eachBackend((backend) => {
   let test: ServerUnderTest;
-  /** Somebody new in each test, whom nobody has tried to sign in as. */
+  /** A new user in each test, without failed sign-ins. */
   let ada: Account;
   let people = 0;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ eachBackend((backend) => {
       withoutRelay: true,
       http: { trustedProxies: new AddressRanges(['127.0.0.1']) },
     });
-    // What is scheduled is done for the first time when a server starts.
+    // Scheduled jobs first run when a server starts.
     await test.settle();
   });
   beforeEach(async () => {
@@ -53,7 +53,7 @@ eachBackend((backend) => {
   const newPerson = () => test.addAccount(`bob${people}@example.com`);
   const newBot = () => test.addAccount(`bot${people}@example.com`, { isBot: true });
 
-  /** Signs in from an address, or through a proxy that names none. */
+  /** Signs in from an address, or through a proxy that sends no address. */
   function signIn(username: string, given: string, address?: string): Promise<Answer> {
     return test.send({
       method: 'POST',
@@ -71,7 +71,7 @@ eachBackend((backend) => {
     (await test.ask({ ...ada, authorization: basic(email, key) }, 'GET', 'users/me')).status;
 
   describe('signing in with a password', () => {
-    it('answers a key of 32 letters and digits that works beside those that the user has', async () => {
+    it('returns a key of 32 letters and digits, and the user’s existing keys stay valid', async () => {
       const { status, body } = await signIn(ada.email.toUpperCase(), password);
       expect([status, body]).toEqual([
         200,
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       expect(await asks(ada.email, `${body.api_key}`.toLowerCase())).toBe(401);
     });
 
-    it('takes the same password in other bytes', async () => {
+    it('takes the same password in another Unicode normalization', async () => {
       await givePassword(ada, 'caf\u00e9 noir');
       expect((await signIn(ada.email, 'cafe\u0301 noir')).status).toBe(200);
     });
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       ['an unknown name', () => 'eve@example.com', password],
       ['no address', () => 'ada', password],
       ['nothing', () => '', ''],
-    ])('refuses %s in the same words', async (_case, name, given) => {
+    ])('refuses %s with the same message', async (_case, name, given) => {
       const { status, body } = await signIn(name(), given);
       expect([status, body]).toEqual([
         401,
@@ -109,12 +109,12 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('asks the database the same for every name', async () => {
+    it('runs the same database queries for every name', async () => {
       const bob = await newPerson();
       const statementsFor = async (name: string) => {
         const statements: string[] = [];
         const stop = observeQueries(test.server.database.db, ({ sql }) => {
-          // Jobs look for work beside it.
+          // Background jobs poll the database at the same time.
           if (/"users"|"sign_in|"passwords"/.test(sql)) statements.push(sql);
         });
         await signIn(name, 'wrong horse battery');
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses bots and whoever has no password, its API key included', async () => {
+    it('refuses bots, and an API key for a user without a password', async () => {
       const bob = await newPerson();
       const bot = await newBot();
       await expect(givePassword(bot, password)).rejects.toThrow('is a bot');
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect((await signIn(bot.email, password)).body.code).toBe('AUTHENTICATION_FAILED');
     });
 
-    it('tells whoever is deactivated, when it knows its password', async () => {
+    it('tells deactivated users so if their password is right', async () => {
       await deactivateByAddress(test.server.database, () => test.now, ada.email);
       expect((await signIn(ada.email, 'wrong horse battery')).body.code).toBe('AUTHENTICATION_FAILED');
       const { status, body } = await signIn(ada.email, password);
@@ -156,7 +156,7 @@ eachBackend((backend) => {
       expect(body.msg).not.toContain('ppp');
     });
 
-    it('keeps neither the password nor the key where somebody could read them', async () => {
+    it('stores and logs neither the password nor the key', async () => {
       const { body } = await signIn(ada.email, password);
       const { db } = test.server.database;
       const stored = JSON.stringify([
@@ -171,8 +171,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('keys of sign-ins', () => {
-    it('are no more when the password is another, the API key is rotated or the user is removed', async () => {
+  describe('sign-in keys', () => {
+    it('are revoked when the password changes, the API key is rotated or the user is deactivated', async () => {
       const { database } = test.server;
       const again = 'another horse battery';
       const first = await signIn(ada.email, password);
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       expect(await keys.execute()).toEqual([]);
     });
 
-    it('are bounded: the oldest goes for the newest', async () => {
+    it('are bounded: a new one evicts the oldest', async () => {
       const first = await signIn(ada.email, password);
       const { db } = test.server.database;
       const rows = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => ({
@@ -203,10 +203,10 @@ eachBackend((backend) => {
     });
   });
 
-  describe('whoever fails too often', () => {
+  describe('a client that fails too often', () => {
     const fail = async (name: string) => (await signIn(name, 'wrong horse battery')).body.code;
 
-    /** What is remembered of names that were not tried before. */
+    /** The stored failures of names that were not tried before. */
     const watchFailures = async () => {
       const read = () => test.server.database.db.selectFrom('sign_in_failures').selectAll().execute();
       const before = new Set((await read()).map(({ name_digest }) => name_digest));
@@ -217,7 +217,7 @@ eachBackend((backend) => {
       ['a name that there is', () => ada.email],
       ['one that there is not', () => 'nobody@example.com'],
     ])(
-      'is locked out of %s after five tries for half an hour, then for twice as long',
+      'is locked out of %s for half an hour after five tries, then for twice as long',
       async (_case, nameOf) => {
         const name = nameOf();
         const codes = [];
@@ -232,7 +232,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('may fail four times in each half hour, and begins again when it succeeds or gets another password', async () => {
+    it('can fail four times per half hour, and starts over after a success or a new password', async () => {
       for (let count = 0; count < 4; count++) await fail(ada.email);
       test.now += 30 * minute;
       for (let count = 0; count < 4; count++) expect(await fail(ada.email)).toBe('AUTHENTICATION_FAILED');
@@ -243,13 +243,13 @@ eachBackend((backend) => {
       expect((await signIn(ada.email, password)).status).toBe(200);
     });
 
-    it('gets no more tries by asking at once', async () => {
+    it('gets no more tries with concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 6 }, () => fail(ada.email)));
       expect(answers.filter((code) => code === 'AUTHENTICATION_FAILED').length).toBeLessThanOrEqual(5);
       expect(answers).toContain('RATE_LIMIT_HIT');
     });
 
-    it('is refused by its address, whatever the names, while others sign in', async () => {
+    it('is refused by its address for all names, while other clients sign in', async () => {
       const failures = await watchFailures();
       const attacker = '203.0.113.7';
       let isOver = false;
@@ -271,7 +271,7 @@ eachBackend((backend) => {
       expect((await failures()).length).toBeLessThanOrEqual(maximumAddressFailures);
     });
 
-    it('is not refused by its address for tries in which no password was tested', async () => {
+    it('is not refused by its address for tries without a password check', async () => {
       const address = '203.0.113.8';
       const tryAda = () => signIn(ada.email, 'wrong horse battery', address);
       for (let count = 0; count < 5; count++) await tryAda();
@@ -283,7 +283,7 @@ eachBackend((backend) => {
       expect((await signIn(bob.email, password, address)).status).toBe(200);
     });
 
-    it('is forgotten in time', async () => {
+    it('is forgotten after the half hour', async () => {
       const rows = await watchFailures();
       await fail('forgotten@example.com');
       expect(JSON.stringify(await rows())).not.toContain('forgotten');

@@ -3,7 +3,7 @@ import { newHashLine } from '#server/sign-in/hash-line.js';
 
 const by = (client: string) => ({ client, signal: new AbortController().signal });
 
-/** Work that is done when somebody says so. */
+/** Work that runs until the test ends it. */
 function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -11,7 +11,7 @@ function held() {
     begun.push(name);
     return new Promise<void>((end) => void ends.push(end));
   };
-  /** Ends what has begun first, and waits for what follows from it. */
+  /** Ends the oldest running work, and waits for its effects. */
   const end = async () => {
     ends.shift()?.();
     await new Promise((done) => setImmediate(done));
@@ -19,8 +19,8 @@ function held() {
   return { begun, work, end };
 }
 
-describe('the line of passwords to check', () => {
-  it('does two at once, and of those who wait one of each in turn', async () => {
+describe('the queue of password checks', () => {
+  it('runs two checks at once and serves waiting clients round-robin', async () => {
     const { begun, work, end } = held();
     const line = newHashLine();
     const all = ['x1', 'x2', 'x3', 'x4', 'y1', 'z1'].map((name) => line.run(by(name[0] ?? ''), work(name)));
@@ -30,14 +30,14 @@ describe('the line of passwords to check', () => {
     expect(begun).toEqual(['x1', 'x2', 'x3', 'y1', 'z1', 'x4']);
   });
 
-  it('goes on after work that failed', async () => {
+  it('continues after failed work', async () => {
     const line = newHashLine();
     const failing = Array.from({ length: 4 }, () => line.run(by('x'), () => Promise.reject(new Error('no'))));
     for (const each of failing) await expect(each).rejects.toThrow('no');
     expect(await line.run(by('x'), async () => 'yes')).toBe('yes');
   });
 
-  it('refuses the fifth who waits of one sender, and not the first of another', async () => {
+  it('refuses a client’s fifth waiting check, but not another client’s first', async () => {
     const { begun, work, end } = held();
     const line = newHashLine();
     const all = Array.from({ length: 6 }, (_, index) => line.run(by('x'), work(`x${index}`)));
@@ -48,7 +48,7 @@ describe('the line of passwords to check', () => {
     expect(begun).toHaveLength(7);
   });
 
-  it('does not begin what nobody waits for any more when its turn comes', async () => {
+  it('skips aborted checks', async () => {
     const { begun, work, end } = held();
     const line = newHashLine();
     const leaving = new AbortController();
@@ -62,7 +62,7 @@ describe('the line of passwords to check', () => {
     expect(begun).toEqual(['x', 'y']);
   });
 
-  it('refuses everybody when very many wait', async () => {
+  it('refuses all clients when the queue is full', async () => {
     const { work, end } = held();
     const line = newHashLine();
     const all = Array.from({ length: 66 }, (_, index) => line.run(by(`client ${index}`), work('')));

@@ -4,7 +4,7 @@ import { hashPassword, isPasswordLength, matchesPassword } from '#server/authent
 
 const password = new Secret('correct horse battery');
 
-/** The shortest processor time of some, in microseconds; other processes on the machine do not count. */
+/** The shortest CPU time of five runs, in microseconds; excludes other processes. */
 async function shortest(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < 5; count++) {
@@ -16,8 +16,8 @@ async function shortest(work: () => Promise<unknown>): Promise<number> {
   return Math.min(...times);
 }
 
-describe('what is stored of a password', () => {
-  it('is another for each time, and fits the password alone', async () => {
+describe('a stored password hash', () => {
+  it('is different each time, and matches its password only', async () => {
     const [one, other] = [await hashPassword(password), await hashPassword(password)];
     expect(one).toMatch(/^scrypt\$15\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
     expect(other).not.toBe(one);
@@ -26,14 +26,14 @@ describe('what is stored of a password', () => {
     expect(await matchesPassword(new Secret(''), one)).toBe(false);
   });
 
-  it('says what it cost, so that it fits when others cost more', async () => {
-    // `hashlib.scrypt(b"password", salt=b"NaCl", n=1024, r=8, p=16, dklen=32)`, as RFC 7914 section 12 begins.
+  it('includes its cost, so that it still matches after the default cost rises', async () => {
+    // `hashlib.scrypt(b"password", salt=b"NaCl", n=1024, r=8, p=16, dklen=32)`, from RFC 7914 section 12.
     const cheaper = 'scrypt$10$8$16$TmFDbA==$/bq+HJ00cgB4VucZDQHp/nxq18vII3gw53N2Y0s3MWI=';
     expect(await matchesPassword(new Secret('password'), cheaper)).toBe(true);
     expect(await matchesPassword(new Secret('passwore'), cheaper)).toBe(false);
   });
 
-  it('takes as long to refuse where there is none', async () => {
+  it('takes as long to refuse a password if there is none', async () => {
     const stored = await hashPassword(password);
     const wrong = new Secret('wrong horse battery');
     const [known, unknown] = [
@@ -52,7 +52,7 @@ describe('what is stored of a password', () => {
     ['x'.repeat(101), false],
     ['\u{1F600}'.repeat(7), false],
     ['\u{1F600}'.repeat(100), true],
-  ])('is of %s: %s', (text, isLongEnough) => {
+  ])('allows the password %s: %s', (text, isLongEnough) => {
     expect(isPasswordLength(text)).toBe(isLongEnough);
   });
 });

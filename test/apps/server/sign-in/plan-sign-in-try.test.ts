@@ -5,14 +5,14 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 const now = 1_800_000_000_000;
 
-/** What is remembered after a try at that instant. @throws when the name is locked then. */
+/** The stored state after a try at that time. @throws if the name is locked. */
 function tryAt(known: NameFailures | undefined, at: number): NameFailures {
   const planned = planSignInTry(known, at);
   if (planned.kind === 'locked') throw new Error(`locked for ${planned.waitSeconds} s`);
   return planned.next;
 }
 
-/** What is remembered after the last of so many tries at one instant. */
+/** The stored state after this many tries at the same time. */
 function tryTimes(times: number, at: number, known?: NameFailures): NameFailures {
   let next = tryAt(known, at);
   for (let tried = 1; tried < times; tried++) next = tryAt(next, at);
@@ -21,8 +21,8 @@ function tryTimes(times: number, at: number, known?: NameFailures): NameFailures
 
 const lockedOnce = tryTimes(5, now);
 
-describe('a name with which nobody could sign in', () => {
-  it('has five tries in half an hour from the first of them, and is forgotten then', () => {
+describe('a name with failed sign-ins', () => {
+  it('has five tries within half an hour of the first, and is then forgotten', () => {
     expect(tryAt(undefined, now)).toEqual({
       ...{ failures: 1, since: now, lockouts: 0, lockedUntil: 0, forgetAt: now + 30 * minute },
     });
@@ -31,7 +31,7 @@ describe('a name with which nobody could sign in', () => {
     expect(tryAt(four, now + 30 * minute)).toMatchObject({ failures: 1, since: now + 30 * minute });
   });
 
-  it('is locked by the fifth for half an hour, and says for how long still', () => {
+  it('is locked for half an hour by the fifth try, and says how long the lock lasts', () => {
     const end = now + 30 * minute;
     expect(lockedOnce).toEqual({
       ...{ failures: 0, since: end, lockouts: 1, lockedUntil: end, forgetAt: end + day },
@@ -40,7 +40,7 @@ describe('a name with which nobody could sign in', () => {
     expect(tryAt(lockedOnce, end)).toMatchObject({ failures: 1, lockouts: 1 });
   });
 
-  it('has five tries in each half hour after that, too', () => {
+  it('has five tries per half hour after the lock, too', () => {
     const { lockedUntil } = lockedOnce;
     const four = tryTimes(4, lockedUntil + minute, lockedOnce);
     expect(four).toMatchObject({ failures: 4, since: lockedUntil });
@@ -50,7 +50,7 @@ describe('a name with which nobody could sign in', () => {
     });
   });
 
-  it('is locked twice as long each time, for a day at most', () => {
+  it('is locked twice as long each time, at most for a day', () => {
     let known = lockedOnce;
     const minutes = Array.from({ length: 8 }, () => {
       const from = known.lockedUntil;
@@ -62,7 +62,7 @@ describe('a name with which nobody could sign in', () => {
     expect(planSignInTry(known, lockedAt)).toEqual({ kind: 'locked', waitSeconds: day / 1000 });
   });
 
-  it('is remembered to have been locked for a day, and as long as its tries count', () => {
+  it('keeps its lockouts for a day, or as long as its tries count', () => {
     const { lockedUntil } = lockedOnce;
     expect(tryAt(lockedOnce, lockedUntil)).toMatchObject({ forgetAt: lockedUntil + day });
     const late = lockedUntil + day - minute;
@@ -70,7 +70,7 @@ describe('a name with which nobody could sign in', () => {
     expect(tryAt(lockedOnce, lockedUntil + day)).toMatchObject({ lockouts: 0, lockedUntil: 0 });
   });
 
-  it('is locked by nothing that a clock has dated which was ahead', () => {
+  it('is not locked by records from a clock that was ahead', () => {
     const { lockedUntil } = lockedOnce;
     expect(planSignInTry(lockedOnce, lockedUntil - day).kind).toBe('locked');
     expect(tryAt(lockedOnce, lockedUntil - day - 1)).toMatchObject({ failures: 1, lockouts: 0 });

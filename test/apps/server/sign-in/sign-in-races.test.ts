@@ -28,10 +28,10 @@ eachBackend((backend) => {
     );
   });
 
-  describe('a sign-in during which', () => {
+  describe('a sign-in while', () => {
     const again = 'another horse battery';
 
-    /** Signs in, and does something else once the stored password was read to check the one that was sent. */
+    /** Signs in, and runs `meanwhile` after the server has read the stored password hash. */
     async function signInBeside(meanwhile: () => Promise<unknown>): Promise<Answer> {
       const { database } = test.server;
       let isRead = false;
@@ -84,12 +84,12 @@ eachBackend((backend) => {
         },
       ],
       ['the user is deactivated', () => deactivateByAddress(test.server.database, () => test.now, ada.email)],
-    ])('%s is refused, and no key is left', async (_case, meanwhile) => {
+    ])('%s is refused and leaves no key', async (_case, meanwhile) => {
       const { status, body } = await signInBeside(meanwhile);
       expect([status, body.code, await keysOf()]).toEqual([401, 'AUTHENTICATION_FAILED', 0]);
     });
 
-    it('nothing of it changes is granted', async () => {
+    it('nothing changes succeeds', async () => {
       const { status } = await signInBeside(async () => undefined);
       expect([status, await keysOf()]).toEqual([200, 1]);
     });

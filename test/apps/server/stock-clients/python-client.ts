@@ -3,14 +3,14 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Account } from '../server-under-test.js';
 
-/** What a program hands to the library, `None` written as undefined. */
+/** The parameters that a program passes to the library; undefined stands for `None`. */
 export type PythonParameters = Readonly<Record<string, unknown>>;
 type PythonMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** A request as the public Python library makes it. */
+/** A request of the public Python library. */
 export interface PythonRequest {
   readonly method: PythonMethod;
-  /** Below `/api/v1/`. */
+  /** Relative to `/api/v1/`. */
   readonly path: string;
   readonly parameters?: PythonParameters;
   /** The name and content of an open file. */
@@ -19,7 +19,7 @@ export interface PythonRequest {
 
 const boundary = '6138c38a4177ea73dcffbd1ed5adf0cc';
 
-/** As `json.dumps` writes it. */
+/** Serializes like `json.dumps`. */
 function pythonJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -33,7 +33,7 @@ function pythonJson(value: unknown): string {
   );
 }
 
-/** As `urllib.parse.urlencode` writes it, after the library has left out `None` and made texts of all else. */
+/** Encodes like `urllib.parse.urlencode`, after the library has dropped `None` and converted other values to strings. */
 export function pythonForm(parameters: PythonParameters): string {
   return Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
@@ -48,7 +48,7 @@ function quotePlus(part: string): string {
     .replaceAll('%20', '+');
 }
 
-/** Sends the bytes that the library sends; the status, and the answer as it parses it. */
+/** Sends the same bytes as the library; returns the status and the parsed response. */
 export async function askAsPython(
   base: string,
   account: Account | undefined,
@@ -63,7 +63,7 @@ export async function askAsPython(
     'Accept-Encoding': 'gzip, deflate',
     Accept: '*/*',
     Connection: 'keep-alive',
-    // An empty form has a length and no type.
+    // An empty form has a length but no type.
     ...(method === 'GET' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
     ...(method === 'GET' || body === '' ? {} : { 'Content-Type': type }),
     ...(account === undefined ? {} : { Authorization: account.authorization }),
@@ -74,7 +74,7 @@ export async function askAsPython(
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }
 
-/** The library names the part as the file is named, with its folder. */
+/** The library names the part after the file, including its folder. */
 function multipart({ name, content }: { readonly name: string; readonly content: string }): string {
   const disposition = `Content-Disposition: form-data; name="${name}"; filename="${name.split('/').at(-1)}"`;
   return `--${boundary}\r\n${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;

@@ -6,8 +6,8 @@ import { administering } from './python-administering-rows.js';
 import { askAsPython, type PythonRequest, pythonForm } from './python-client.js';
 import { reading, type World, writing } from './python-rows.js';
 
-describe('what is sent here in place of the Python library', () => {
-  it('is written as Python writes it', () => {
+describe('the stand-in for the Python library', () => {
+  it('encodes parameters as Python does', () => {
     expect(pythonForm({ a: { é: [1, 2], b: true }, none: undefined, c: 'a b*~+/@(é)✔' })).toBe(
       'a=%7B%22%5Cu00e9%22%3A+%5B1%2C+2%5D%2C+%22b%22%3A+true%7D&c=a+b%2A~%2B%2F%40%28%C3%A9%29%E2%9C%94',
     );
@@ -69,20 +69,20 @@ eachBackend((backend) => {
   });
 
   describe('the public Python library', () => {
-    it('asks for the server’s settings before it knows who asks', async () => {
+    it('fetches the server’s settings without credentials', async () => {
       const request = { method: 'GET', path: 'server_settings' } as const;
       const { status, body } = await askAsPython(base, undefined, request);
       expect([status, body]).toEqual([200, expect.objectContaining({ zulip_version: expect.any(String) })]);
     });
 
-    it('is told that a queue is gone by the code that it looks for', async () => {
+    it('gets the error code that it expects for an expired queue', async () => {
       const parameters = { queue_id: world.queue, last_event_id: -1 };
       expect(await ask({ method: 'GET', path: 'events', parameters })).toMatchObject({
         ...{ status: 400, body: { code: 'BAD_EVENT_QUEUE_ID', queue_id: world.queue } },
       });
     });
 
-    it('registers a phone, which a server without a relay refuses', async () => {
+    it('gets a refusal when it registers a phone on a server without a relay', async () => {
       const { push_account_id, ...fields } = testPhone('77').fields;
       const parameters = { ...fields, push_account_id: Number(push_account_id) };
       expect(await ask({ method: 'POST', path: 'mobile_push/register', parameters })).toMatchObject({
