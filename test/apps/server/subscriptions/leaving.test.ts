@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const { join, channelId, subscriptions } = subscriptionsUnderTest(organisation, () => name);
 
   describe('leaving a channel', () => {
-    it('takes the user out, tells it and all others who may know, and keeps what it made of the channel', async () => {
+    it('unsubscribes the user, publishes it to clients that can see it, and keeps the user’s channel settings', async () => {
       await join('member', { subscriptions: [{ name, color: '#123456' }] });
       await join('second');
       const [own, peer] = [await organisation.watch('member'), await organisation.watch('second')];
@@ -36,7 +36,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('marks as read what the user has not read of it, and nothing else, and tells its clients', async () => {
+    it('marks the channel’s unread messages as read, and the user’s clients get an event', async () => {
       const kept = `${name} kept`;
       const send = async (channel: string) =>
         (await organisation.do('owner', 'POST', 'messages', {
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('ends a private channel for whoever leaves it', async () => {
+    it('hides a private channel from the user who leaves it', async () => {
       await join('owner', { invite_only: true });
       await join('owner', { principals: [organisation.id('second')] });
       const id = await channelId();
@@ -90,7 +90,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('lets administrators and channel administrators take others out, and nobody else', async () => {
+    it('lets only administrators and channel administrators remove other users', async () => {
       await join('member', { principals: [organisation.id('member'), organisation.id('second')] });
       const fields = { subscriptions: [name], principals: [organisation.id('second')] };
       const refused = await organisation.ask('moderator', 'DELETE', path, fields);
@@ -102,7 +102,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('refuses channels of which the requester may not know', async () => {
+    it('refuses channels that the requester cannot see', async () => {
       await join('member', { invite_only: true });
       for (const wanted of [name, 'no such channel']) {
         const { status, body } = await organisation.ask('second', 'DELETE', path, {

@@ -25,7 +25,7 @@ eachBackend((backend) => {
     await channel.add(...whom);
     return channel;
   };
-  /** Who has which of a channel's messages unread, the owner apart. */
+  /** The channels' unread messages by user, without the owner. */
   const unreadOf = async (...channels: ChannelUnderTest[]) => {
     const rows = await database()
       .db.selectFrom('user_messages')
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       .execute();
     return rows.map(({ user_id, message_id }) => [user_id, message_id]);
   };
-  /** Takes them out in one transaction that reads so many copies, in which some of them come back. */
+  /** Unsubscribes users in one transaction that marks up to `limit` copies as read; `back` rejoin at its end. */
   const leave = (left: readonly Pair[], limit: number, back: readonly Pair[] = []) =>
     database().write(async (transaction) => {
       const context = { clock: () => organisation.server.now, database: database(), publish: async () => {} };
@@ -60,7 +60,7 @@ eachBackend((backend) => {
       for (const each of back) await setActive(each, 1);
     });
 
-  it('what very many leavers have not read is read a part at a time, to the end, and their clients are told', async () => {
+  it('unread messages of many leaving users are marked as read in batches, and their clients get events', async () => {
     const channel = await channelOf('member', 'second');
     const ids = [await sendTo(channel), await sendTo(channel)];
     const events = await organisation.watch('second', flags);
@@ -76,7 +76,7 @@ eachBackend((backend) => {
     expect(await events()).toMatchObject([{ flag: 'read', op: 'add', messages: [ids[1]] }]);
   });
 
-  it('what is left of one who is back by then stays unread', async () => {
+  it('remaining messages of a user who rejoins in time stay unread', async () => {
     const channel = await channelOf('member', 'second');
     const ids = [await sendTo(channel), await sendTo(channel)];
     const second: Pair = [channel, 'second'];
@@ -85,20 +85,23 @@ eachBackend((backend) => {
     expect(await unreadOf(channel)).toEqual([[organisation.id('second'), ids[1]]]);
   });
 
-  it.each([1, 10])('what others left is not read, with %i at once', async (limit) => {
-    const channels = [await channelOf('member', 'second'), await channelOf('member', 'second')] as const;
-    const ids = [await sendTo(channels[0]), await sendTo(channels[1])];
-    await leave(
-      [
-        [channels[1], 'member'],
-        [channels[0], 'second'],
-      ],
-      limit,
-    );
-    await organisation.server.settle();
-    expect(await unreadOf(...channels)).toEqual([
-      [organisation.id('member'), ids[0]],
-      [organisation.id('second'), ids[1]],
-    ]);
-  });
+  it.each([1, 10])(
+    'messages of channels that other users left stay unread, in batches of %i',
+    async (limit) => {
+      const channels = [await channelOf('member', 'second'), await channelOf('member', 'second')] as const;
+      const ids = [await sendTo(channels[0]), await sendTo(channels[1])];
+      await leave(
+        [
+          [channels[1], 'member'],
+          [channels[0], 'second'],
+        ],
+        limit,
+      );
+      await organisation.server.settle();
+      expect(await unreadOf(...channels)).toEqual([
+        [organisation.id('member'), ids[0]],
+        [organisation.id('second'), ids[1]],
+      ]);
+    },
+  );
 });

@@ -20,8 +20,8 @@ eachBackend((backend) => {
       subscription_data: data.map((each) => ({ stream_id: channel.id, ...each })),
     });
 
-  describe('what a user makes of a subscription', () => {
-    it('is stored and told to its own clients, the former form of muting as well', async () => {
+  describe('a user’s subscription settings', () => {
+    it('are stored and published to the user’s clients, also as the legacy form of muting', async () => {
       const [own, second] = [
         await organisation.watch('member', knowsNull),
         await organisation.watch('second'),
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('is what the last of several changes of one property says, and that alone is told', async () => {
+    it('take the last of several changes of one property, and publish only that', async () => {
       const own = await organisation.watch('member');
       const muted = (property: string, value: boolean) => ({ property, value });
       await change('member', [
@@ -80,7 +80,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it("is told to clients that know no null with what the user's own settings say", async () => {
+    it("are published with the user's own settings to clients without support for null", async () => {
       await organisation.do('member', 'PATCH', 'settings', { enable_stream_push_notifications: true });
       const [old, capable] = [
         await organisation.watch('member', { event_types: '["subscription"]' }),
@@ -123,14 +123,14 @@ eachBackend((backend) => {
       [{ property: 'pin_to_top', value: 'yes' }],
       [{ property: 'unknown', value: true }],
       [{ property: 'is_muted' }],
-    ])('refuses %j', async (data) => {
+    ])('cannot be %j', async (data) => {
       const { status, body } = await change('member', [data]);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    // On SQLite one transaction ends before the next begins.
+    // SQLite runs one write transaction at a time.
     if (backend.name === 'postgres') {
-      it('is changed in the order of the channels, whatever was asked for first', async () => {
+      it('are locked in the order of channels, regardless of the order in the request', async () => {
         const later = new ChannelUnderTest(organisation);
         await later.make();
         const rowOf = (id: number) => sql`
@@ -144,20 +144,20 @@ eachBackend((backend) => {
               { stream_id: later.id, property: 'is_muted', value: true },
               { property: 'pin_to_top', value: true },
             ]),
-          // Which fails where the request holds it already.
+          // Fails if the request already holds this lock.
           (transaction) => rowOf(later.id).execute(transaction),
         );
         expect(status).toBe(200);
       });
     }
 
-    it('refuses channels that the user is not in', async () => {
+    it('cannot change for channels that the user is not in', async () => {
       const { status, body } = await change('second', [{ property: 'is_muted', value: true }]);
       expect([status, body.msg]).toEqual([400, `Not subscribed to channel ID ${channel.id}`]);
     });
   });
 
-  describe('what a user wants of a topic', () => {
+  describe('a user’s topic policy', () => {
     const want = (topic: string, visibility_policy: number, who: 'member' | 'guest' = 'member') =>
       organisation.ask(who, 'POST', 'user_topics', { stream_id: channel.id, topic, visibility_policy });
     const wanted = async () => {
@@ -165,7 +165,7 @@ eachBackend((backend) => {
       return (all as { stream_id: number }[]).filter(({ stream_id }) => stream_id === channel.id);
     };
 
-    it('is kept whatever the letter case, until it is taken back, and told to its own clients', async () => {
+    it('is stored regardless of letter case, can be reset, and is published to the user’s clients', async () => {
       const own = await organisation.watch('member');
       await want('Lunch', 1);
       await want('lunch', 3);
@@ -181,7 +181,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is kept of ten thousand topics, and of no more', async () => {
+    it('is stored for at most 10,000 topics', async () => {
       const { db } = organisation.server.server.database;
       const userId = organisation.id('owner');
       const row = (index: number) => ({
@@ -212,11 +212,11 @@ eachBackend((backend) => {
     });
   });
 
-  describe('whether somebody is in a channel', () => {
+  describe('whether a user is subscribed to a channel', () => {
     const ask = (who: 'owner' | 'guest', userId: number) =>
       organisation.ask(who, 'GET', `users/${userId}/subscriptions/${channel.id}`);
 
-    it('is answered to those who may know of both', async () => {
+    it('is visible to users who can see both', async () => {
       expect((await ask('owner', organisation.id('member'))).body.is_subscribed).toBe(true);
       expect((await ask('owner', organisation.id('second'))).body.is_subscribed).toBe(false);
       expect((await ask('guest', organisation.id('member'))).body.msg).toBe('Invalid channel ID');

@@ -93,26 +93,26 @@ describe('joining channels', () => {
   const closed = channel('Closed', { isPrivate: true });
   const archived = channel('Old', { isArchived: true });
 
-  it('joins those that are there under the name, whatever its letter case and blanks, each once', () => {
+  it('joins existing channels once each, regardless of letter case and surrounding spaces', () => {
     const { create, join } = plan({ existing: [open] }, [' oPEN ', 'new', 'open', ' NEW']);
     expect(join).toEqual([open.channel]);
     expect(create).toMatchObject([{ name: 'NEW', description: 'of  NEW' }]);
   });
 
-  it('is refused for all where one cannot be read or is archived, with the names of these', () => {
+  it('is refused for all if one is unreadable or archived, and names those', () => {
     expect(said({ existing: [open, closed, archived] }, {}, ['open', 'closed', 'old'])).toBe(
       'Unable to access channel (Closed, Old).',
     );
     expect(said({ existing: [open] }, {}, ['open'])).toBe('done');
   });
 
-  it('leaves those out where that is asked for', () => {
+  it('skips those on request', () => {
     const existing = [open, closed, archived];
     const outcome = plan({ existing }, ['open', 'closed', 'old'], { isAllOrNothing: false });
     expect(outcome).toEqual({ create: [], join: [open.channel], unauthorized: ['Closed', 'Old'] });
   });
 
-  it('needs a right to put others in, of each channel that is joined, and none for oneself', () => {
+  it('needs the permission to add other users in each joined channel, but not for oneself', () => {
     const userIds = [me, other];
     const adds = channel('Adds', {}, { held: new Set(['can_add_subscribers_group' as const]) });
     expect(said({ existing: [open] }, {}, ['open'])).toBe('done');
@@ -124,16 +124,16 @@ describe('joining channels', () => {
     expect(said({ userIds })).toBe('done');
   });
 
-  it('asks for no right to make channels where all are there', () => {
+  it('needs no permission to create channels if all of them exist', () => {
     expect(said({ existing: [open], held: [] }, { isDefault: true }, ['open'])).toBe('done');
   });
 });
 
-describe('making a channel', () => {
+describe('creating a channel', () => {
   const priv = { privacy: { ...noWish, isPrivate: true } };
   const web = { privacy: { ...noWish, isWebPublic: true } };
 
-  it('needs the right to make public ones, private ones or web-public ones', () => {
+  it('needs the permission for public, private or web-public channels', () => {
     expect(said({ held: ['can_create_public_channel_group'] })).toBe('done');
     expect(said({ held: ['can_create_private_channel_group'] })).toBe(insufficient);
     expect(said({ held: ['can_create_private_channel_group'] }, priv)).toBe('done');
@@ -144,7 +144,7 @@ describe('making a channel', () => {
     expect(said({ held, offersWebPublic: false }, web)).toBe('Web-public channels are not enabled.');
   });
 
-  it('makes it public with its history unless something else is asked for', () => {
+  it('makes it public with shared history by default', () => {
     expect(plan({}, ['new']).create[0]).toMatchObject({
       isPrivate: false,
       isWebPublic: false,
@@ -153,7 +153,7 @@ describe('making a channel', () => {
     expect(plan({}, ['new'], priv).create[0]).toMatchObject({ isPrivate: true, isHistoryPublic: false });
   });
 
-  it('for everybody who comes is for administrators, and never private', () => {
+  it('as a default channel is for administrators, and never private', () => {
     const outcome = (role: Role, wish: Partial<SubscribeRequest> = {}) =>
       said({ role }, { isDefault: true, ...wish });
     expect(outcome(roles.owner)).toBe('done');
@@ -163,13 +163,13 @@ describe('making a channel', () => {
     expect(said({ role: roles.administrator }, priv)).toBe('done');
   });
 
-  it('with retention days of its own is for owners', () => {
+  it('with its own retention days is for owners', () => {
     expect(said({ role: roles.owner }, { retentionDays: 7 })).toBe('done');
     expect(said({ role: roles.administrator }, { retentionDays: 7 })).toBe('Must be an organization owner');
     expect(said({ role: roles.administrator }, { retentionDays: null })).toBe('done');
   });
 
-  it('with a rule about topics needs the right to set one, or an administrator', () => {
+  it('with a topic policy needs the permission to set one, or an administrator', () => {
     const wish = { topicsPolicy: 'disable_empty_topic' } as const;
     expect(said({}, wish)).toBe(insufficient);
     expect(said({ held: [...makers, 'can_set_topics_policy_group'] }, wish)).toBe('done');
@@ -177,12 +177,12 @@ describe('making a channel', () => {
     expect(said({}, { topicsPolicy: 'inherit' })).toBe('done');
   });
 
-  it('in a folder needs that folder', () => {
+  it('in a folder needs an existing folder', () => {
     expect(said({}, { folderId: 3 })).toBe('Invalid channel folder ID');
     expect(said({ isFolderKnown: true }, { folderId: 3 })).toBe('done');
   });
 
-  it('with a say in who deletes messages needs the right to that, or an administrator', () => {
+  it('with delete permissions needs the permission to set them, or an administrator', () => {
     for (const name of ['can_delete_any_message_group', 'can_delete_own_message_group'] as const) {
       const wish = { permissions: { [name]: cooks } };
       expect(said({}, wish)).toBe(insufficient);
@@ -192,7 +192,7 @@ describe('making a channel', () => {
     expect(said({}, { permissions: { can_send_message_group: cooks } })).toBe('done');
   });
 
-  it('gives it the permissions that were asked for, and to who made it the right to administer it', () => {
+  it('sets the requested permissions, and by default makes its creator its administrator', () => {
     const permissions = { can_send_message_group: cooks };
     expect(plan({}, ['new'], { permissions }).create[0]?.permissions).toEqual([
       { name: 'can_administer_channel_group', value: { directMembers: [me], directSubgroups: [] } },
@@ -204,7 +204,7 @@ describe('making a channel', () => {
     ]);
   });
 
-  it('whose history is hidden lets everybody begin topics', () => {
+  it('with hidden history requires that everyone can start topics', () => {
     const permissions = { can_create_topic_group: cooks };
     expect(said({}, { ...priv, permissions })).toBe('Invalid parameters');
     expect(said({}, { ...priv, permissions: { can_create_topic_group: everyoneId } })).toBe('done');

@@ -15,7 +15,7 @@ eachBackend((backend) => {
   const { join, channelId, subscriptions } = subscriptionsUnderTest(organisation, () => name);
 
   describe('joining a channel', () => {
-    it('makes what is missing, with the settings that were asked for', async () => {
+    it('creates a missing channel with the requested settings', async () => {
       const { body } = await join('member', {
         subscriptions: [{ name: ` ${name} `, description: 'One\nand **two**', color: '#ABCDEF' }],
         topics_policy: '"disable_empty_topic"',
@@ -42,13 +42,13 @@ eachBackend((backend) => {
       });
     });
 
-    it('takes null for a description and a color that nobody has chosen', async () => {
+    it('accepts null for the description and color', async () => {
       await join('member', { subscriptions: [{ name, description: null, color: null }] });
       const own = (await subscriptions('member')).find((each) => each.name === name);
       expect(own).toMatchObject({ description: '', color: expect.stringMatching(/^#/) });
     });
 
-    it('says who is in already', async () => {
+    it('lists existing subscribers as already subscribed', async () => {
       await join('member');
       const { body } = await join('member', {}, name.toUpperCase());
       expect(body).toMatchObject({
@@ -57,7 +57,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('tells everybody of a new channel, whoever joined of the subscription, and all others who joined', async () => {
+    it('publishes a new channel to all, the subscription to the new subscriber, and the join to other clients', async () => {
       const [own, peer, guest] = [
         await organisation.watch('member'),
         await organisation.watch('second'),
@@ -87,7 +87,7 @@ eachBackend((backend) => {
       expect(await guest()).toEqual([]);
     });
 
-    it('tells of a private channel only those who are in, and administrators', async () => {
+    it('publishes a private channel to its subscribers and administrators only', async () => {
       const [second, administrator] = [
         await organisation.watch('second'),
         await organisation.watch('administrator'),
@@ -102,7 +102,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('makes private channels whose history is hidden unless it is asked for', async () => {
+    it('creates private channels with hidden history by default', async () => {
       await join('member', { invite_only: true });
       const hidden = (await subscriptions('member')).find((each) => each.name === name);
       expect(hidden).toMatchObject({ invite_only: true, history_public_to_subscribers: false });
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect(shared).toMatchObject({ invite_only: true, history_public_to_subscribers: true });
     });
 
-    it('puts others in by their ids and addresses, and refuses unknown and deactivated ones', async () => {
+    it('adds other users by ID or address, and refuses unknown and deactivated ones', async () => {
       const principals = [organisation.id('second'), 'GUEST@example.com'];
       const { body } = await join('member', { principals });
       expect(Object.keys(body.subscribed as object).map(Number)).toEqual(
@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect([status, body.msg]).toEqual([400, 'Not allowed for guest users']);
     });
 
-    it('refuses a private channel to whoever is not in it, administrators too, or leaves it out if asked to', async () => {
+    it('refuses a private channel for other users, even administrators, or skips it on request', async () => {
       await join('member', { invite_only: true });
       for (const who of ['second', 'administrator', 'owner'] as const) {
         const { status, body } = await join(who);
@@ -139,7 +139,7 @@ eachBackend((backend) => {
       expect(body).toMatchObject({ subscribed: {}, unauthorized: [name] });
     });
 
-    it('lets members of can_subscribe_group into a private channel', async () => {
+    it('lets members of can_subscribe_group join a private channel', async () => {
       await join('member', {
         invite_only: true,
         can_subscribe_group: { direct_members: [organisation.id('second')], direct_subgroups: [] },
@@ -163,7 +163,7 @@ eachBackend((backend) => {
       [{ is_web_public: true }, 'Web-public channels are not enabled.'],
       [{ folder_id: 99 }, 'Invalid channel folder ID'],
       [{ color: '#abc' }, undefined],
-    ])('refuses what does not go together: %j', async (fields, message) => {
+    ])('refuses an invalid combination: %j', async (fields, message) => {
       const { color, ...rest } = fields as Record<string, unknown>;
       const subscriptions = [{ name, ...(color === undefined ? {} : { color }) }];
       const { status, body } = await join('owner', { ...rest, subscriptions });
@@ -172,7 +172,7 @@ eachBackend((backend) => {
       expect((await organisation.ask('owner', 'GET', 'get_stream_id', { stream: name })).status).toBe(400);
     });
 
-    it('refuses retention days from anybody but an owner, and bad ones', async () => {
+    it('takes retention days from owners only, and refuses invalid ones', async () => {
       const days = { message_retention_days: 5 };
       expect((await join('administrator', days)).body.code).toBe('UNAUTHORIZED_PRINCIPAL');
       expect((await join('owner', { message_retention_days: 0 })).body.code).toBe('REQUEST_VARIABLE_INVALID');
@@ -195,7 +195,7 @@ eachBackend((backend) => {
       expect((await join('member', fields)).status).toBe(200);
     });
 
-    it('needs a right to put others into a channel', async () => {
+    it('needs a permission to add other users to a channel', async () => {
       await join('owner');
       const others = { principals: [organisation.id('second')] };
       const members = await organisation.roleGroup('members');
@@ -208,7 +208,7 @@ eachBackend((backend) => {
       expect((await join('member', others)).status).toBe(200);
     });
 
-    it('makes one of two channels that are made at the same time under one name', async () => {
+    it('creates one channel from concurrent requests with the same name', async () => {
       const answers = await Promise.all(
         (['member', 'second', 'owner', 'moderator'] as const).map((who) => join(who)),
       );
@@ -221,9 +221,9 @@ eachBackend((backend) => {
       expect((streams as { name: string }[]).filter((each) => each.name === name)).toHaveLength(1);
     });
 
-    // On SQLite one transaction ends before the next begins.
+    // SQLite runs one write transaction at a time.
     if (backend.name === 'postgres') {
-      it('refuses a name that another channel is given meanwhile', async () => {
+      it('refuses a name that another channel takes meanwhile', async () => {
         const { db } = organisation.server.server.database;
         await join('owner');
         const id = await channelId();
@@ -244,7 +244,7 @@ eachBackend((backend) => {
       });
     }
 
-    it('makes a default channel only for administrators, and tells all but guests', async () => {
+    it('creates a default channel for administrators only, and publishes it to all but guests', async () => {
       expect((await join('member', { is_default_stream: true })).status).toBe(400);
       const [second, guest] = [
         await organisation.watch('second', { event_types: '["default_streams"]' }),

@@ -4,7 +4,7 @@ type Who = Parameters<OrganisationUnderTest['ask']>[0];
 
 export const path = 'users/me/subscriptions';
 
-/** Joins a channel and reads subscriptions; the channel has the name of the test where it says none. */
+/** Joins a channel and reads subscriptions; the channel has the test's name by default. */
 export function subscriptionsUnderTest(organisation: OrganisationUnderTest, name: () => string) {
   const join = (who: Who, fields: Record<string, unknown> = {}, wanted = name()) =>
     organisation.ask(who, 'POST', path, { subscriptions: [{ name: wanted }], ...fields });
