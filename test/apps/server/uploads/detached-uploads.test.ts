@@ -69,7 +69,7 @@ eachBackend((backend) => {
     expect(await edit('member', again, 'none')).toEqual([]);
   });
 
-  it('an edit that guesses the path of a file that the editor cannot read passes it on to nobody', async () => {
+  it('an edit that guesses the path of a file that the editor cannot read gives no user access to it', async () => {
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
     const open = await addChannel(organisation, { members: ['member', 'second'] });
     const { path, text } = await newFile('owner');

@@ -20,21 +20,21 @@ describe('a file’s name', () => {
     ['e\u0301.txt', '\u00e9.txt', '\u00e9.txt'],
     ['"quoted".txt', '"quoted".txt', 'quoted.txt'],
     ['trailing...', 'trailing...', 'trailing'],
-  ])('%j is shown as %j, and stands in its path as %j', (given, shown, clean) => {
+  ])('%j is shown as %j, and as %j in its path', (given, shown, clean) => {
     expect([shownFileName(given), cleanFileName(given)]).toEqual([shown, clean]);
   });
 
-  it('is written as it is when its path is read, whatever was taken out of it', () => {
+  it('is Unicode-normalized after the removal of other characters', () => {
     expect(cleanFileName('e\u200d\u0301!e!\u0301.txt')).toBe('éé.txt');
   });
 
-  it('is cut before its ending', () => {
+  it('is cut before its extension', () => {
     expect(cleanFileName(`${'x'.repeat(300)}.jpeg`)).toBe(`${'x'.repeat(55)}.jpeg`);
     expect(Buffer.byteLength(cleanFileName('\u{20000}'.repeat(300)))).toBe(240);
     expect([...shownFileName('x'.repeat(300))]).toHaveLength(255);
   });
 
-  it('is safe in a path and in a header whatever was given, and is found again in a text', () => {
+  it('is safe in a path and a header for any input, and is recognized in message text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string()), (given) => {
         const name = cleanFileName(given);

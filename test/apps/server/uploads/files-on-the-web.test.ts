@@ -6,7 +6,7 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 import { upload } from './send-file.js';
 import { type Sender, sendMessage, toChannel } from './send-message.js';
 
-/** A message with a file, in a channel that is public on the web. */
+/** A message with a file in a web-public channel. */
 interface Sent {
   readonly channelId: ChannelId;
   readonly messageId: MessageId;
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     return statusCode < 300;
   }
 
-  /** Whether a client reads the file, in each way in which files are asked for; all of them must agree. */
+  /** Whether a client can read the file; all ways to request it must agree. */
   async function readsFile(reader: Reader, { path }: Sent): Promise<boolean> {
     const file = `/user_uploads/${path}`;
     const answers = await Promise.all([
@@ -83,7 +83,7 @@ eachBackend((backend) => {
     return answers[0] as boolean;
   }
 
-  /** Whether a client reads the message, by its id and in the history. */
+  /** Whether a client can read the message, by its ID and in the history. */
   async function readsMessage(reader: Reader, { messageId }: Sent): Promise<boolean> {
     const byId = await isAnswered(reader, `/api/v1/messages/${messageId}`);
     if (reader !== undefined) return byId;
@@ -152,7 +152,7 @@ eachBackend((backend) => {
     { name: 'without public access', isOnWeb: false, make: () => allow(false) },
   ];
 
-  describe('an unauthenticated client and users read a file exactly where they read its message', () => {
+  describe('unauthenticated clients and users can read a file exactly if they can read its message', () => {
     it.each(changes)('$name', async ({ isOnWeb, make }) => {
       const sent = await send();
       await make(sent);
@@ -165,7 +165,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a file that was edited out of its message is read by its owner alone', async () => {
+  it('a file that was edited out of its message can be read by its owner only', async () => {
     const sent = await send();
     await organisation.do('member', 'PATCH', `messages/${sent.messageId}`, { content: 'no cat' });
     for (const reader of [...readers, 'member'] as const) {
@@ -174,7 +174,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a file of several messages is read where one of them is public on the web', async () => {
+  it('a file of several messages can be read if one of them is web-public', async () => {
     const sent = await send();
     await sendMessage(
       organisation,

@@ -35,13 +35,13 @@ eachBackend((backend) => {
     return { path, text: `[cat](/user_uploads/${path})` };
   }
 
-  describe('a file is read', () => {
-    it('by its owner alone while no message refers to it', async () => {
+  describe('a file can be read', () => {
+    it('by its owner only while no message refers to it', async () => {
       const { path } = await newFile();
       expect(await readersOf(path)).toEqual(['member']);
     });
 
-    it('by those who read the public channel that it was sent to', async () => {
+    it('by users who can read the public channel that it was sent to', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect(await readersOf(path)).toEqual(['owner', 'member', 'second', 'guest']);
     });
 
-    it('in a private channel with protected history by those who were there when it was sent', async () => {
+    it('in a private channel with protected history by users who were subscribed when it was sent', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { isPrivate: true, members: ['member', 'guest'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -60,14 +60,14 @@ eachBackend((backend) => {
       expect(await readersOf(path)).toEqual(['member']);
     });
 
-    it('by those who take part in a direct message, and by nobody else, owners included', async () => {
+    it('by participants of a direct message only, not even by other owners', async () => {
       const { path, text } = await newFile();
       const userIds = [organisation.id('member'), organisation.id('guest')];
       await sendMessage(organisation, 'member', { kind: 'direct', userIds }, text);
       expect(await readersOf(path)).toEqual(['member', 'guest']);
     });
 
-    it('without an account where it was sent to a web-public channel, and public access is on', async () => {
+    it('without an account if it was sent to a web-public channel and public access is on', async () => {
       const { path, text } = await newFile();
       const hidden = await newFile();
       const { id } = await addChannel(organisation, { isWebPublic: true });
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: false });
     });
 
-    it('not by whoever guesses its path and sends it: only those who read it pass it on', async () => {
+    it('but not by a user who guesses its path and sends it: only its readers can share it', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['guest', 'second'] });
       await sendMessage(organisation, 'second', toChannel(id), text);
@@ -103,7 +103,7 @@ eachBackend((backend) => {
     expect([400, 404]).toContain((await fetchFile('member', path)).status);
   });
 
-  describe('an address without login', () => {
+  describe('a temporary URL', () => {
     const addressOf = (who: Sender, path: string): Promise<Answer> =>
       organisation.ask(who, 'GET', `user_uploads/${path}`);
 
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       return { status: answer.statusCode, text: answer.payload };
     }
 
-    it('is given to those who read the file, and is good for a minute', async () => {
+    it('is given to readers of the file, and is valid for one minute', async () => {
       const { path } = await newFile();
       const { body } = await addressOf('member', path);
       expect(body.url).toMatch(/^\/user_uploads\/temporary\/[\w-]+\/cat\.png$/);
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       expect(await addressOf('owner', path)).toMatchObject({ status: 404, body: nothing });
     });
 
-    it('is good for as long as whoever asked for it may read the file, and no longer', async () => {
+    it('is valid only while the user who requested it can read the file', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect(await open(member)).toMatchObject({ status: 200 });
     });
 
-    it('is good for no one once whoever asked for it is a guest who is not there, or deactivated', async () => {
+    it('becomes invalid once that user is a guest outside the channel, or deactivated', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -157,7 +157,7 @@ eachBackend((backend) => {
       expect(await open(first)).toMatchObject({ status: 404 });
     });
 
-    it('that needed no account is good while the channel and the organisation are open to the web', async () => {
+    it('from a client without an account is valid while the channel and the organisation are web-public', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { isWebPublic: true, members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -175,7 +175,7 @@ eachBackend((backend) => {
       await letSpectate(false);
     });
 
-    it('is good for no other file, reader, instant or key', async () => {
+    it('is invalid for any other file, reader, time or key', async () => {
       const { path } = await newFile();
       const url = String((await addressOf('member', path)).body.url);
       const [, token = ''] = /temporary\/([^/]+)\//.exec(url) ?? [];
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('leads nowhere when the file was removed', async () => {
+    it('is invalid after the file is deleted', async () => {
       const { path } = await newFile();
       const url = String((await addressOf('member', path)).body.url);
       const { attachments } = await organisation.do('member', 'GET', 'attachments');

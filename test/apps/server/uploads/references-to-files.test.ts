@@ -16,7 +16,7 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 import { picture, upload } from './send-file.js';
 import { sendMessage, toChannel } from './send-message.js';
 
-describe('what another text does to the files of a message', () => {
+describe('the effect of an edited text on a message’s files', () => {
   const file = (id: number, fields: Partial<ReferredUpload> = {}): ReferredUpload => ({
     id,
     pathId: `1/ab/${id}`,
@@ -29,7 +29,7 @@ describe('what another text does to the files of a message', () => {
     ...fields,
   });
 
-  it('is nothing where it names the same', () => {
+  it('is none if the text names the same files', () => {
     expect(planDetached([file(1)], ['1/ab/1'], userId(1))).toEqual({
       claimed: [],
       droppedIds: [],
@@ -45,7 +45,7 @@ describe('what another text does to the files of a message', () => {
     });
   });
 
-  it('leaves behind only files of the editor that nothing else refers to', () => {
+  it('detaches only the editor’s own files without other references', () => {
     const others = file(2, { ownerId: userId(2) });
     const shared = file(3, { isReferredElsewhere: true });
     const plan = planDetached([file(1), others, shared], [], userId(1));
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await unclaimedSince(one.path)).toBeNull();
     });
 
-    it('is told and listed among the newest ones only, where very many refer to a file', async () => {
+    it('is listed and published only among the newest ones if very many refer to a file', async () => {
       const { path, text } = await newFile();
       const { id: channelId } = await addChannel(organisation);
       const drafts = Array.from({ length: 101 }, () => ({ channelId }));
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       expect((await recordOf(path))?.messages).toEqual(event?.attachment.messages);
     });
 
-    it('gives them up when its text changes', async () => {
+    it('releases them when its text changes', async () => {
       const { path, text } = await newFile();
       const kept = await newFile();
       const { id } = await addChannel(organisation);
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       expect(await recordOf(kept.path)).toMatchObject({ messages: [{ id: first }] });
     });
 
-    it('gives them up when it is deleted, those alone that nothing else refers to', async () => {
+    it('releases those without other references when it is deleted', async () => {
       const shared = await newFile();
       const own = await newFile();
       const { id } = await addChannel(organisation);
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       expect(await recordOf(shared.path)).toMatchObject({ messages: [{ id: stays }] });
     });
 
-    it('names in vain a file that is on its way, was removed, or never was', async () => {
+    it('does not refer to a file that is still uploading, deleted or missing', async () => {
       const { path, text } = await newFile();
       await organisation.do('member', 'DELETE', `attachments/${(await recordOf(path))?.id}`);
       const { id } = await addChannel(organisation);

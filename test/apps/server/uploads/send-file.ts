@@ -9,7 +9,7 @@ export interface TestFile {
 
 export const picture: TestFile = { name: 'cat.png', type: 'image/png', content: 'a picture of a cat' };
 
-/** A multipart form of a picture, or of these files, as programs write it. */
+/** A multipart form with a picture, or with the given files. */
 export function fileForm(first: Partial<TestFile> = {}, ...others: readonly Partial<TestFile>[]) {
   const parts = [first, ...others].map((file, index) => {
     const { name, type, content } = { ...picture, ...file };
@@ -22,7 +22,7 @@ export function fileForm(first: Partial<TestFile> = {}, ...others: readonly Part
   };
 }
 
-/** Sends a form, or whatever is said, as an upload. */
+/** Sends a form as an upload. */
 export function sendForm(
   { server }: OrganisationUnderTest,
   { authorization }: Pick<Account, 'authorization'>,
@@ -32,7 +32,7 @@ export function sendForm(
   return server.send({ method: 'POST', url, headers: { ...headers, authorization }, payload });
 }
 
-/** Uploads a file, which must succeed; its path without what comes before it in addresses. */
+/** Uploads a file, which must succeed; returns its path without the `/user_uploads/` prefix. */
 export async function upload(
   organisation: OrganisationUnderTest,
   account: Account,

@@ -10,7 +10,7 @@ import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export type Sender = 'owner' | 'member' | 'second' | 'guest';
 
-/** Sends a message whose text is that; the message's id. */
+/** Sends a message with this content; returns its ID. */
 export async function sendMessage(
   organisation: OrganisationUnderTest,
   who: Sender,

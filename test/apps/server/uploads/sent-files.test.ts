@@ -5,7 +5,7 @@ import { sqliteBackend } from '../../../support/test-databases.js';
 import { OrganisationUnderTest } from '../organisation-under-test.js';
 import { type TestFile, upload } from './send-file.js';
 
-describe('a file as it is sent', () => {
+describe('a served file', () => {
   const backend = sqliteBackend();
   const organisation = new OrganisationUnderTest();
   beforeAll(async () => organisation.start(await backend.freshUrl()));
@@ -42,14 +42,14 @@ describe('a file as it is sent', () => {
     ['application/pdf', 'paper.pdf', '%PDF'],
     ['nonsense', 'x', 'x'],
     ['text/html\u00a0', 'x', 'x'],
-  ])('of the type %s is saved and never run', async (type, name, content) => {
+  ])('of the type %s is downloaded and never run', async (type, name, content) => {
     const { headers, payload } = await sent({ type, name, content });
     expect(payload).toBe(content);
     expect(headers['content-type']).toBe('application/octet-stream');
     expect(headers['content-disposition']).toMatch(/^attachment; /);
   });
 
-  it('is in a sandbox whatever it is, and kept by nobody', async () => {
+  it('has a sandbox policy for every type, and is never cached', async () => {
     for (const type of ['image/png', 'text/html']) {
       expect((await sent({ type })).headers).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -59,14 +59,14 @@ describe('a file as it is sent', () => {
     }
   });
 
-  it('has its name in a form that all programs read', async () => {
+  it('has its name in an encoding that all clients can read', async () => {
     const { headers } = await sent({ name: `naïve 名前 'a' (1); %41.png` });
     expect(headers['content-disposition']).toBe(
       "inline; filename=\"na_ve __ 'a' (1)_ _41.png\"; filename*=UTF-8''na%C3%AFve%20%E5%90%8D%E5%89%8D%20%27a%27%20%281%29%3B%20%2541.png",
     );
   });
 
-  describe('in parts', () => {
+  describe('with a Range header', () => {
     let path: string;
     beforeAll(async () => {
       path = await upload(organisation, organisation.accounts.member, { content: '0123456789' });
@@ -85,34 +85,31 @@ describe('a file as it is sent', () => {
       expect(headers['content-length']).toBe(String(content.length));
     });
 
-    it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])(
-      'answers %s with 416, and says how large it is',
-      async (range) => {
-        const { headers, statusCode } = await get(path, { range });
-        expect([statusCode, headers['content-range']]).toEqual([416, 'bytes */10']);
-      },
-    );
+    it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])('answers %s with 416 and its size', async (range) => {
+      const { headers, statusCode } = await get(path, { range });
+      expect([statusCode, headers['content-range']]).toEqual([416, 'bytes */10']);
+    });
 
     it.each(['bytes=0-1,3-4', 'bytes=3-1', 'lines=1-2', 'bytes=-', 'bytes=a-b'])(
-      'is whole for %s',
+      'is sent whole for %s',
       async (range) => {
         const { headers, payload, statusCode } = await get(path, { range });
         expect([statusCode, payload, headers['content-length']]).toEqual([200, '0123456789', '10']);
       },
     );
 
-    it('is whole for whoever asks only if it is as it was', async () => {
+    it('is sent whole if If-Range does not match', async () => {
       expect(await get(path, { range: 'bytes=0-1', 'if-range': '"x"' })).toMatchObject({ statusCode: 200 });
     });
 
-    it('has no part when it is empty', async () => {
+    it('has no range if it is empty', async () => {
       const empty = await upload(organisation, organisation.accounts.member, { content: '' });
       expect(await get(empty, { range: 'bytes=0-' })).toMatchObject({ statusCode: 416 });
       expect(await get(empty)).toMatchObject({ statusCode: 200, payload: '' });
     });
   });
 
-  it('is not there when its bytes are gone', async () => {
+  it('does not exist if its bytes are missing', async () => {
     const path = await upload(organisation, organisation.accounts.member);
     rmSync(join(organisation.server.folder, 'uploads', path));
     expect(await get(path)).toMatchObject({ statusCode: 404 });

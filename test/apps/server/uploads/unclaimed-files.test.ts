@@ -51,14 +51,14 @@ eachBackend((backend) => {
       expect(await cleanUp()).toBe(0);
     });
 
-    it('is removed in steps where there are many', async () => {
+    it('is removed in batches if there are many', async () => {
       for (let count = 0; count < 60; count++) await upload(organisation, organisation.accounts.member);
       organisation.server.now += 29 * day;
       expect(await cleanUp()).toBe(60);
       expect(await used()).toBe(0);
     });
 
-    it('that cannot be removed holds up no other one, and is removed once it can be', async () => {
+    it('that cannot be removed does not block others, and is retried', async () => {
       const stuck = await upload(organisation, organisation.accounts.member);
       const path = await upload(organisation, organisation.accounts.member);
       const place = join(folder(), stuck);
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       expect(await cleanUp()).toBe(1);
     });
 
-    it('stays while what removes files is told to stop', async () => {
+    it('stays if the cleanup is aborted', async () => {
       const path = await upload(organisation, organisation.accounts.member);
       organisation.server.now += 29 * day;
       const { database } = organisation.server.server;
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('what a server that died left of an upload is removed after a day', async () => {
+  it('an unfinished upload of a crashed server is removed after a day', async () => {
     const path = await upload(organisation, organisation.accounts.member);
     await organisation.server.server.database.write(({ db }) =>
       db.updateTable('attachments').set({ is_stored: 0, size_bytes: 0 }).execute(),
@@ -103,7 +103,7 @@ eachBackend((backend) => {
   const organisation = new OrganisationUnderTest();
   afterEach(() => organisation.server.close());
 
-  it('an organisation takes files up to its quota, however many come at once, and then no more', async () => {
+  it('an organisation accepts files up to its quota, also from concurrent uploads', async () => {
     await organisation.start(await backend.freshUrl(), { uploads: { quotaBytes: 100 } });
     const send = (content: string) =>
       sendForm(organisation, organisation.accounts.member, fileForm({ content }));
@@ -125,7 +125,7 @@ eachBackend((backend) => {
   it.each([
     [undefined, null],
     [3 * 1024 ** 2, 3],
-  ])('clients are told that the quota is %s bytes as %s MiB', async (quotaBytes, told) => {
+  ])('the register response states a quota of %s bytes as %s MiB', async (quotaBytes, told) => {
     await organisation.start(await backend.freshUrl(), { uploads: { quotaBytes } });
     const state = await organisation.do('member', 'POST', 'register', { event_types: ['realm'] });
     expect([state.realm_upload_quota_mib, state.max_file_upload_size_mib]).toEqual([told, 100]);

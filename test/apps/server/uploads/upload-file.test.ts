@@ -22,7 +22,7 @@ eachBackend((backend) => {
   }
 
   describe('uploading a file', () => {
-    it('succeeds where it is stored and the answer of the database was lost', async () => {
+    it('succeeds if it is stored but the database’s reply was lost', async () => {
       const { database } = organisation.server.server;
       const write = database.write.bind(database);
       const isStored = async () =>
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       expect(readFileSync(join(organisation.server.folder, 'uploads', path), 'utf8')).toBe(picture.content);
     });
 
-    it('keeps it, answers where it is under both names, and tells its owner', async () => {
+    it('stores it, returns its URL under both names, and notifies its owner', async () => {
       const events = await organisation.watch('member');
       const others = await organisation.watch('second');
       const { upload_space_used: before } = await organisation.do('member', 'GET', 'attachments');
@@ -73,16 +73,16 @@ eachBackend((backend) => {
       expect(await others()).toEqual([]);
     });
 
-    it.each(['guest', 'bot'] as const)('is for everybody: for a %s too', async (who) => {
+    it.each(['guest', 'bot'] as const)('is allowed for all users: also for a %s', async (who) => {
       expect(await upload(organisation, accounts[who])).toMatch(shape);
     });
 
-    it('takes an empty file', async () => {
+    it('accepts an empty file', async () => {
       await upload(organisation, accounts.member, { content: '' });
       expect((await attachments()).at(-1)).toMatchObject({ size: 0 });
     });
 
-    it('shows the name as it was, and cleans the one in the path', async () => {
+    it('shows the original name, and cleans the name in the path', async () => {
       const path = await upload(organisation, accounts.member, { name: 'my <b>cat</b>\u202E (1).PNG' });
       expect(path.split('/').at(-1)).toBe('b-1.PNG');
       expect((await attachments()).at(-1)).toMatchObject({ name: 'b> (1).PNG' });
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('refuses several files, and keeps none of them', async () => {
+    it('refuses several files and stores none of them', async () => {
       const before = [stored(), await attachments()];
       const answer = await sendForm(organisation, accounts.member, fileForm({}, { name: 'other.png' }));
       expect(answer).toMatchObject({
@@ -107,7 +107,7 @@ eachBackend((backend) => {
       expect([stored(), await attachments()]).toEqual(before);
     });
 
-    it('keeps nothing of a form that ends too soon', async () => {
+    it('stores nothing of a truncated form', async () => {
       const before = [stored(), await attachments()];
       const { headers, payload } = fileForm({ content: 'x'.repeat(100_000) });
       for (const length of [payload.length - 12, payload.length - 3, 50_000]) {
@@ -123,7 +123,7 @@ eachBackend((backend) => {
       expect(rows).toEqual([]);
     });
 
-    it('refuses what is wrong behind its file as such, and keeps nothing', async () => {
+    it('reports an error after the file in the form, and stores nothing', async () => {
       const before = [stored(), await attachments()];
       const { headers, payload } = fileForm({ content: 'x'.repeat(100_000) });
       const behind = `--x\r\ncontent-disposition: form-data; name="${'n'.repeat(101)}"\r\n\r\n1\r\n--x--\r\n`;
@@ -152,8 +152,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('removing a file', () => {
-    it('removes it from the store, frees its bytes, and tells its owner', async () => {
+  describe('deleting a file', () => {
+    it('deletes it from the store, frees its bytes, and notifies its owner', async () => {
       const path = await upload(organisation, accounts.member);
       const id = (await attachments()).at(-1)?.id;
       const events = await organisation.watch('member');
@@ -167,7 +167,7 @@ eachBackend((backend) => {
       expect(() => readFileSync(join(organisation.server.folder, 'uploads', path))).toThrow('ENOENT');
     });
 
-    it('is refused alike for a file of somebody else and for none', async () => {
+    it('gets the same error for another user’s file as for a missing one', async () => {
       await upload(organisation, accounts.member);
       const { id } = (await attachments()).at(-1) ?? {};
       for (const refused of [id, 999_999]) {
