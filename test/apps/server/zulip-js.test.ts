@@ -29,7 +29,7 @@ eachBackend((backend) => {
   const signIn = () => zulip({ realm, username: ada.email, password });
 
   describe('the stock client for JavaScript', () => {
-    it('signs in with a password, and reads who it is and who there is', async () => {
+    it('signs in with a password, and reads its own profile and all users', async () => {
       const client = await signIn();
       expect(client.config.apiKey).toMatch(/^[A-Za-z0-9]{32}$/);
       expect(await client.users.me.getProfile()).toMatchObject({ result: 'success', user_id: ada.userId });
@@ -38,13 +38,13 @@ eachBackend((backend) => {
       expect(await client.server.settings()).toMatchObject({ result: 'success', realm_name: 'Example' });
     });
 
-    it('is told that its password is wrong', async () => {
+    it('gets an error for a wrong password', async () => {
       const client = await zulip({ realm, username: ada.email, password: 'wrong horse battery' });
       expect(client.config.apiKey).toBeUndefined();
       expect(await client.users.me.getProfile()).toMatchObject({ result: 'error', code: 'INVALID_API_KEY' });
     });
 
-    it('registers a queue, receives what happens, and gives the queue up', async () => {
+    it('registers a queue, receives events, and deletes the queue', async () => {
       const client = await signIn();
       const queue = await client.queues.register({ event_types: ['realm_user', 'user_settings'] });
       expect(queue).toMatchObject({ result: 'success', last_event_id: -1, zulip_feature_level: 431 });
@@ -71,13 +71,13 @@ eachBackend((backend) => {
       });
     });
 
-    it('registers a queue of everything with null for what it leaves out', async () => {
+    it('registers a queue for all events with null for omitted parameters', async () => {
       const client = await signIn();
       const answer = await client.callEndpoint('/register', 'POST', { event_types: 'null' });
       expect(answer).toMatchObject({ result: 'success', realm_name: 'Example', subscriptions: [] });
     });
 
-    it('registers a phone for encrypted push by an endpoint that it has no name for', async () => {
+    it('registers a phone for encrypted push by a generic request', async () => {
       const client = await signIn();
       const { fields } = testPhone('77');
       expect(await client.callEndpoint('/mobile_push/register', 'POST', fields)).toMatchObject({
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(answer.push_devices).toEqual({ 77: { status: 'active', error_code: null } });
     });
 
-    it('makes a channel, writes, edits, reads back and marks, and is told of all of it', async () => {
+    it('creates a channel, sends, edits, reads and stars a message, and gets the events', async () => {
       const client = await signIn();
       const subscriptions = JSON.stringify([{ name: 'birds', description: 'What sings' }]);
       const added = await client.users.me.subscriptions.add({ subscriptions });
@@ -142,7 +142,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('writes to people by their ids and reads one message', async () => {
+    it('sends a direct message by user ID, and reads one message', async () => {
       const client = await signIn();
       const { id: message_id } = await client.messages.send({
         ...{ type: 'private', to: [ada.userId], content: 'a note' },
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('says that it types, and that it is there', async () => {
+    it('sends typing notifications and presence', async () => {
       const client = await signIn();
       expect(await client.typing.send({ op: 'start', to: [ada.userId] })).toMatchObject({
         result: 'success',

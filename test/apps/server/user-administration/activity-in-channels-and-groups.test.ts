@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const idOf = async (stream: string) =>
     (await organisation.do('owner', 'GET', 'get_stream_id', { stream })).stream_id as number;
 
-  /** Puts the member and the owner into two public channels, a private one and a new group. */
+  /** Subscribes the member and the owner to two public channels and a private one, and adds them to a new group. */
   async function arrange() {
     const [open, other, hidden] = [0, 1, 2].map(() => organisation.newName()) as [string, string, string];
     const principals = [organisation.id('member'), organisation.id('owner')];
@@ -35,7 +35,7 @@ eachBackend((backend) => {
     ['deactivated', false, 'remove_members', 'peer_remove'],
     ['reactivated', true, 'add_members', 'peer_add'],
   ] as const)('a user who is %s', (_, isActive, members, peers) => {
-    it('is told of in each channel and group to those who may know of it, as the state says it', async () => {
+    it('is published for each channel and group to clients that can see it, as in their state', async () => {
       const { open, other, hidden, groupIds, made } = await arrange();
       const userId = organisation.id('member');
       const deactivate = () => organisation.do('owner', 'DELETE', `users/${userId}`);

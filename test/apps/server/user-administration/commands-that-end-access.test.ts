@@ -9,7 +9,7 @@ eachBackend((backend) => {
   let test: ServerUnderTest;
   beforeEach(async () => {
     test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
-    // Commands go by the machine's clock, by which the queues of this server would have been idle for long.
+    // Commands use the machine's clock; with a fixed server clock, its queues would look idle and expire.
     test.now = Date.now();
   });
   afterEach(() => test.close());
@@ -29,7 +29,7 @@ eachBackend((backend) => {
       { command: 'deactivate', words: 'Deactivated' },
     ] as const;
 
-    it.each(people)('are revoked by $command, which says how many', async ({ command, words }) => {
+    it.each(people)('are revoked by $command, which prints their number', async ({ command, words }) => {
       await runJson('users add --email owner@example.com --role owner');
       const administrators = [];
       for (const name of ['ada', 'bob', 'eve']) {
@@ -67,7 +67,7 @@ eachBackend((backend) => {
 
   describe('push devices of a user', () => {
     it.each(['rotate-key', 'set-password'])(
-      'are removed by %s, and those of others stay',
+      'are removed by %s, and those of other users stay',
       async (command) => {
         const ada = account(await runJson('users add --email ada@example.com'));
         const bob = account(await runJson('users add --email bob@example.com'));
@@ -93,7 +93,7 @@ eachBackend((backend) => {
 
   describe('event queues of a user', () => {
     it.each(['rotate-key', 'set-password'])(
-      'end by %s, and a poll that waits is answered',
+      'end by %s, and a waiting poll gets a response',
       async (command) => {
         const ada = account(await runJson('users add --email ada@example.com'));
         const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });

@@ -6,11 +6,11 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
 
-  it('a user is deactivated while another transaction takes queues in their order', async () => {
+  it('deactivating a user does not deadlock with a transaction that locks queues in order', async () => {
     const { db } = organisation.server.server.database;
     const queueOf = async (who: 'second' | 'member') =>
       String((await organisation.do(who, 'POST', 'register')).queue_id);
-    // Publishing takes queues by their ids: one of whoever stays comes before one of whoever goes.
+    // Publishing locks queues in ID order: the remaining user's queue comes before the deactivated user's.
     let staying: string;
     let leaving: string;
     do {

@@ -49,7 +49,7 @@ eachBackend((backend) => {
   }
 
   describe('a user who is deactivated', () => {
-    it('by its id or address is signed out everywhere, with its bots, and everybody is told', async () => {
+    it('by ID or address is signed out everywhere, with their bots, and all clients get events', async () => {
       const bot = await ownedBot();
       const events = await openEvents(owner);
       expect(await test.ask(administrator, 'DELETE', `users/${ada.email}`)).toMatchObject({
@@ -62,7 +62,7 @@ eachBackend((backend) => {
       expect(heard).toEqual(expect.arrayContaining([told(ada, false), told(bot, false)]));
     });
 
-    it('gets the answer to a poll that waits', async () => {
+    it('gets a response to a waiting poll', async () => {
       const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
       const waits = vi.spyOn(QueueListener.prototype, 'wait');
       const waiting = test.ask(ada, 'GET', 'events', {
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect([status, answer.code]).toEqual([400, 'BAD_EVENT_QUEUE_ID']);
     });
 
-    it('has no phone that is told of anything', async () => {
+    it('loses all push devices', async () => {
       test.relay.otherwise(registered(1));
       await test.register(ada, testPhone('7').fields);
       await test.settle();
@@ -90,7 +90,7 @@ eachBackend((backend) => {
       expect(await devices()).toEqual([]);
     });
 
-    it('leaves no invitation that is good, and does not get it back', async () => {
+    it('loses their invitations for good', async () => {
       const inviter = await test.addAccount(`inviter${people}@example.com`, { role: roles.administrator });
       const { body } = await test.ask(inviter, 'POST', 'invites/multiuse');
       const { pathname } = new URL(String(body.invite_link));
@@ -103,24 +103,24 @@ eachBackend((backend) => {
       expect(await page()).toBe(404);
     });
 
-    it('may be whoever asks', async () => {
+    it('can be the caller', async () => {
       expect((await test.ask(ada, 'DELETE', 'users/me')).status).toBe(200);
       expect([await statusOf(ada), await isActive(ada)]).toEqual([401, false]);
     });
 
-    it('is no bot that asks for itself', async () => {
+    it('cannot be a bot that is the caller', async () => {
       const bot = await ownedBot();
       const { status, body } = await test.ask(bot, 'DELETE', 'users/me');
       expect([status, body.code, await isActive(bot)]).toEqual([400, 'BAD_REQUEST', true]);
     });
 
-    it('is not there a second time', async () => {
+    it('cannot be deactivated a second time', async () => {
       await deactivate(owner, ada);
       const { status, body } = await deactivate(owner, ada);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'User is deactivated']);
     });
 
-    it('is not the only owner, whoever asks', async () => {
+    it('cannot be the only owner, for any caller', async () => {
       for (const path of ['users/me', `users/${owner.userId}`]) {
         const { status, body } = await test.ask(owner, 'DELETE', path);
         expect([status, body.code, body.msg]).toEqual([
@@ -130,7 +130,7 @@ eachBackend((backend) => {
       expect(await isActive(owner)).toBe(true);
     });
 
-    it('is one of two owners who deactivate each other, or themselves, at the same time', async () => {
+    it('is only one of two owners who concurrently deactivate each other, or themselves', async () => {
       for (const isCrossed of [true, false]) {
         const second = await test.addAccount(`owner${people}-${isCrossed}@example.com`, {
           role: roles.owner,
@@ -150,7 +150,7 @@ eachBackend((backend) => {
   });
 
   describe('a user who is reactivated', () => {
-    it('signs in with its password, has none of its keys, and everybody is told', async () => {
+    it('can sign in with their password, has no earlier keys, and all clients get an event', async () => {
       await setPassword(
         test.server.database,
         () => test.now,
@@ -173,12 +173,12 @@ eachBackend((backend) => {
       expect(await Promise.all(keys.map((key) => statusOf(withKey(key))))).toEqual([401, 401, 200]);
     });
 
-    it('must not be active', async () => {
+    it('must be deactivated', async () => {
       const { status, body } = await reactivate(owner, ada);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'User is already active']);
     });
 
-    it('must be the only one who has its address', async () => {
+    it('must have a unique address', async () => {
       await deactivate(owner, ada);
       await test.addAccount(ada.email);
       const { status, body } = await reactivate(owner, ada);
@@ -187,7 +187,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('must be the only one who has its name, where names must differ', async () => {
+    it('must have a unique name if the organisation requires that', async () => {
       const unique = await test.addAccount(`unique${people}@example.com`, { fullName: `Unique ${people}` });
       await deactivate(owner, unique);
       await test.addAccount(`other${people}@example.com`, { fullName: `unique ${people}` });
@@ -200,7 +200,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is no bot of somebody who is deactivated', async () => {
+    it('cannot be a bot of a deactivated user', async () => {
       const bot = await ownedBot();
       await deactivate(owner, ada);
       const { status, body } = await reactivate(owner, bot);
@@ -215,7 +215,7 @@ eachBackend((backend) => {
     ['deactivating', 'DELETE', ''],
     ['reactivating', 'POST', '/reactivate'],
   ] as const)('%s', (_, method, suffix) => {
-    it('is for administrators, whether or not there is such a user', async () => {
+    it('is for administrators, whether or not the user exists', async () => {
       const member = await test.addAccount(`member${people}@example.com`, { role: roles.moderator });
       for (const whom of [ada.userId, 999_999, 'nobody@example.com']) {
         const { status, body } = await test.ask(member, method, `users/${whom}${suffix}`);
@@ -223,7 +223,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('an owner is for owners', async () => {
+    it('an owner is for owners only', async () => {
       const second = await test.addAccount(`second${people}@example.com`, { role: roles.owner });
       if (method === 'POST') await deactivate(owner, second);
       const path = `users/${second.userId}${suffix}`;
@@ -233,7 +233,7 @@ eachBackend((backend) => {
       if (method === 'POST') await deactivate(owner, second);
     });
 
-    it('takes nobody who does not exist', async () => {
+    it('needs an existing user', async () => {
       const { status, body } = await test.ask(owner, method, `users/999999${suffix}`);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'No such user']);
     });

@@ -27,8 +27,8 @@ eachBackend((backend) => {
   const roleOf = async ({ userId: id }: Account) =>
     (await users().selectFrom('users').select('role').where('id', '=', id).executeTakeFirstOrThrow()).role;
 
-  describe('the bots of a user who is demoted', () => {
-    it('get the new role where theirs is above it, in groups and events too', async () => {
+  describe('the bots of a demoted user', () => {
+    it('get the new role if theirs is above it, also in groups and events', async () => {
       const owner = await add(roles.administrator);
       const [high, low] = [await addBot(owner, roles.administrator), await addBot(owner, roles.guest)];
       const stranger = await addBot(await add(roles.administrator), roles.administrator);
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect(groups['role:moderators']?.members).toContain(high.userId);
     });
 
-    it('promote their owner no more', async () => {
+    it('can no longer promote their owner', async () => {
       const owner = await add(roles.administrator);
       const bot = await addBot(owner, roles.administrator);
       await setRole(accounts.owner, owner, roles.member);
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect([status, body.msg, await roleOf(owner)]).toEqual([400, 'Insufficient permission', 400]);
     });
 
-    it('are lowered while they are deactivated, so that they come back with no more', async () => {
+    it('are demoted even while deactivated, so that reactivation does not restore the old role', async () => {
       const owner = await add(roles.administrator);
       const bot = await addBot(owner, roles.administrator);
       await organisation.do('owner', 'DELETE', `users/${bot.userId}`);
@@ -63,7 +63,7 @@ eachBackend((backend) => {
       expect(await roleOf(bot)).toBe(roles.member);
     });
 
-    it('keep their role where nothing of it is above the owner’s, and one that is given to them later', async () => {
+    it('keep their role after a promotion of the owner, and a role that they get later', async () => {
       const owner = await add(roles.member);
       const bot = await addBot(owner, roles.administrator);
       await setRole(accounts.owner, owner, roles.moderator);
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       expect(await roleOf(bot)).toBe(roles.moderator);
     });
 
-    it('may be the one that demotes its owner', async () => {
+    it('can include the bot that demotes its owner', async () => {
       const owner = await add(roles.administrator);
       const bot = await addBot(owner, roles.administrator);
       expect((await setRole(bot, owner, roles.member)).status).toBe(200);

@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(await refused('owner', await somebody(), { new_email })).toContain('new_email');
     });
 
-    it('is nobody else’s, nor one that stands for a hidden one', async () => {
+    it('must be unique, and not the placeholder of a hidden one', async () => {
       const target = await somebody();
       await allow(true);
       const dummy = `user${organisation.id('member')}@chat.example.com`;
@@ -59,7 +59,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).email).toBe(target.email.toUpperCase());
     });
 
-    it('is told to everybody with its picture, where everyone may know it', async () => {
+    it('is published with the avatar to all clients if everyone can see it', async () => {
       const target = await somebody();
       await allow(true);
       const events = await organisation.watch('guest');
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).avatar_version).toBe(2);
     });
 
-    it('is told to those alone who may know it, where it is hidden from others', async () => {
+    it('is published only to users who can see it', async () => {
       const target = await somebody();
       await set(target, { email_address_visibility: addressVisibility.administrators });
       await allow(true);

@@ -3,7 +3,7 @@ import { afterEach, expect } from 'vitest';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Account } from '../server-under-test.js';
 
-/** Changes of users, each tried on somebody whom no other test changes; what they need is put back after each test. */
+/** Changes users, each test with its own user; settings are restored after each test. */
 export function changesOfUsers(organisation: OrganisationUnderTest) {
   type Who = Parameters<typeof organisation.id>[0];
   const users = () => organisation.server.server.database.db;
@@ -32,7 +32,7 @@ export function changesOfUsers(organisation: OrganisationUnderTest) {
     expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
   }
 
-  /** It is refused, and nobody is told of anything. */
+  /** Expects a refusal without any event. */
   async function refused(who: Who, whom: Account, fields: Record<string, unknown>, code = 'BAD_REQUEST') {
     const before = await rowOf(whom);
     const events = await organisation.watch('owner');

@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect(await read('member', 'bot', asked)).not.toHaveProperty('profile_data');
     });
 
-    it('sends more users than go into one piece, each once', async () => {
+    it('sends more users than fit into one chunk, each once', async () => {
       const { db } = database();
       const rows = Array.from({ length: 1100 }, (_, index) => ({
         email: `many${index}@example.com`,
@@ -196,7 +196,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is everyone’s to read when it is a bot’s', async () => {
+    it('is visible to everyone if it is a bot’s', async () => {
       await show('bot', 'nobody');
       const { email, delivery_email } = await read('guest', 'bot');
       expect([email, delivery_email]).toEqual(['bot@example.com', 'bot@example.com']);
@@ -218,7 +218,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('somebody without an account', () => {
+  describe('a client without an account', () => {
     it('is refused, unless the organisation has public access', async () => {
       const { status, body, headers } = await organisation.server.ask(undefined, 'GET', 'users');
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -227,7 +227,7 @@ eachBackend((backend) => {
       expect(await list(undefined)).toHaveLength(Object.keys(organisation.accounts).length);
     });
 
-    it('reads no real address, no time zone and only the day of joining', async () => {
+    it('sees no real address, no time zone and only the day of joining', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
       const users = await list(undefined);
       const shown = users.map(({ delivery_email, date_joined }) => [delivery_email, date_joined]);
@@ -235,13 +235,13 @@ eachBackend((backend) => {
       expect(users.filter((user) => 'timezone' in user)).toEqual([]);
     });
 
-    it('sees no more than bots where guests do not see everybody', async () => {
+    it('sees only bots if guests cannot see all users', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
       await restrictGuests('members');
       expect(idsOf(await list(undefined))).toEqual([organisation.id('bot')]);
     });
 
-    it('is refused with wrong credentials all the same, and may ask for nothing else', async () => {
+    it('is still refused with wrong credentials, and for all other requests', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
       const authorization = `Basic ${Buffer.from(`member@example.com:${'x'.repeat(64)}`).toString('base64')}`;
       const wrong = await organisation.server.send({
@@ -257,7 +257,7 @@ eachBackend((backend) => {
   });
 
   describe('one user', () => {
-    it('is answered by id as in the list, with its picture and profile data as asked', async () => {
+    it('is returned by ID as in the list, with the avatar and profile data as requested', async () => {
       const path = `users/${organisation.id('second')}`;
       const { user } = await organisation.do('member', 'GET', path);
       expect(user).toEqual(await read('member', 'second'));
@@ -286,8 +286,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('whoever asks', () => {
-    it('reads its own address and picture, whoever else may', async () => {
+  describe('the caller', () => {
+    it('sees their own address and avatar, regardless of visibility', async () => {
       await show('member', 'nobody');
       const { result: _, msg: __, ...me } = await organisation.do('member', 'GET', 'users/me');
       expect(me).toEqual({

@@ -6,7 +6,7 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('shows a guest who may not see everybody only those in a channel or a conversation with it', async () => {
+  it('a guest who cannot see all users sees only users in a shared channel or conversation', async () => {
     const members = await organisation.roleGroup('members');
     await organisation.do('owner', 'PATCH', 'realm', { can_access_all_users_group: { new: members } });
     const seen = async () => {

@@ -5,7 +5,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { inserted, otherBlanks, otherLetters } from './spellings.js';
 
-/** Some of each kind of spelling; all of them are tried on the rule itself. */
+/** Some spellings of each kind; the tests of the rule itself cover all of them. */
 const spellings = Object.entries({
   'as it is': (text: string) => text,
   'upper case': otherLetters['upper case'],
@@ -22,7 +22,7 @@ const spellings = Object.entries({
   'a dot': otherBlanks['"."'],
 }).map(([name, spell]) => [name, spell as (text: string) => string] as const);
 
-/** To join takes a password to be hashed, which takes long. */
+/** Joining hashes a password, which is slow. */
 const spellingsFor = (path: string) =>
   path === 'joining by a link'
     ? spellings.filter(([name]) => ['as it is', 'Cyrillic'].includes(name))
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     );
   }
 
-  /** Each path that gives a user a name, and each that gives one an address; the answer is the refusal. */
+  /** Each way to set a user's name, and each way to set an address; returns the error. */
   const pathsOfNames: Readonly<Record<string, (fullName: string) => Promise<string>>> = {
     'joining by a link': (fullName) => join({ ...own, fullName }),
     'users add': (fullName) => added({ ...own, fullName }, false),
@@ -102,7 +102,7 @@ eachBackend((backend) => {
     ]);
   };
 
-  it.each(Object.keys(pathsOfNames))('the name of a bot of the server is refused to %s', async (path) => {
+  it.each(Object.keys(pathsOfNames))('the name of a system bot is refused for %s', async (path) => {
     const before = await people();
     for (const [, spell] of spellingsFor(path)) {
       const said = await pathsOfNames[path]?.(spell('Notification Bot'));
@@ -114,7 +114,7 @@ eachBackend((backend) => {
   });
 
   it.each(Object.keys(pathsOfAddresses))(
-    'its address, and one like another user’s, are refused to %s',
+    'a system bot’s address, and a lookalike of another user’s, are refused for %s',
     async (path) => {
       const before = await people();
       for (const [name, spell] of spellingsFor(path)) {
@@ -132,8 +132,8 @@ eachBackend((backend) => {
     },
   );
 
-  describe('whoever had such a name before', () => {
-    it('keeps it, and is changed in other respects', async () => {
+  describe('a user who already has such a name', () => {
+    it('can keep it while other fields change', async () => {
       const userId = id('second');
       await database().write(({ db }: ServerTransaction) =>
         db.updateTable('users').set({ full_name: 'Welcome Bot' }).where('id', '=', userId).execute(),

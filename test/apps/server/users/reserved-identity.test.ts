@@ -10,7 +10,7 @@ const localParts = ['notification-bot', 'welcome-bot', 'emailgateway'];
 const all = { ...otherLetters, ...inserted, ...otherBlanks };
 const spellings = Object.entries(all);
 
-describe('a name of one of the server’s own bots', () => {
+describe('a system bot’s name', () => {
   it.each(spellings)('is reserved in this spelling: %s', (_, spell) => {
     for (const name of names) {
       const spelled = spell(name);
@@ -19,7 +19,7 @@ describe('a name of one of the server’s own bots', () => {
     }
   });
 
-  // Letters of ordinary names too, so that addresses may have them.
+  // These letters also occur in ordinary names, so addresses can have them.
   it.each([
     'Notiſication Bot',
     'Notiʃication Bot',
@@ -35,12 +35,12 @@ describe('a name of one of the server’s own bots', () => {
     expect(() => checkedFullName(name)).toThrow();
   });
 
-  it('is reserved in any two of these spellings together', () => {
+  it('is reserved in any combination of two spellings', () => {
     const free = [];
     for (const [one, first] of Object.entries(otherLetters))
       for (const [two, second] of spellings)
         for (const name of names) {
-          // A bar between letters is no blank any more once it stands for one of them.
+          // A bar that stands for a letter no longer separates words.
           if (/\|/.test(`${one}${two}`)) continue;
           const spelled = second(first(name));
           if (!isReservedName(spelled)) free.push([one, two, spelled]);
@@ -75,7 +75,7 @@ describe('a name of one of the server’s own bots', () => {
     }
   });
 
-  it('takes no longer to be recognized however long a text is', () => {
+  it('is recognized quickly in texts of any length', () => {
     for (const text of ['|', 'rn', 'vv', 'Not|', 'l|1I']) {
       const start = performance.now();
       expect(isReservedName(text.repeat(20_000))).toBe(false);
@@ -84,7 +84,7 @@ describe('a name of one of the server’s own bots', () => {
   });
 });
 
-describe('an address of one of the server’s own bots', () => {
+describe('a system bot’s address', () => {
   it.each(spellings)('is reserved in this spelling: %s', (_, spell) => {
     for (const local of localParts) {
       for (const address of [
@@ -99,7 +99,7 @@ describe('an address of one of the server’s own bots', () => {
     }
   });
 
-  it('is reserved where its domain is written as a domain name server knows it', () => {
+  it('is reserved for all DNS spellings of its domain', () => {
     for (const domain of [
       'system.invalid',
       'SYSTEM.INVALID.',
@@ -129,7 +129,7 @@ describe('an address', () => {
   const refusal = 'has characters that are invisible or look like others';
   const ordinary = 'ada.lovelace';
 
-  // Letters with strokes are those of some languages.
+  // Some languages have letters with strokes.
   const { 'with strokes': _, ...notOwn } = { ...otherLetters, ...inserted };
 
   it.each(Object.entries(notOwn))('is refused in this spelling: %s', (_, spell) => {
@@ -195,7 +195,7 @@ describe('an address', () => {
       '김철수@example.kr',
       'հայկ@example.am',
     ],
-  ])('%j is one that a user can have', (address) => {
+  ])('%j is allowed', (address) => {
     expect(() => requireOwnAddress(address)).not.toThrow();
   });
 });

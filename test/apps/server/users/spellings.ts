@@ -1,4 +1,4 @@
-/** Writes a text so that people may take it for the same. */
+/** Respells a text so that readers can mistake it for the original. */
 export type Spelling = (text: string) => string;
 
 const shifted =
@@ -27,7 +27,7 @@ const everySecond =
   (text) =>
     [...text].map((letter, index) => (index % 2 === 0 ? letter : spelling(letter))).join('');
 
-/** In other letters: what each letter is made of looks like it. */
+/** Replaces letters with lookalikes. */
 export const otherLetters: Readonly<Record<string, Spelling>> = {
   'upper case': (text) => text.toUpperCase(),
   'lower case': (text) => text.toLowerCase(),
@@ -66,7 +66,7 @@ export const otherLetters: Readonly<Record<string, Spelling>> = {
   superscript: replaced('abcdefgiklmnoprtuwy', 'ᵃᵇᶜᵈᵉᶠᵍⁱᵏˡᵐⁿᵒᵖʳᵗᵘʷʸ'),
 };
 
-/** With something in it that is not seen, or hardly. */
+/** Inserts invisible or nearly invisible characters. */
 export const inserted: Readonly<Record<string, Spelling>> = Object.fromEntries(
   [
     ...[
@@ -78,7 +78,7 @@ export const inserted: Readonly<Record<string, Spelling>> = Object.fromEntries(
   ].map((code) => [`U+${code.toString(16)}`, between(String.fromCodePoint(code))]),
 );
 
-/** With other blanks and signs between its words, or around them. */
+/** Puts other spaces and signs between or around the words. */
 export const otherBlanks: Readonly<Record<string, Spelling>> = Object.fromEntries(
   [
     '',

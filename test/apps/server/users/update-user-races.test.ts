@@ -8,7 +8,7 @@ const rounds = 8;
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  /** Another process's server on the same database, where one is possible. */
+  /** A second server on the same database if the backend allows it. */
   let other: ServerUnderTest;
   beforeAll(async () => {
     const { server } = organisation;
@@ -32,7 +32,7 @@ eachBackend((backend) => {
     readonly fields: Record<string, string>;
   }
 
-  /** Asks both servers at the same time; what they answered, sorted. */
+  /** Sends a request to both servers at the same time; returns their responses, sorted. */
   async function race(one: Wish, another: Wish): Promise<number[]> {
     const ask = (server: ServerUnderTest, { by, whom, fields }: Wish) =>
       server.ask(by, 'PATCH', `users/${whom.userId}`, fields);
@@ -49,8 +49,8 @@ eachBackend((backend) => {
     return Number(owners);
   }
 
-  describe('at the same time', () => {
-    it.each(['each other', 'themselves'])('of two owners who demote %s one stays owner', async (whom) => {
+  describe('concurrent requests', () => {
+    it.each(['each other', 'themselves'])('of two owners who demote %s leave one owner', async (whom) => {
       const { owner, second } = organisation.accounts;
       const fields = { role: String(roles.member) };
       for (let round = 0; round < rounds; round++) {
@@ -66,7 +66,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('one of two users is given a name, where names must differ', async () => {
+    it('give one of two users a name if names must be unique', async () => {
       const { owner, member, second } = organisation.accounts;
       await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
       for (let round = 0; round < rounds; round++) {
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('one of two users is given an address', async () => {
+    it('give one of two users an address', async () => {
       const { owner, member, second } = organisation.accounts;
       for (let round = 0; round < rounds; round++) {
         const fields = { new_email: `wanted${round}@example.com` };

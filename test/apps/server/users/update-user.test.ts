@@ -52,7 +52,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).full_name).toBe('Other');
     });
 
-    it('changes bots, and users who were removed', async () => {
+    it('changes bots and deactivated users', async () => {
       const [bot, gone] = [await somebody({ isBot: true }), await somebody()];
       await set(gone, { is_active: 0 });
       for (const target of [bot, gone]) {
@@ -74,13 +74,13 @@ eachBackend((backend) => {
       expect(await events()).toEqual([]);
     });
 
-    it('names parameters that it does not know', async () => {
+    it('lists unknown parameters', async () => {
       const target = await somebody();
       const { body } = await patch('owner', target, { email: target.email, nickname: 'x' });
       expect(body.ignored_parameters_unsupported).toEqual(['email', 'nickname']);
     });
 
-    it('changes nothing at all when one part is refused', async () => {
+    it('changes nothing if one field is refused', async () => {
       const target = await somebody();
       await refused('owner', target, { full_name: 'Other', role: 200, new_email: 'other@example.com' });
       await refused('owner', target, { full_name: 'Other', role: 250 });
@@ -139,7 +139,7 @@ eachBackend((backend) => {
       await changed('owner', target, { role: roles.administrator });
     });
 
-    it('takes the user out of the groups of the old one and into those of the new one', async () => {
+    it('moves the user from the old role’s groups to the new role’s groups', async () => {
       const target = await somebody();
       const [members, fullMembers, guests] = [
         await organisation.roleGroup('members'),
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       expect(isMember).toBe(true);
     });
 
-    it('counts from the next request on', async () => {
+    it('applies from the next request on', async () => {
       const target = await somebody();
       const rename = () =>
         organisation.server.ask(target, 'PATCH', `users/${organisation.id('second')}`, {
@@ -183,7 +183,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([{ type: 'realm_user', op: 'update', person }]);
     });
 
-    it('has 1 to 100 characters, however many units they take', async () => {
+    it('has 1 to 100 characters, counted in code points', async () => {
       const target = await somebody();
       for (const full_name of ['x', 'x'.repeat(100), '🐦'.repeat(100)]) {
         await changed('administrator', target, { full_name });
@@ -210,7 +210,7 @@ eachBackend((backend) => {
       await refused('owner', await somebody(), { full_name });
     });
 
-    it('is nobody else’s, letter case and width left out, where names must differ', async () => {
+    it('must be unique, ignoring case and width, if the organisation requires that', async () => {
       const [one, other] = [await somebody(), await somebody()];
       await changed('administrator', one, { full_name: 'Ada Lovelace' });
       await changed('administrator', other, { full_name: 'ada lovelace' });
@@ -222,7 +222,7 @@ eachBackend((backend) => {
       await changed('administrator', one, { full_name: 'ADA LOVELACE' });
     });
 
-    it('of a bot is told to its owner and to administrators as a bot’s, too', async () => {
+    it('of a bot is also published as a bot event to its owner and administrators', async () => {
       const bot = await somebody({ isBot: true });
       await set(bot, { bot_owner_id: organisation.id('member') });
       const told = await Promise.all(
@@ -235,7 +235,7 @@ eachBackend((backend) => {
       expect(await Promise.all(told.map((events) => events()))).toEqual([[event], [event], []]);
     });
 
-    it('is told to nobody who may not know of the user', async () => {
+    it('is not published to clients that cannot see the user', async () => {
       const target = await somebody();
       await restrictGuests('members');
       const types = { event_types: '["realm_user"]' };

@@ -31,8 +31,8 @@ eachBackend((backend) => {
     );
   }
 
-  describe('somebody new', () => {
-    it('is told to everybody as it is listed, with the groups of its role', async () => {
+  describe('a new user', () => {
+    it('is published to all clients as listed, with the groups of the role', async () => {
       const users = await organisation.watch('guest', userEvents);
       const groups = await organisation.watch('guest', { event_types: '["user_group"]' });
       const { userId } = await organisation.server.addAccount('added@example.com');
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is told to nobody who may not know of it', async () => {
+    it('is not published to clients that cannot see the user', async () => {
       const restrict = async (to: 'members' | 'everyone') =>
         organisation.do('owner', 'PATCH', 'realm', {
           can_access_all_users_group: { new: await organisation.roleGroup(to) },
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([]);
     });
 
-    it('has a name of its own where names must differ', async () => {
+    it('must have a unique name if the organisation requires that', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
       await create({ email: 'one@example.com', fullName: 'The One' });
       await expect(create({ email: 'two@example.com', fullName: 'the one' })).rejects.toThrow('Unique names');
@@ -84,7 +84,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('whoever is removed is told to be inactive, with its bots', async () => {
+  it('a deactivated user and their bots are published as inactive', async () => {
     const gone = await organisation.server.addAccount('gone@example.com');
     const bot = await organisation.server.addAccount('its-bot@example.com', { isBot: true });
     const { db } = database();

@@ -10,9 +10,9 @@ const answerShape = serverOperations.find(
   ({ method, path }) => method === 'GET' && path === '/api/v1/users',
 )?.answer;
 
-/** Reads users, and sets what of them is shown to whom. */
+/** Reads users, and sets the visibility of their addresses. */
 export function usersOnWire(organisation: OrganisationUnderTest) {
-  /** What everybody reads; declared as it is answered. */
+  /** The users that a client can list; checks the response against its declared schema. */
   async function list(who: Who | undefined, parameters: Record<string, unknown> = {}): Promise<UserOnWire[]> {
     const body =
       who === undefined
