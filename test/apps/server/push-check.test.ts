@@ -63,14 +63,14 @@ eachBackend((backend) => {
 
     it.each([
       [
-        'a page of something else',
+        'a page of another website',
         { status: 404, body: '<h1>Not Found</h1>' },
         'address',
         'SERVER_RELAY_URL',
       ],
       ['a 404 that reads like a relay’s', noKeyList, 'address', 'SERVER_RELAY_URL'],
       [
-        'a success that is not of a relay',
+        'a success that is not from a relay',
         { status: 200, body: { result: 'success' } },
         'address',
         'not as a relay',
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       ['a busy relay', refused(503, 'RATE_LIMIT_HIT'), 'key', 'try again later'],
       ['an unknown realm', refused(403, 'MISSING_REMOTE_REALM'), 'realm', 'servers add-realm'],
       ['a realm of another server', refused(403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR'), 'realm', 'add-realm'],
-    ] as const)('fails at %s, and says what to do', async (_, reaction, name, remedy) => {
+    ] as const)('fails at %s, and explains what to do', async (_, reaction, name, remedy) => {
       relayAnswers(reaction);
       const { status, said, answer } = await push('check');
       expect(answer).toMatchObject({ ok: false });

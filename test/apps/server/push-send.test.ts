@@ -111,7 +111,7 @@ eachBackend((backend) => {
       ['an unknown user', 'eve@example.com', 'hi', 'There is no user with the address eve@example.com'],
       ['a bot', 'bot@example.com', 'hi', 'bot@example.com is a bot: bots have no phones.'],
       ['a user without a phone', 'bob@example.com', 'hi', `${unregistered}, so nothing was sent`],
-      ['a text that says nothing', 'ada@example.com', ' ', 'Message must not be empty.'],
+      ['a user with a blank text', 'ada@example.com', ' ', 'Message must not be empty.'],
     ])('explains in one sentence why nothing is sent to %s', async (_, user, text, sentence) => {
       const before = await messagesOf(ada);
       const { code, printed, said } = await send(['--user', user, '--text', text]);

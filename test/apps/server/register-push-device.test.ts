@@ -78,13 +78,13 @@ describe('registering a push device', () => {
     ['a 429', refused(429, 'RATE_LIMIT_HIT')],
     ['a 401', refused(401, 'UNAUTHORIZED')],
     ['a 403', refused(403, 'MISSING_REMOTE_REALM')],
-    ['a refusal that an admin must mend', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED')],
+    ['a refusal that an administrator must fix', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED')],
     ['a redirection', { status: 302, headers: { location: '/' } }],
-    ['a 200 that is no answer', { status: 200, body: '<html>' }],
+    ['a 200 with an invalid body', { status: 200, body: '<html>' }],
     ['a 200 without the device', { status: 200, body: { result: 'success' } }],
-    ['a 404 of something that is no relay', { status: 404, body: '<h1>Not Found</h1>' }],
-    ['a connection that is cut', 'cut'],
-    ['an answer without end', { status: 200, body: 'x'.repeat(300_000) }],
+    ['a 404 that is not from a relay', { status: 404, body: '<h1>Not Found</h1>' }],
+    ['a closed connection', 'cut'],
+    ['an oversized response', { status: 200, body: 'x'.repeat(300_000) }],
   ] as const)('retries after %s', async (_name, reaction) => {
     test.relay.next(reaction);
     test.relay.otherwise(registered(1));

@@ -125,7 +125,7 @@ eachBackend((backend) => {
       ['a password that is too short', { password: 'short' }, '8 to 100 characters'],
       ['no address', { email: 'nobody' }, 'e-mail address'],
       ['no name', { full_name: ' ' }, 'Name'],
-      ['an address that somebody has', { email: 'member@example.com' }, 'already'],
+      ['an address in use', { email: 'member@example.com' }, 'already'],
     ])('who sends %s sees an error on the page and is not added', async (_what, fields, words) => {
       const answer = await open(await invite(), say({ ...fields }));
       expect(answer.status).toBe(400);

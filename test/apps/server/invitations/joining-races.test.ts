@@ -37,7 +37,7 @@ eachBackend((backend) => {
     ['is demoted', ({ userId }) => organisation.do('owner', 'PATCH', `users/${userId}`, { role: 400 })],
     ['is deactivated', ({ userId }) => organisation.do('owner', 'DELETE', `users/${userId}`)],
     [
-      'is given another key',
+      'gets a new key',
       ({ email }) => rotateApiKey(organisation.server.server.database, () => organisation.server.now, email),
     ],
   ];

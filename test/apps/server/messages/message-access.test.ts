@@ -30,7 +30,7 @@ eachBackend((backend) => {
   describe.each([
     { who: 'second', role: roles.member, asStranger: open, whereJoinable: allButProtectedHistory },
     { who: 'guest', role: roles.guest, asStranger: webPublic, whereJoinable: webPublic },
-  ] as const)('messages that $who may read', ({ who, role, asStranger, whereJoinable }) => {
+  ] as const)('messages that $who can read', ({ who, role, asStranger, whereJoinable }) => {
     const messages = new Map<string, { id: MessageId; channelId: ChannelId }>();
     const reader = () => ({ id: organisation.id(who), role });
     const eachChannel = async (act: (channelId: ChannelId) => Promise<unknown>) => {
@@ -94,7 +94,7 @@ eachBackend((backend) => {
     });
 
     it.each(['can_subscribe_group', 'can_add_subscribers_group'] as const)(
-      'are those of private channels too where everyone has %s, but not for guests',
+      'also include those of private channels if everyone has %s, except for guests',
       async (name) => {
         await leaveAll();
         const everyone = await organisation.roleGroup('everyone');

@@ -74,7 +74,7 @@ eachBackend((backend) => {
 
     it.each([
       ['the old one is wrong', { old_password: 'wrong horse' }, 'Wrong password!'],
-      ['the old one is not said', {}, 'Wrong password!'],
+      ['the old one is missing', {}, 'Wrong password!'],
       ['it is too short', { old_password: password, new_password: 'short' }, '8 to 100 characters'],
       ['something else is wrong', { old_password: password, timezone: 'Mars/Olympus' }, 'Invalid timezone'],
     ])('does not change if %s', async (_, fields, words) => {

@@ -75,7 +75,7 @@ describe('the page of settings', () => {
     ['Permissions of the organisation', 'realm'],
     ['Permissions of a channel', 'channel'],
     ['Permissions of a group', 'group'],
-  ] as const)('has each of the %s with its default and what it takes', (heading, level) => {
+  ] as const)('has each of the %s with its default and allowed values', (heading, level) => {
     expect(rowsBelow(heading)).toEqual(
       permissionNames(level).map(taken(level) as (name: string) => string[]),
     );

@@ -214,8 +214,8 @@ eachBackend((backend) => {
     };
 
     it.each([
-      ['a name that there is', () => ada.email],
-      ['one that there is not', () => 'nobody@example.com'],
+      ['a known name', () => ada.email],
+      ['an unknown one', () => 'nobody@example.com'],
     ])(
       'is locked out of %s for half an hour after five tries, then for twice as long',
       async (_case, nameOf) => {

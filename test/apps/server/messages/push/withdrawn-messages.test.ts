@@ -16,7 +16,7 @@ eachBackend((backend) => {
   const ways = [
     ['is read', read],
     ['is deleted', remove],
-    ['is moved to where its reader may not read', moveToPrivate],
+    ['is moved to a channel that its reader cannot read', moveToPrivate],
   ] as const;
 
   describe('a message after its push notification', () => {
