@@ -117,7 +117,7 @@ describe('a registration is refused, and nothing changes,', () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  it('when the API key is wrong, in the same words as for an unknown address', async () => {
+  it('when the API key is wrong, with the same message as for an unknown address', async () => {
     const answers = [];
     for (const [email, key] of [
       ['ada@example.com', bot.apiKey],

@@ -71,7 +71,7 @@ eachBackend((backend) => {
   }
 
   describe('an event queue after a database restore', () => {
-    it('ends for a client that is ahead of it, whatever arrived before the client polls', async () => {
+    it('ends for a client that is ahead of it, even if new events arrive before the client polls', async () => {
       const queue = await newQueue();
       await makeEvents(1);
       const restore = await backUp();

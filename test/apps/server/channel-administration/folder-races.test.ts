@@ -8,7 +8,7 @@ import { ChannelUnderTest } from './channel-under-test.js';
 
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
-  /** Another process's server on the same database. */
+  /** A second server on the same database. */
   let other: ServerUnderTest;
   beforeAll(async () => {
     const { databaseUrl } = organisation.server;

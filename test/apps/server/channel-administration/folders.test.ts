@@ -26,7 +26,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('lets administrators alone change folders', async () => {
+  it('only administrators can change folders', async () => {
     const { id } = await create();
     const asked = [
       await organisation.ask('moderator', 'POST', `${path}/create`, { name: 'x' }),

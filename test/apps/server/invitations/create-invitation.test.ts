@@ -153,7 +153,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'POST', path, { stream_ids: null, group_ids: null });
     });
 
-    it('takes 8000 characters of welcome, whichever they are, and no more', async () => {
+    it('takes at most 8000 characters of welcome text, counted in code points', async () => {
       const welcome = (characters: number) => ({
         welcome_message_custom_text: '\u{1F426}'.repeat(characters),
       });

@@ -48,7 +48,7 @@ describe('a system bot’s name', () => {
     expect(free).toEqual([]);
   });
 
-  it('is the only one that is', () => {
+  it('leaves other names free', () => {
     for (const name of [
       ...[
         'Ada',
@@ -110,7 +110,7 @@ describe('a system bot’s address', () => {
     }
   });
 
-  it('is the only one that is', () => {
+  it('leaves other addresses free', () => {
     for (const address of [
       ...['ada@example.com', 'bot@example.com', 'welcome@example.com', 'notifications@example.com'],
       ...[
