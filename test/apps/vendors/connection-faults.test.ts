@@ -52,7 +52,7 @@ describe('a reset', () => {
 describe('GOAWAY', () => {
   const settle = (sends: Promise<ApnsAnswer>[]) => Promise.allSettled(sends);
 
-  it('comes after so many streams, with a reason; what came later was not processed', async () => {
+  it('is sent after so many streams, with a reason; later streams are not processed', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 10 });
     const results = await settle(

@@ -134,7 +134,7 @@ describe('a connection to APNs', () => {
 
   it('that does not echo a ping is dropped', async () => {
     await connect();
-    // The socket stays open and nobody reads it any more.
+    // The socket stays open, but the peer no longer reads it.
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
     time.now += pingAfter + 1;
     await new Promise((resolve) => setImmediate(resolve));
@@ -153,7 +153,7 @@ describe('a connection to APNs', () => {
     expect(await ending).toEqual({ kind: 'unanswered', why: 'TIMED_OUT' });
     await until(() => events.includes('pinged'));
     await until(() => over.room === 1);
-    // The peer need not work on what nobody waits for.
+    // The relay cancels the stream, so that the peer does no useless work.
     await until(() => given.includes(constants.NGHTTP2_CANCEL));
   });
 

@@ -94,7 +94,7 @@ describe('the connections to APNs', () => {
   });
 
   it('that do not answer a ping get no request between being dropped and having ended', async () => {
-    // Room for all: what waits while the next connection comes up must not open a third one.
+    // Room for all: requests queued while the next connection opens must not open a third one.
     await close();
     await listen(100);
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));

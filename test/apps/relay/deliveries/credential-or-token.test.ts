@@ -61,7 +61,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('of one token, again and again, holds back nobody, and is tried again later and later', async () => {
+  it('of one token, again and again, holds back no other device and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
@@ -108,7 +108,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     const bad = await addFcms('bad', 25);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
-    // The app has one realm, so nobody can tell yet.
+    // The app has one realm, so the relay cannot decide yet.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
     // Those that were refused do not use up the probe.
@@ -143,8 +143,8 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('that no phone can disprove makes the relay unready for nobody else', async () => {
-    // Whoever registers chooses Apple's system, and a key may be for the other one alone.
+  it('that no phone can disprove leaves the relay ready for all others', async () => {
+    // The registering phone chooses Apple's environment, and a key may work in the other one only.
     await relay.faults([{ vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' }]);
     for (let index = 0; index < 3; index += 1) {
       const id = await relay.addApns(apnsToken(index), { environment: 'sandbox' });

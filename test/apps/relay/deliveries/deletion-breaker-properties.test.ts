@@ -46,7 +46,7 @@ describe('whatever the relay serves', () => {
     );
   });
 
-  it('one realm with any number of dead tokens freezes nobody else, nor one server with any number of realms', async () => {
+  it('one realm with any number of dead tokens freezes no other realm, and one server with any realms no other server', async () => {
     await fc.assert(
       fc.asyncProperty(topology, fc.boolean(), fc.nat(3), async (at, isWholeServer, deadAtOnce) => {
         await database?.write(({ db }) => db.deleteFrom('app_breakers').execute());

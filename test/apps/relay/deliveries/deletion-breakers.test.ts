@@ -82,7 +82,7 @@ describe('what is usual', () => {
 });
 
 describe('deletions whose freezing cannot be stored', () => {
-  it('do not happen, and are frozen as soon as it can be: nobody could confirm what only memory knows', async () => {
+  it('do not happen, and are frozen as soon as the database is back: an operator can only confirm stored ones', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 20, 1)).toBe(20);
     const open = vi
@@ -152,8 +152,8 @@ describe('deletions that are frozen', () => {
   });
 });
 
-describe('whose deletions are frozen', () => {
-  it('is the realm where it happens, and nobody else', async () => {
+describe('the scope of frozen deletions', () => {
+  it('is the realm where it happens, and no other', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 0);
     expect(await hear(breakers, 500, 1, { realm: 'bad' })).toBeLessThanOrEqual(20);
@@ -178,7 +178,7 @@ describe('whose deletions are frozen', () => {
     expect(await dies(breakers, { server: 'other', realm: 'other' })).toBe(false);
   });
 
-  it('is nobody where one owner has many dead tokens, or many accounts have one', async () => {
+  it('is no realm where one owner has many dead tokens, or many accounts share one', async () => {
     const breakers = await startProcess();
     const manyTokens = Array.from({ length: 100 }, (_, phone) => delivery({}, phone + 1_000_000, 7));
     const manyAccounts = Array.from({ length: 100 }, (_, account) => delivery({}, 1, account + 100));

@@ -50,7 +50,7 @@ describe('the page about deliveries', () => {
   });
 
   it('names what a server may ask, within the limits that hold', () => {
-    const rows = rowsUnder('What a server may ask, and is told');
+    const rows = rowsUnder('Request fields and delivery statuses');
     const wishes = rows.slice(0, 3).flatMap(([names]) => names);
     expect(wishes).toEqual(['notification_id', 'ttl_seconds', 'collapse_id']);
     const accepts = (wish: object) => {
@@ -74,8 +74,8 @@ describe('the page about deliveries', () => {
     expect(page).toContain(`${relayReceiptsPath}?ids=UUID,UUID\` (up to ${maximumReceiptIds})`);
   });
 
-  it('tells every status, and everybody who may be at fault', () => {
-    const rows = rowsUnder('What a server may ask, and is told').slice(4);
+  it('names every status, and every party that may be at fault', () => {
+    const rows = rowsUnder('Request fields and delivery statuses').slice(4);
     expect(rows.flatMap(([names]) => names)).toEqual(deliveryStatuses);
     const [, rejected = ''] = rows.find(([names]) => names.includes('rejected')) ?? [];
     for (const fault of deliveryFaults) expect(rejected).toContain(`\`${fault}\``);

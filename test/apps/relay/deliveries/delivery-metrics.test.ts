@@ -2,7 +2,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
-it('counts what was sent once, whenever and how often somebody asks', async () => {
+it('counts a sent notification once, however often the metrics are read', async () => {
   const metrics = new Metrics();
   const deliveries = new DeliveryMetrics(metrics);
   const sent = async (vendor: string) => {

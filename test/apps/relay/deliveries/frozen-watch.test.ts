@@ -28,7 +28,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.wasUsual(0.9)).toBe(false);
   });
 
-  it('takes what is dead for usual up to the share, and fewer than three always', () => {
+  it('takes a share of dead tokens for usual, and fewer than three always', () => {
     count(0, 2);
     expect(watch.wasUsual(0)).toBe(true);
     count(3, 1);
@@ -56,7 +56,7 @@ describe('a watch over frozen deletions', () => {
     expect(first()).toEqual(once);
   });
 
-  it('counts whom it has no room to remember as dead only', () => {
+  it('counts accounts and phones beyond its capacity as dead only', () => {
     // Each takes the room of an account and of a phone.
     for (const kind of ['sent', 'dead'] as const) {
       const isFirst = (number: number) =>

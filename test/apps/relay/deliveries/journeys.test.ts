@@ -50,7 +50,7 @@ describe('a notification for FCM', () => {
 });
 
 describe('a collapse id', () => {
-  it('is the same for a device each time, and another for each device, so that nobody replaces what others sent', async () => {
+  it('is stable for one device and differs between devices, so that no server replaces another’s notification', async () => {
     // One phone in two organisations: the same token, a device in each.
     const token = freshApnsToken();
     const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
@@ -83,7 +83,7 @@ describe('a project whose phones are known by their Firebase installation id', (
 });
 
 describe('a notification for APNs', () => {
-  it('arrives with the account id as a number that nobody rounded, and the headers that Apple wants', async () => {
+  it('arrives with the account id as an exact number, and the headers that Apple requires', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token.toUpperCase());
     const notificationId = randomUUID();

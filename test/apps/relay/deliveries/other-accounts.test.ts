@@ -98,7 +98,7 @@ eachBackend((backend) => {
       expect(receipts).toMatchObject([{ status: 'gone' }, { status: 'gone' }]);
     });
 
-    it('gets its notification although the other account was told that it is gone, at the same moment too', async () => {
+    it('gets its notification although the other account’s concurrent request is answered "gone"', async () => {
       const wish = { notification_id: randomUUID() };
       const answers = await Promise.all([
         relay.notify([otherRequest(id, wish)]),

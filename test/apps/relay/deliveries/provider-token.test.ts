@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await startProcess(-30_000).get()).toBe(first);
     });
 
-    it('that stands is the one stored first, whoever of two that minted at once began earlier', async () => {
+    it('is the one stored first when two processes mint at once, even if its mint started later', async () => {
       const { store, time } = await setUp(0);
       const olderThan = time.now - 45 * minute;
       const first = { authorization: 'bearer first', mintedAt: time.now };
@@ -116,7 +116,7 @@ eachBackend((backend) => {
 
 describe('two relays on one PostgreSQL', () => {
   eachPostgres((postgres) => {
-    it('show APNs one provider token, also after one of them was told that it is too old', async () => {
+    it('share one provider token for APNs, also after APNs called it too old', async () => {
       const databaseUrl = await postgres.freshUrl();
       const time = { now: Date.UTC(2026, 0, 5, 12) };
       const clock = () => time.now;

@@ -135,7 +135,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('is tried once more when somebody brings it back that was given up', async () => {
+    it('that is a dead letter is tried once more when an operator retries its job', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);

@@ -61,7 +61,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await arrived('fcm-1')).toHaveLength(1);
   });
 
-  it('keeps what came of it when the stored try comes too late, as after a long restart', async () => {
+  it('keeps its outcome when the stored attempt runs too late, as after a long restart', async () => {
     let now = Date.now();
     relay = await startDeliveriesUnderTest({
       timings: { requestBudgetMilliseconds: 150 },
@@ -80,7 +80,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await receipts([notificationId])).toEqual([ended]);
   });
 
-  it('is told what is rejected because it would be too old later, and nothing leaves the queue for that', async () => {
+  it('answers "rejected" for what would expire before a retry, and leaves the queue metric as it is', async () => {
     const now = Date.now();
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => now });
     const { notify, addFcm, faults, receipts, metrics } = relay;

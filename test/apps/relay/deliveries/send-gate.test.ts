@@ -3,7 +3,7 @@ import { SendGate } from '#relay/deliveries/vendors/send-gate.js';
 
 const time = { now: 1000 };
 
-it('the gate before FCM lets so many through at once, the others in order, and turns away whom it is too late for', async () => {
+it('the gate before FCM limits concurrency, admits the queue in order, and rejects requests past their deadline', async () => {
   const gate = new SendGate(2, () => time.now);
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
   const entered: string[] = [];
@@ -23,7 +23,7 @@ it('the gate before FCM lets so many through at once, the others in order, and t
   expect(entered).toEqual(['first true', 'hasty false', 'second true']);
   gate.leave();
   await waiting[3];
-  // Everybody leaves; then there is room again, and for no more than before.
+  // After all have left, the limit is the same as before.
   gate.leave();
   gate.leave();
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);

@@ -51,7 +51,7 @@ function askReceipts(authorization: string, id: string = randomUUID()) {
 }
 
 describe('a notification_id and a device that another server names too', () => {
-  it('are not decided by what that server was told', async () => {
+  it('are not decided by what the relay answered that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -98,7 +98,7 @@ describe('a notification_id and a device that another server names too', () => {
     expect((await slow).body.results.map(({ status }) => status)).toEqual(['sent', 'gone']);
   });
 
-  it('are tried again although that server was told that they are gone', async () => {
+  it('are retried although that server was answered "gone"', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const notification_id = randomUUID();

@@ -46,7 +46,7 @@ describe('a stored token that cannot be read', () => {
     expect(await relay.arrived('one')).toHaveLength(2);
   });
 
-  it('is told once in the log, in readiness and in the metrics, until it can be read again', async () => {
+  it('is reported once in the log, and in readiness and metrics until it can be read again', async () => {
     const { token } = await relay.device(ids[1] as RelayDeviceId);
     await storeToken(ids[1] as RelayDeviceId, 'nonsense');
     await notifyAll();

@@ -5,8 +5,8 @@ import { startVendors } from '@waxwing/vendors';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apnsRequest, apnsToken, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
-describe('a vendor with whom TLS cannot be agreed on', () => {
-  it('gets nothing, so that nothing is in doubt, and the log says what is wrong', async () => {
+describe('a vendor whose TLS handshake fails', () => {
+  it('gets no request, so that no outcome is unknown, and the log says what is wrong', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
     const vendors = await startVendors({ dataDir: dir });
     onTestFinished(async () => {

@@ -58,7 +58,7 @@ describe('the waits for vendors', () => {
     expect(ended.at(-1)).toBe('later');
   });
 
-  it('end at once when nobody is to wait any more, and none begins after that', async () => {
+  it('end at once on shutdown, and none begins after that', async () => {
     const waits = new VendorDeadlines(budget);
     const { ended, begin } = noteEnds(waits);
     begin('one', tries(1));

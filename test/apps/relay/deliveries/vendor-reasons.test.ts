@@ -192,7 +192,7 @@ describe('what APNs says', () => {
   );
 });
 
-describe('a reason that nobody knows', () => {
+describe('an unknown reason', () => {
   it.each([
     ['fcm', 418, 'rejected', 'relay'],
     ['fcm', 403, 'queued', undefined],

@@ -73,7 +73,7 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBeGreaterThanOrEqual(10);
   });
 
-  it('a GOAWAY with an error loses nothing, and sends again at once what came after its last stream', async () => {
+  it('a GOAWAY with an error loses nothing, and retries at once the streams after its last one', async () => {
     const { faults } = await start();
     await faults([
       { vendor: 'apns', latency_ms: 5 },
@@ -81,7 +81,7 @@ describe('over APNs', () => {
     ]);
     const { statuses, reached } = await sendToMany(400);
     expect(reached).toBe(400);
-    // Only of the forty up to the last stream does nobody know.
+    // The outcome is unknown only for the forty up to the last stream.
     expect(statuses.sent).toBeGreaterThanOrEqual(360);
   });
 
@@ -94,7 +94,7 @@ describe('over APNs', () => {
     expect(statuses.sent).toBeGreaterThan(290);
   });
 
-  it('a stream reset after it was processed is tried again later, because nobody can know', async () => {
+  it('a stream reset after it was processed is retried later, because its outcome is unknown', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'apns', token: apnsToken(0), reset: 'after', times: 1 }]);
     expect(await sendToMany(2)).toEqual({ statuses: { queued: 1, sent: 1 }, reached: 2, most: 2 });
@@ -170,7 +170,7 @@ describe('over APNs', () => {
     expect(receipt).toMatchObject({ status: 'rejected', reason: 'TIMED_OUT', fault: 'vendor', attempts: 3 });
   });
 
-  it('does not count refusals among the endings of which nobody knows', async () => {
+  it('does not count refusals as attempts with an unknown outcome', async () => {
     const { notify, addApns, faults, settled } = await start();
     const id = await addApns(apnsToken());
     await faults([
@@ -256,7 +256,7 @@ describe('over FCM', () => {
     expect((await notify(many)).body.results[0]).toMatchObject({ reason: 'OAUTH_UNAVAILABLE' });
   });
 
-  it('nobody waits for a newer access token while the one in hand is good', async () => {
+  it('no request waits for a newer access token while the current one is valid', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { faults, addFcm, notify } = await start({
       clock: () => time.now,
