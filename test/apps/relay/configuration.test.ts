@@ -81,7 +81,7 @@ it('wants to know where audit log and socket of a ring in the database are', () 
   expect(problemsOf({ ...inDatabase, ...places })).toEqual([]);
 });
 
-it('shows metrics on this machine alone unless it is told where, and not where no port is given', () => {
+it('serves metrics on loopback unless RELAY_METRICS_HOST is set, and only if a port is set', () => {
   const { metrics } = readRelayEnvironment({ ...needed, RELAY_METRICS_PORT: '0' });
   expect(metrics).toEqual({ kind: 'configured', host: '127.0.0.1', port: 0 });
   expect(problemsOf({ ...needed, RELAY_METRICS_HOST: '::' })).toEqual([

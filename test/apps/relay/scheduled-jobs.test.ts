@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1200 });
     });
 
-    it('forgets registrations that nobody can present any more', async () => {
+    it('forgets registrations that are too old to be presented again', async () => {
       await register('1');
       const presented = () =>
         relay.database.db.selectFrom('presented_registrations').select('hash').execute();

@@ -45,7 +45,7 @@ function rotation(dryRun = false) {
 }
 
 describe('a request to the admin socket', () => {
-  it('is written down as its operation, and the name of who asks in the audit log alone', async () => {
+  it('is logged by its operation; the operator’s name is in the audit log only', async () => {
     expect(await rotation()).toMatchObject({ changed: true });
     expect(opened.logged()).toContain('"operation":"POST /admin/api/keys/rotate"');
     expect(opened.logged()).not.toContain('Löve');
@@ -53,7 +53,7 @@ describe('a request to the admin socket', () => {
     expect(text).toContain('operation="POST /admin/api/keys/rotate",status="200"');
   });
 
-  it('is missed by nobody where a connection brings none', async () => {
+  it('may be missing: a connection without one logs no warning', async () => {
     (await connected()).destroy();
     const closed = await connected();
     closed.resume().end();
@@ -62,7 +62,7 @@ describe('a request to the admin socket', () => {
     expect(opened.logged()).not.toMatch(/"level":"(?:warn|error|fatal)"/);
   });
 
-  it('is refused when it does not say who asks', async () => {
+  it('is refused without a valid operator name', async () => {
     for (const name of ['', 'waxwing-operator: %zz\r\n', `waxwing-operator: ${'x'.repeat(101)}\r\n`]) {
       const answer = await exchange(
         `GET /admin/api/keys HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${name}\r\n`,
@@ -107,7 +107,7 @@ describe('a request to the admin socket', () => {
     expect(await listThrough(path)).toBeTypeOf('object');
   });
 
-  it('for anything else than what operators may ask finds nothing', async () => {
+  it('for a path that is no operator operation is answered 404', async () => {
     const head = 'HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
     for (const other of ['/api/v1/remotes/push/e2ee/keys', '/admin/api', '/admin/api/keys/rotate/x']) {
       expect(await exchange(`GET ${other} ${head}`)).toMatch(/^HTTP\/1\.1 404 /);
@@ -115,7 +115,7 @@ describe('a request to the admin socket', () => {
     expect(await exchange(`GET /admin/api/keys/rotate ${head}`)).toMatch(/^HTTP\/1\.1 405 /);
   });
 
-  it('beside another one is served as well: two rotations at once both happen', async () => {
+  it('can run concurrently with another: two rotations at once both happen', async () => {
     const made = await Promise.all([rotation(), rotation()]);
     expect(made).toMatchObject([{ changed: true }, { changed: true }]);
     const { keys } = (await listThrough(path)) as { keys: { state: string }[] };
@@ -124,7 +124,7 @@ describe('a request to the admin socket', () => {
 });
 
 describe('a connection to the admin socket', () => {
-  it('that says nothing is no error in the log, whoever ends it', async () => {
+  it('that sends nothing logs no error, whichever side closes it', async () => {
     const socket = await connected();
     socket.end();
     await closing(socket.resume());
@@ -133,7 +133,7 @@ describe('a connection to the admin socket', () => {
     expect(opened.logged()).not.toContain('"level":"warn"');
   });
 
-  it('is closed for the newest when there are a hundred others, and all that ask are answered', async () => {
+  it('is closed for a newer one beyond a hundred idle ones, and every request is answered', async () => {
     const idle = await Promise.all(Array.from({ length: 100 }, connected));
     const closed = Promise.race(idle.map((socket) => closing(socket.resume())));
     expect(await listThrough(path)).toBeTypeOf('object');
@@ -249,7 +249,7 @@ describe('a command whose relay is not well', () => {
     [200, '{"result":"success","msg":""}', 'does not know this command: restart it'],
     [200, 'rubbish', wentAway],
     [200, '[]', wentAway],
-  ])('answers a person with a sentence when it is told %i %s', async (status, body, sentence) => {
+  ])('explains the answer %i %s in a sentence', async (status, body, sentence) => {
     const server = createHttpServer((_request, response) => response.writeHead(status).end(body));
     const other = await standIn(server);
     await expect(listThrough(other)).rejects.toThrow(sentence);

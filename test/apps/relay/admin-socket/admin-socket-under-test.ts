@@ -34,7 +34,7 @@ export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = 
   };
 }
 
-/** What `keys list` asks; `undefined` when nobody listens. */
+/** Sends the request of `keys list`; `undefined` when no relay listens. */
 export function listThrough(path: string) {
   return askAdminSocket(path, { declared: listKeys, form: {}, operatorName: 'test' });
 }

@@ -21,7 +21,7 @@ import { adminSocketAt } from './admin-socket-under-test.js';
 
 const open = (path: string) => adminSocketAt(path);
 
-/** As a relay leaves it that was killed: there, and nobody listens. */
+/** A socket file without a listener, as a killed relay leaves it. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(`${path}.dead`, resolve));
@@ -97,7 +97,7 @@ describe('the mode of the admin socket', () => {
   });
 });
 
-/** Something that listens in the relay's place, and keeps what it is told. */
+/** A listener in the relay's place that records what it receives. */
 async function listener(path: string) {
   const heard: Buffer[] = [];
   const server = createServer((socket) => {
@@ -192,7 +192,7 @@ describe('a command', () => {
     ],
     [{ socket: mine, folder: { uid: 1001, mode: 0o41777 } }, 'belongs to user 1001'],
     [{ socket: mine, folder: { uid: 0, mode: 0o40777 } }, 'has mode 0777'],
-  ])('trusts only what this user or root owns and nobody else can replace: %o', (facts, sentence) => {
+  ])('trusts only what this user or root owns and no other user can replace: %o', (facts, sentence) => {
     const said = describeDistrust('/run/relay.sock', facts, me);
     if (sentence === undefined) expect(said).toBeUndefined();
     else expect(said).toContain(sentence);

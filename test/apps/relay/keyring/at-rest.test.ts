@@ -68,7 +68,7 @@ describe('the ring on the disk', () => {
     expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
   });
 
-  it('is refused, with what to do, when it is missing, cut off, changed, or sealed for somebody else', async () => {
+  it('is refused, with what to do, when it is missing, cut off, changed, or sealed for another identity', async () => {
     const disk = await ringOnDisk();
     const good = readFileSync(disk.path, 'utf8');
     const other = await ringOnDisk();

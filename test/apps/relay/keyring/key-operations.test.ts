@@ -82,7 +82,7 @@ describe('the operations on the key ring', () => {
     expect(imported.text + recovered.text + logged()).not.toContain(privateKey);
   });
 
-  it('change nothing when they are only to say what they would, and otherwise name who asked in the audit log', async () => {
+  it('change nothing in a dry run, and otherwise name the operator in the audit log', async () => {
     const { stored } = await disk.keeper.read();
     const preview = await ask('POST', '/admin/api/keys/rotate', { dry_run: 'true' });
     expect(preview).toMatchObject({ changed: false, dry_run: true });

@@ -14,7 +14,7 @@ import { sodium } from './ring-material.js';
 interface Ran {
   readonly printed: string;
   readonly said: string;
-  /** What was said with a failure; `undefined` when the command did what it was told. */
+  /** The error message; `undefined` when the command succeeded. */
   readonly error: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface KeyTerminal {
   readonly folder: string;
   readonly environment: Record<string, string>;
   now: number;
-  /** What a person answers; `undefined` while nobody is there. */
+  /** What a person answers; `undefined` without a terminal. */
   answer: boolean | undefined;
   readonly asked: string[];
   /** Everything that any command ever wrote. */

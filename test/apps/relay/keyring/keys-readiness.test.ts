@@ -27,7 +27,7 @@ async function readiness(url: string) {
   return { status: answer.status, keys: checks.keys };
 }
 
-/** What strangers are told, and what the operator is. */
+/** The readiness of the keys on the public port, and on the operator's metrics port. */
 async function both() {
   here.terminal.now += 1000;
   return [await readiness(here.relay.url), await readiness(here.relay.metricsUrl ?? '')];

@@ -90,7 +90,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(await live.keyRing.storedProblem()).toContain('restore the ring from a backup');
   });
 
-  it('is told together with whatever else is wrong with the keys', async () => {
+  it('is reported together with any other problem of the keys', async () => {
     const ring = (problem?: string) => ({
       storedProblem: async () => problem,
       openingProblem: () => undefined,
@@ -116,7 +116,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
-  it('signs its list again when an older ring is restored, running or not, so that phones still follow it', async () => {
+  it('is signed again when an older ring is restored, running or not, so that phones still follow its list', async () => {
     const { here, path, live } = await running();
     const backup = readFileSync(path);
     here.time.now += 1000;

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(statSync(fileOf(terminal)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps the old copy until it is told to destroy it, also later, when the new place has gone on', async () => {
+  it('keeps the old copy until --remove-old destroys it, also after the ring at the new place has changed', async () => {
     const text = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
     await terminal.json('move', '--to', 'database');
@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
   });
 
-  it('is told to a relay that runs, which goes on; restarted with the new setting all relays have everything', async () => {
+  it('is logged by a running relay, which goes on; after a restart with the new setting all relays have every key', async () => {
     const here = await relayWithKeys({ RELAY_DATABASE: await backend.freshUrl() });
     const [key] = await keysOf(here.terminal);
     const phone = await registerWith(here, key?.public_key ?? '', 'a token');

@@ -81,7 +81,7 @@ describe('a passphrase', () => {
     expect(await refusal(alone.decrypt(old))).toContain(path);
   });
 
-  it('that can be guessed encrypts nothing, and a ring without its end is told to be damaged', async () => {
+  it('that can be guessed encrypts nothing, and a truncated ring is reported as damaged', async () => {
     const path = join(freshFolder(), 'passphrase');
     const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     await writePrivateFile(path, 'fifteen letters\n');

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@waxwing/service/config';
 import { expect } from 'vitest';
 
-/** What a refused configuration is told. */
+/** The message of the ConfigurationError that `action` must throw. */
 export async function refusal(action: Promise<unknown>): Promise<string> {
   const error = await action.then(
     () => undefined,

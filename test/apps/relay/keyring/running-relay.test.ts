@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 describe('the published key list', () => {
-  it('is verified by a phone from the pinned key on, and is the same bytes for everybody', async () => {
+  it('is verified by a phone from the pinned key on, and has the same bytes for all clients', async () => {
     const [{ public_key } = { public_key: '' }] = await listedKeys(here.terminal);
     expect(await followedKey(here)).toBe(public_key);
     expect(await fetchKeyList(here.relay.url)).toEqual(await fetchKeyList(here.relay.url));
   });
 
-  it('may be cached, and is not sent again to whoever has it', async () => {
+  it('may be cached, and is not sent again to a client that has it', async () => {
     const url = here.relay.url + keyListPath;
     const first = await fetch(url);
     const etag = first.headers.get('etag') ?? '';

@@ -35,7 +35,7 @@ eachBackend((backend) => {
   }
 
   async function readiness() {
-    // On the operator's own door: strangers are told no more than that something is not well.
+    // On the operator's port: the public one only says that the relay is not ready.
     const response = await fetch(new URL('/health/ready', here.relay.metricsUrl));
     const { checks } = (await response.json()) as { checks: { keys: string } };
     return [response.status, checks.keys] as const;

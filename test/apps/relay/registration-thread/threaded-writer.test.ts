@@ -38,7 +38,7 @@ function registration(account: number, changes: Partial<RegistrationToWrite> = {
 const crowd = (first: number): RegistrationToWrite[] =>
   Array.from({ length: 16 }, (_, index) => registration(first + index));
 
-/** One that is ready and never does what it is told. */
+/** A worker that is ready and never answers. */
 function startSilent(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
@@ -47,7 +47,7 @@ function startSilent(answers: MessagePort): Worker {
   return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
-/** One that says which thread of the system it is, answers the first that it is told, and ends at once. */
+/** A worker that names its thread of the system, answers its first batch, and exits at once. */
 function startBrief(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
@@ -99,7 +99,7 @@ describe('the thread that writes registrations', () => {
     return outcomes;
   }
 
-  /** Has somebody else write until that is released. */
+  /** Starts another write, which holds the write lock until it is released. */
   async function holdTurn(): Promise<{ held: Promise<void>; release: () => void }> {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
@@ -116,7 +116,7 @@ describe('the thread that writes registrations', () => {
   const devices = () =>
     database.db.selectFrom('relay_devices').select(['id', 'push_account_id']).orderBy('id').execute();
 
-  it('starts when many come at once, and commits what comes then', async () => {
+  it('starts when many registrations arrive at once, and commits later ones', async () => {
     await writer.write([registration(100)], now);
     expect(threads).toHaveLength(0);
     const ids = (await started()) as readonly number[];
@@ -228,7 +228,7 @@ describe('the thread that writes registrations', () => {
     expect(ports()).toBe(before);
   });
 
-  it('is believed in what it said before it ended', async () => {
+  it('has the answers that it sent before its exit event accepted', async () => {
     let systemThread = '';
     writer = createWriter((answers) =>
       startBrief(answers).once('message', (link: string) => {
@@ -246,7 +246,7 @@ describe('the thread that writes registrations', () => {
     await vi.waitUntil(() => !writer.isIdle);
   });
 
-  it('leaves what waits for its turn to the event loop when it ends meanwhile', async () => {
+  it('leaves pending registrations to the event loop when it ends meanwhile', async () => {
     writer = createWriter(startSilent);
     await started();
     const { held, release } = await holdTurn();

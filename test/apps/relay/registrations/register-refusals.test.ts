@@ -64,13 +64,13 @@ eachBackend((backend) => {
         'BAD_REQUEST',
         'Must validate with valid Zulip server API key',
       ],
-    ])('is told what is wrong: %s', async (_name, authorization, status, code, msg) => {
+    ])('gets an error that says what is wrong: %s', async (_name, authorization, status, code, msg) => {
       const answer = await refusal(goodForm(), { authorization });
       expect(answer).toMatchObject({ status, code, msg });
       if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="zulip"');
     });
 
-    it('is told the same for an unknown id, for no UUID and for a wrong key, so that ids cannot be probed', async () => {
+    it('gets the same answer for an unknown id, for no UUID and for a wrong key, so that ids cannot be probed', async () => {
       const unknown = await refusal(goodForm(), { authorization: basic(unknownUuid, wrongKey) });
       const noUuid = await refusal(goodForm(), { authorization: basic('nobody', wrongKey) });
       const wrong = await refusal(goodForm(), { authorization: basic(relay.server.serverId, wrongKey) });
@@ -167,7 +167,7 @@ eachBackend((backend) => {
   });
 
   describe('the realm', () => {
-    it('refuses one that nobody registered, before it looks at the key', async () => {
+    it('refuses an unregistered one, before it looks at the key', async () => {
       expect(
         await refusal(goodForm({ realm_uuid: unknownUuid, bouncer_public_key: 'unknown' })),
       ).toMatchObject({

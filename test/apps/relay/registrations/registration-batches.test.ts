@@ -15,8 +15,8 @@ const registration = {
 };
 
 /**
- * How many registrations had arrived since those before were taken, each time that some were taken together, when so many
- * arrive in each of some turns that take so long; once all are answered.
+ * The size of each batch when `inEachTurn` registrations arrive in each of some event-loop ticks of a given length.
+ * Resolves when all are answered.
  */
 async function batchesOf(
   turnMilliseconds: number,
@@ -29,7 +29,7 @@ async function batchesOf(
   let waiting = 0;
   const registrations = new RegistrationBatches({
     ...{ sodium, clock: () => time.now, monotonic: () => time.now },
-    // Asked for once for each batch, as nobody has the key.
+    // Called once for each batch, because the key is unknown.
     keyRing: {
       find: () => undefined,
       async takeOver() {
@@ -54,23 +54,23 @@ async function batchesOf(
 }
 
 describe('registrations', () => {
-  it('are taken by turns of the event loop while each has time for all that came', async () => {
+  it('are batched by event-loop tick while each tick has time for all', async () => {
     expect(await batchesOf(7)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('of four turns at most are taken together while turns are cut off', async () => {
+  it('of four ticks at most are taken together while ticks are cut off', async () => {
     expect(await batchesOf(8)).toEqual([4, 4]);
   });
 
-  it('are taken by turns that are cut off once they are as many as are taken together', async () => {
+  it('are taken by ticks that are cut off once the batch is full', async () => {
     expect(await batchesOf(8, 256, 3)).toEqual([256, 256, 256]);
   });
 
-  it('are taken sixteen at a time by a store that works beside the event loop and has nothing to do', async () => {
+  it('are taken in batches of sixteen by an idle store that works in another thread', async () => {
     expect(await batchesOf(1, 40, 1, true)).toEqual([16, 16, 8]);
   });
 
-  it('are all taken, some turns later, where more arrive in one than are taken together', async () => {
+  it('are all taken, some ticks later, where more arrive in one tick than fit into a batch', async () => {
     expect(await batchesOf(1, 600, 1)).toEqual([600, 0, 0]);
   });
 });

@@ -104,7 +104,7 @@ eachBackend((backend) => {
     expect(ids.map((id) => opened.get(id as RelayDeviceId))).toEqual(['one', 'two', 'three']);
   });
 
-  it('encrypts with the new key what nobody registers again, keeping ids, and has the old key destroyed only then', async () => {
+  it('encrypts all other tokens with the new key, keeps their ids, and only then destroys the old key', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
     expect(await reencrypt(false)).toEqual([]);

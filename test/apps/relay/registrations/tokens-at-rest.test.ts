@@ -28,7 +28,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('cannot open a token that somebody put into a row of another realm, account or look-up', async () => {
+  it('cannot open a token that was copied into a row of another realm, account or lookup', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
     const [row] = await relay.devices();
@@ -44,7 +44,7 @@ eachBackend((backend) => {
     await relay.close();
   });
 
-  it('cannot open a token that somebody changed in the database', async () => {
+  it('cannot open a token that was changed in the database', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
     const [row] = await relay.devices();
@@ -60,7 +60,7 @@ eachBackend((backend) => {
 
 type Register = Awaited<ReturnType<typeof startRelayUnderTest>>['register'];
 
-/** Registers all tokens of the vectors that are long enough to be told from chance; answers what must not be found. */
+/** Registers all tokens of the vectors that are too long to appear by chance; answers what must not be found. */
 async function registerAll(register: Register, time: { now: number }) {
   const protocol = relayProtocolVectors();
   const { vectors } = registrationVectors();

@@ -82,7 +82,7 @@ describe('the quota of several processes on one database', () => {
       return { time, clock, database, processes };
     }
 
-    it('is about one quota together, where it would be two', async () => {
+    it('is about one quota in total, where it would be two without the exchange', async () => {
       const { time, processes } = await startTwo();
       const minutes = 3;
       const passed = await saturate(processes, { time, seconds: 60 * minutes });
@@ -98,7 +98,7 @@ describe('the quota of several processes on one database', () => {
       );
     });
 
-    it('is missing afterwards when both took all of it before they knew', async () => {
+    it('is owed afterwards when both used all of it before they exchanged', async () => {
       const { time, processes } = await startTwo();
       const [one, other] = processes;
       expect([one.ask(perMinute), other.ask(perMinute)]).toEqual([perMinute, perMinute]);
@@ -120,12 +120,12 @@ describe('the quota of several processes on one database', () => {
       expect(['a', 'b', 'c'].map((id) => other.ask(perMinute, id))).toEqual([0, perMinute / 2, perMinute]);
     });
 
-    it('is not full again for a process that starts, and a dead one takes an interval at most with it', async () => {
+    it('is not full again for a new process, and a dead one loses the counts of one interval at most', async () => {
       const { time, clock, database, processes } = await startTwo();
       const [dying, other] = processes;
       dying.ask(400);
       await dying.exchange.exchange();
-      // Nobody hears of these.
+      // The process dies before it exchanges these.
       dying.ask(50);
       await other.exchange.exchange();
       const born = startProcess(database, clock);
@@ -136,7 +136,7 @@ describe('the quota of several processes on one database', () => {
       expect([other.ask(perMinute), born.ask(perMinute)]).toEqual([perSecond, perSecond]);
     });
 
-    it('is full when a server was told that it would be, whenever it was exchanged meanwhile', async () => {
+    it('is full when Retry-After said so, whenever it was exchanged meanwhile', async () => {
       const { time, processes } = await startTwo();
       const [one] = processes;
       await one.exchange.exchange();
@@ -148,7 +148,7 @@ describe('the quota of several processes on one database', () => {
       expect(one.ask(perMinute)).toBe(perMinute);
     });
 
-    it('is told to the others by a process that is stopped', async () => {
+    it('is exchanged once more by a process on shutdown', async () => {
       const { processes } = await startTwo();
       const [stopping, other] = processes;
       await stopping.exchange.start();
@@ -242,7 +242,7 @@ describe('the quota of several processes on one database', () => {
       expect(other.ask(1)).toBe(0);
     });
 
-    it('is shared again when the database is back, and nobody waits for what was taken meanwhile', async () => {
+    it('is shared again when the database is back, and no server is charged for the outage', async () => {
       const time = { now: noon };
       const clock = () => time.now;
       const { one, other, proxy } = await startBehindProxy(backend, clock);
@@ -273,7 +273,7 @@ async function startBehindProxy(backend: TestBackend, clock: Clock) {
     backend.open<RelayTables>({
       migrations: relayMigrations,
       url: url.href,
-      // The outage is told to whoever asks; what goes on in the background meanwhile is not looked at here.
+      // Callers get the error of the outage; errors of background work do not matter here.
       onJobError: () => undefined,
     });
   return { one: startProcess(await open(), clock), other: startProcess(await open(), clock), proxy };
