@@ -11,7 +11,7 @@ const dir = mkdtempSync(join(tmpdir(), 'waxwing-held-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 it('sees what a spawned program answers otherwise than its operation declares', async () => {
-  // The program's own operation with another declaration: whoever answers as before answers wrongly.
+  // The program's own operation with another declaration: its usual answer is then wrong.
   const spoil = join(dir, 'spoil.mjs');
   const http = pathToFileURL(join(import.meta.dirname, '../../packages/service/dist/http/index.js')).href;
   writeFileSync(

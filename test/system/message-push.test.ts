@@ -7,7 +7,7 @@ import type { SpawnedProcess } from '../support/spawned-process.js';
 
 const token = `fcm-${'m7'.repeat(60)}:APA91b-message`;
 const secretWords = 'a rendezvous of nightjars';
-// Twice as long as what phones are told of a text.
+// Twice as long as the part of a text that phones get.
 const content = `${secretWords} ${'chirp '.repeat(70)}`;
 
 let world: Constellation;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe('messages on their way to a phone', () => {
-  it('are lost by no kill -9 after they were answered, and only the phone can read them', async () => {
+  it('survive kill -9 once they were answered, and only the phone can read them', async () => {
     const first = await world.startServer();
     const phone = await world.phone(ada, { tokenKind: 'fcm', token });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });

@@ -45,7 +45,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
   });
 
   it('says at a terminal that it is still at work, by its name', async () => {
-    // An export that does not come: a pipe that nobody writes to yet.
+    // An export that does not arrive: a pipe without a writer.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;

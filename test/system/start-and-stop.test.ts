@@ -10,7 +10,7 @@ import { RelayStandIn, registered } from '../support/relay-stand-in.js';
 import { measureSlowdown } from '../support/slowdown.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
-/** A process that is told to stop and is not done after ten seconds, by its own clock, ends with another status. */
+/** A process that has not finished ten seconds after SIGTERM, by its own clock, exits with another status. */
 const endedInTime = 0;
 
 let world: Constellation;
@@ -56,14 +56,14 @@ async function takesRequests(url: string): Promise<boolean> {
   }
 }
 
-describe('a server that is told to stop', () => {
+describe('a server on SIGTERM', () => {
   let relay: RelayStandIn;
   beforeEach(async () => {
     relay = await RelayStandIn.start();
   });
   afterEach(() => relay.close());
 
-  it('answers who waits for events, hands back what runs, and ends in time', async () => {
+  it('answers long polls, releases its running jobs, and exits in time', async () => {
     const env = { SERVER_RELAY_URL: relay.url };
     const server = await world.startServer(env);
     const queue = await openQueue();
@@ -89,14 +89,14 @@ describe('a server that is told to stop', () => {
   }, 120_000);
 });
 
-describe('a server that is told to stop while its relay is silent', () => {
+describe('a server on SIGTERM while its relay is silent', () => {
   let relay: RelayStandIn;
   beforeEach(async () => {
     relay = await RelayStandIn.start();
   });
   afterEach(() => relay.close());
 
-  it('ends in time, whoever waits for a test notification or a key list, and the next one goes on at once', async () => {
+  it('exits in time despite requests for test notifications and key lists, and the next process goes on at once', async () => {
     const env = { SERVER_RELAY_URL: relay.url };
     const server = await world.startServer(env);
     relay.otherwise(registered(11));
@@ -127,8 +127,8 @@ describe('a server that is told to stop while its relay is silent', () => {
   }, 120_000);
 });
 
-describe('a relay that is told to stop', () => {
-  it('finishes the delivery that is under way, and ends in time', async () => {
+describe('a relay on SIGTERM', () => {
+  it('finishes the delivery in flight, and exits in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
     const token = `fcm-slow-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
@@ -144,8 +144,8 @@ describe('a relay that is told to stop', () => {
   }, 120_000);
 });
 
-describe('a relay that is told to stop while a vendor is silent', () => {
-  it('stores what is under way, answers, and ends in time', async () => {
+describe('a relay on SIGTERM while a vendor is silent', () => {
+  it('stores deliveries in flight, answers, and exits in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
     const token = `fcm-silent-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
@@ -192,7 +192,7 @@ describe('a relay that starts', () => {
     expect(await relay.end()).toBe(endedInTime);
   }, 120_000);
 
-  it('and is told to stop meanwhile closes what it has opened', async () => {
+  it('and gets SIGTERM meanwhile closes what it has opened', async () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
     let ending: Promise<number | null> | undefined;

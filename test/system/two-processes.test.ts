@@ -147,7 +147,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
   });
 });
 
-/** Starts what another try of the test may have killed, and has the vendors forget what that one was told. */
+/** Restarts what an earlier attempt of the test may have killed, and clears its deliveries from the vendors. */
 async function afterAnotherTry(): Promise<void> {
   if (relays[0].process.hasExited) relays = [await relays[0].again(), relays[1]];
   if (servers[0].process.hasExited) servers = [await servers[0].again(), servers[1]];

@@ -28,7 +28,7 @@ export interface AttackWorldOptions {
   readonly notificationsPerMinute?: number;
 }
 
-/** Where a program takes bodies, and what of it strangers ask for. */
+/** Paths of a program that take bodies, and one that unauthenticated clients may get. */
 interface Paths {
   readonly form: string;
   readonly json: string;

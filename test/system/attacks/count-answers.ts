@@ -24,7 +24,7 @@ export function answerReader(tell: (answer: string) => void): (chunk: Buffer) =>
   };
 }
 
-/** Counts what is told by name, in an object that can be sent. */
+/** Returns a function that counts each name in `counts`, an object that can be sent to another process. */
 export function countInto(counts: Record<string, number>): (name: string) => void {
   return (name) => {
     counts[name] = (counts[name] ?? 0) + 1;

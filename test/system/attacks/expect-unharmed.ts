@@ -17,7 +17,7 @@ export async function expectUnharmed(target: Target, attack: Attack): Promise<vo
 /** Each kind a few times; the slowest of them stands for the p99. */
 const servedRequests = 20;
 
-/** How an honest user fares whom nobody attacks. */
+/** An honest user's experience without an attack. */
 export const experienceOf = ({ honest }: Target): Promise<Experience> => experience(honest, servedRequests);
 
 /** Expects an honest user's requests answered, 99 of 100 of them soon, beside what they took without any attack. */

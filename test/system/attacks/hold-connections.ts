@@ -4,7 +4,7 @@ import type { AttackReport, HeldConnections } from './attack.js';
 import { answerReader, countInto } from './count-answers.js';
 
 const atOnce = 100;
-// Whoever opens connections as fast as they are ended needs more of the machine than who ends them.
+// Reopening connections as fast as the target closes them would cost the machine more than the target's own work.
 const againAtOnce = 10;
 const againMilliseconds = 200;
 const dripMilliseconds = 1000;

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { shareOf } from '../../support/share-of.js';
 
-/** One of the requests that somebody makes who wants no harm. */
+/** A request of an honest client. */
 export interface HonestRequest {
   readonly name: string;
   readonly url: string;
@@ -24,7 +24,7 @@ const patienceMilliseconds = 20_000;
 
 /**
  * Makes so many requests, each kind in turn, some sixty in a second however long the answers take, each on a connection of
- * its own: whoever is new must get in as well.
+ * its own: new clients must get in as well.
  */
 export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {
   const failures: Record<string, number> = {};

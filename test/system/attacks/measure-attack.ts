@@ -92,7 +92,7 @@ export async function measureService(target: Target, requests: number): Promise<
   return measured;
 }
 
-/** What was measured, by the bound of a machine that is slow, untold, for whoever is not attacked as well. */
+/** The measurement with a bound that allows for a machine that is also slow without an attack. */
 export function besides(measured: Measured, unattacked: Experience): Measured {
   const most = Math.max(measured.mostMilliseconds, mostTimesAsLong * unattacked.p99Milliseconds);
   return { ...measured, mostMilliseconds: most };
@@ -117,7 +117,7 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
   return { ...experienced, mostMilliseconds: most };
 }
 
-/** What is strange about how the attackers were answered, a sentence each. */
+/** Unexpected answers to the attackers, a sentence each. */
 export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
   if (done === 0) return ['the attackers got nothing done'];
   if (attack.kind === 'cut') return [];
@@ -149,7 +149,7 @@ function strangeAnswers(what: string, right: readonly string[], counts: Counts):
     .map(([answer, count]) => `while ${what}, ${count} requests were answered ${answer}`);
 }
 
-/** Connections that nobody holds can do no harm, and show nothing. */
+/** With too few held connections the test would show nothing. */
 function complaintsOfHeld({ connections }: Holdings): string[] {
   return connections >= fewestHeld ? [] : [`only ${connections} connections were held`];
 }

@@ -64,7 +64,7 @@ function defineTests(): void {
     );
 
     it(
-      'who registers phones by the hundred delays nobody else’s',
+      'who registers phones by the hundred delays no phone of other users',
       async () => {
         const flooder = await newUser();
         const honest = await newUser();
@@ -101,7 +101,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose phones blame Apple’s key, and nobody else has such phones, leaves the relay ready and all others served',
+      'whose phones alone blame Apple’s key leaves the relay ready and all others served',
       async () => {
         const user = await newUser();
         const phones = await newPhones(3, 'apns');
@@ -157,7 +157,7 @@ function newPhones(count: number, tokenKind: 'fcm' | 'apns' = 'fcm'): Promise<Cr
 
 const authorizationOf = ({ email, api_key }: ConstellationUser): string => basicAuthorization(email, api_key);
 
-/** Each by a user of its own, whom no other try of the same test has seen. */
+/** A new user for each attempt: a retry of the same test must not find the old state. */
 async function newUser(): Promise<ConstellationUser> {
   const [user] = await addUsers(world, [randomUUID()]);
   return user as ConstellationUser;

@@ -19,7 +19,7 @@ export type Refusals = Readonly<
   Record<string, (world: AttackWorld) => RefusedRequest | Promise<RefusedRequest>>
 >;
 
-/** What each program answers to credentials that nobody has. */
+/** What each program answers to invalid credentials. */
 export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
 
 const form = 'application/x-www-form-urlencoded';

@@ -46,7 +46,7 @@ describe('a clock that is stepped back and forth', () => {
     expect(await test.pushDevices(ada)).toEqual({ 1: active, 2: active, 3: active });
   });
 
-  it('locks nobody out of test notifications for longer than the limits do', async () => {
+  it('locks no user out of test notifications for longer than the limits do', async () => {
     const test = await startServer();
     const ada = await test.addAccount('ada@example.com');
     test.relay.otherwise(registered(7));

@@ -45,16 +45,16 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, active])));
   });
 
-  it('lets nothing wait any longer once it answers again, but for a moment so that not all come at once', async () => {
+  it('keeps no job waiting once it answers again, except for some jitter so that they do not arrive at once', async () => {
     test.relay.otherwise('cut');
     const ids = Array.from({ length: 20 }, (_, index) => String(index + 1));
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
     await pass(hour);
     test.relay.otherwise(registered(7));
-    // Whoever asks first finds it there again.
+    // The first request finds the relay back.
     expect((await test.register(ada, testPhone('21').fields)).status).toBe(200);
     const before = test.relay.requests.length;
-    // What waits is brought forward beside the exchange that finds the relay back.
+    // Pending jobs are brought forward concurrently with that request.
     const atOnce = async () => {
       await test.settle();
       return test.relay.requests.length - before;
@@ -69,7 +69,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries([...ids, '21'].map((id) => [id, active])));
   });
 
-  it('for a server that was started again meanwhile likewise', async () => {
+  it('keeps none waiting for a server that was restarted meanwhile either', async () => {
     test.relay.otherwise('cut');
     expect((await test.register(ada, testPhone('1').fields)).status).toBe(200);
     await pass(hour);
@@ -86,7 +86,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await expect.poll(settled).toEqual({ 1: active, 2: active });
   });
 
-  it('costs no notification that is still worth it', async () => {
+  it('costs no notification that has not expired', async () => {
     test.relay.otherwise(registered(7));
     await test.register(ada, testPhone('1').fields);
     await test.settle();

@@ -44,7 +44,7 @@ export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked>
   return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
 }
 
-/** What `asking` gives, or `undefined` when no answer came: for whoever asks what may be killed at any moment. */
+/** What `asking` resolves to, or `undefined` when no answer came, as the process may be killed at any moment. */
 export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | undefined> {
   try {
     return await asking;

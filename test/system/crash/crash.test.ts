@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { runCrash } from './crash-run.js';
 
-// `npm run crash` kills each as often as it is told, twenty times where it is not.
+// `npm run crash` takes the number of rounds, by default twenty.
 const rounds = 4;
 // It takes a quarter of a minute; a machine that is shared may take a few.
 const timeoutMilliseconds = 360_000;

@@ -1,7 +1,7 @@
 import type { CrashPhone } from './crash-phone.js';
 import type { VendorDelivery } from './vendor-deliveries.js';
 
-/** A notification that somebody was told would be delivered. */
+/** A notification that was answered with success. */
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
   /** Whether what the phone opened is this notification. */

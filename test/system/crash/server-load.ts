@@ -35,7 +35,7 @@ interface LoadUser {
 const pauseMilliseconds = 60;
 const againMilliseconds = 50;
 const mostPhonesPerUser = 40;
-// The server's limits: one in ten seconds for a device, twenty an hour for a user, of whom the last check needs one.
+// The server's limits: one in ten seconds for a device, twenty an hour for a user; the last check needs one of these.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
 

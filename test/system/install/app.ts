@@ -1,4 +1,4 @@
-// An app as somebody writes it who has nothing of this project but its packages. It is compiled and bundled elsewhere.
+// An app of a developer who has only this project's packages. It is compiled and bundled elsewhere.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

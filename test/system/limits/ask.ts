@@ -18,13 +18,13 @@ export interface Answer {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** A form that somebody with credentials posts. */
+/** A POST of a form by an authenticated client. */
 export function form(url: string, authorization: string, fields: Readonly<Record<string, string>>): Question {
   const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
   return { url, method: 'POST', headers, body: new URLSearchParams(fields).toString() };
 }
 
-/** What somebody with credentials asks for. */
+/** A GET by an authenticated client. */
 export function question(url: string, authorization: string): Question {
   return { url, headers: { authorization } };
 }

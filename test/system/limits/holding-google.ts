@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Takes messages like Google, and answers none until it is told to. */
+/** Stands in for Google: takes messages, and holds each answer until the test releases it. */
 export class HoldingGoogle {
   /** Those that are not answered, the oldest first. */
   readonly held: ServerResponse[] = [];

@@ -8,7 +8,7 @@ import { type Answer, ask, type Question } from './ask.js';
 export interface Place {
   readonly url: string;
   metricsText(): Promise<string>;
-  /** What somebody asks for who reaches no limit. */
+  /** Requests of a client that reaches no limit. */
   honest(): readonly Question[];
 }
 
@@ -19,9 +19,9 @@ export interface Limit<World> {
   readonly metric?: string;
   /** Status, code and Retry-After of the first answer beyond the limit. */
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
-  /** Whom it leaves alone: everybody, whoever sends no body, or only who asks for health. */
+  /** Which other requests are not affected: all, those without a body, or only health checks. */
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
-  /** Goes up to the limit, and answers what came of one step more. What it has opened is closed by {@link Door.close}. */
+  /** Goes up to the limit and one step beyond; resolves to that answer. {@link Door.close} closes its connections. */
   provoke(world: World, door: Door): Promise<Answer>;
   /** Takes back what is not a connection, and waits until it is gone. */
   end?(world: World, door: Door): Promise<void>;
@@ -32,7 +32,7 @@ const betweenMilliseconds = 10;
 const p99Milliseconds = 200;
 const measurements = 3;
 const mostSlowdown = 2;
-/** Somebody may always wait for so many times as long as before anybody reached a limit. */
+/** Others may always wait so many times as long as before the limit was reached. */
 const mostTimesAsLong = 5;
 
 /** Refusals by the HTTP side, as the metrics count them. */
@@ -88,8 +88,8 @@ export class Door {
 }
 
 /**
- * Provokes a limit: one step beyond it is answered as promised and counted, others are served meanwhile, and when it is
- * over nothing is held any more and everybody is served.
+ * Provokes a limit: one step beyond it is answered as promised and counted, others are served meanwhile, and afterwards
+ * nothing is held any more and all requests are served.
  */
 export async function expectLimit<World>(limit: Limit<World>, world: World, door: Door): Promise<void> {
   const { metric, answer, spares = 'everybody' } = limit;
@@ -111,7 +111,7 @@ export async function expectLimit<World>(limit: Limit<World>, world: World, door
   expectSoon(await serve(honest, honest.length), usual);
 }
 
-/** A machine may be slow for everybody and not tell: then it was so before. */
+/** Allows for a slow machine by what requests took before. */
 function expectSoon({ slowestMilliseconds, mostMilliseconds }: Service, usual: Service): void {
   const most = Math.max(mostMilliseconds, mostTimesAsLong * usual.slowestMilliseconds);
   expect(slowestMilliseconds).toBeLessThan(most);
@@ -129,9 +129,9 @@ interface Service {
 }
 
 /**
- * Asks what somebody asks for who asks for little, which must be answered: up to three times where it was slow, as others
- * use the machine too. Where this process takes longer because others use its cores, the bound is as many times longer;
- * where that is more than twice, only that everything is answered counts.
+ * Sends requests of a modest client, which must be answered; up to three times where it was slow, as others use the
+ * machine too. Where this process takes longer because others use its cores, the bound is as many times longer; where
+ * that is more than twice, only that everything is answered counts.
  */
 async function serve(questions: readonly Question[], count: number): Promise<Service> {
   for (let tries = 1; ; tries++) {

@@ -159,7 +159,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      // Accounts of their own: what other limits registered for theirs cannot be replaced by just anything.
+      // Accounts of their own: a registration of another limit's account needs a later sequence.
       const accounts = [21, 22, 23] as const;
       const devices: number[] = [];
       for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
@@ -206,7 +206,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** What a process remembers of whoever asked; how it is stored has no part in it. */
+/** Limits of what a process remembers of its clients in memory, whatever the database. */
 export const relayMemoryLimits: readonly RelayLimit[] = [
   {
     id: 'relay-lookups',

@@ -273,5 +273,5 @@ const registrations: readonly RelayLimit[] = [
   },
 ];
 
-/** What a server may ask a relay for, each with what comes beyond it. */
+/** Limits of a server's requests to the relay, each with its answer beyond the limit. */
 export const relayLimits: readonly RelayLimit[] = [...requests, ...registrations];

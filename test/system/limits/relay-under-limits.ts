@@ -38,7 +38,7 @@ export interface Member {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Small enough to be reached in a moment, and large enough for whoever asks for little. */
+/** Small enough to be reached in a moment, and large enough for a modest client. */
 const environment = {
   RELAY_PORT: '0',
   RELAY_METRICS_PORT: '0',

@@ -17,12 +17,12 @@ const day = 24 * hour;
 const deadRemovals = 'waxwing_jobs{kind="push-devices/remove-relay-devices",state="dead"}';
 const oldDeadLetters = 'waxwing_rows_removed_total{kind="dead-letter"}';
 
-/** The devices of the greedy user, as a phone is told of them. */
+/** The devices of the greedy user, as a phone gets them. */
 function devices(server: ServerUnderLimits): Promise<Answer> {
   return server.ask('POST', 'register', { event_types: '[]', fetch_event_types: '["push_device"]' });
 }
 
-/** Has the relay be told of so many removed devices. */
+/** Enqueues so many device removals for the relay. */
 async function remove({ test }: ServerUnderLimits, count: number): Promise<void> {
   const freed = Array.from({ length: count }, (_, index) => ({
     ...{ relayDeviceId: relayDeviceId(1_000_000 + index), pushAccountId: accountIdText(7) },
@@ -32,7 +32,7 @@ async function remove({ test }: ServerUnderLimits, count: number): Promise<void>
   await test.settle();
 }
 
-/** Has a job be given up: the relay is away for as long as it is told of a removed device. */
+/** Makes a dead letter: the relay is away until the removal of a device expires. */
 async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   server.test.relay.otherwise({ status: 503 });
   await remove(server, 1);
@@ -64,7 +64,7 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       server.test.relay.otherwise({ status: 503 });
       await server.ask('POST', 'mobile_push/register', testPhone('1').fields);
       expect(await server.metricsText()).toContain('waxwing_jobs{');
-      // SQLite has nobody count while the process writes.
+      // On SQLite no query can count while the process writes.
       await server.holdOwn(async ({ db }) => {
         if (server.isOnPostgres) await sql`lock table jobs in access exclusive mode`.execute(db);
       });

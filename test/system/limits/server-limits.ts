@@ -235,5 +235,5 @@ export const serverSizeLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** What a user may ask a server for, each with what comes beyond it. */
+/** Limits of a user's requests to the server, each with its answer beyond the limit. */
 export const serverLimits: readonly ServerLimit[] = [...requests, ...numbers];

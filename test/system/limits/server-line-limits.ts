@@ -23,7 +23,7 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   if (server.isOnPostgres) {
     await expect.poll(() => lockWaiters(server.test.server.database.db)).toBe(atOnce);
   }
-  // What comes after them is answered before them.
+  // A later request is answered before them.
   await expect(server.ask('GET', 'users/me')).resolves.toMatchObject({ status: 200 });
   expect(await Promise.race([...asked, 'none'])).toBe('none');
   return asked;

@@ -11,7 +11,7 @@ import type { Place } from './limit.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Who asks from here is believed when it says for whom. */
+/** The server trusts the forwarded client address of requests from here. */
 export const proxyAddress = '127.0.0.1';
 
 /** A server that listens, with small limits and a clock that stands still, and two users: one reaches for too much. */

@@ -13,7 +13,7 @@ import {
 import { encodeNotification } from '#server-push/notifications/encode-notification.js';
 import { publicKeyOf, seal, signDetached } from '../../support/noble-oracle.js';
 
-/** 32 bytes that everybody can make again: the SHA-256 of a name. */
+/** 32 reproducible bytes: the SHA-256 of a name. */
 function secretOf(name: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(`waxwing protocol example: ${name}`).digest());
 }

@@ -21,9 +21,9 @@ export interface SecretFileReader {
   readonly content: string;
   /** The name that the file must have; by default any. */
   readonly name?: string;
-  /** The program writes the file itself: its mode is 0600 or less whoever owns it. */
+  /** The program writes the file itself: its mode must be 0600 or stricter for any owner. */
   readonly isWrittenByProgram?: boolean;
-  /** A link is refused whoever made it. */
+  /** A link is refused, even one of the same user. */
   readonly takesNoLinks?: boolean;
   /** Resolves when the file was used, and rejects with the sentence that an operator reads. */
   read(path: string): Promise<unknown>;
