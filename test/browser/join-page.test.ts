@@ -31,7 +31,7 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  it('lets a person join by its labels alone, after a mistake that it tells', async () => {
+  it('lets a person join by its labels alone, after a mistake that it shows', async () => {
     await page.goto(link);
     const write = async (password: string) => {
       await page.getByLabel('Your name').fill('Grace <b>Hopper');
@@ -51,11 +51,11 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Welcome to Example' }).waitFor();
     expect(new URL(page.url()).search).toBe('?joined=true');
-    // The refusal of the first try is a status of 400, which Chromium tells on its console.
+    // The refusal of the first try is a status of 400, which Chromium logs on its console.
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
   }, 60_000);
 
-  it('fits a phone when somebody with a long address has joined', async () => {
+  it('fits a phone after a user with a long address has joined', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto(link);
     await page.getByLabel('Your name').fill('Augusta Ada');

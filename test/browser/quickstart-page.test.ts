@@ -151,7 +151,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(problems).toEqual([]);
   });
 
-  it('is refused to other names and pages, and to whoever does not know the token', async () => {
+  it('is refused to other host names and origins, and without the token', async () => {
     const { host, origin } = new URL(link);
     const refusals = [
       ask(link, { host: 'waxwing.example' }),

@@ -35,7 +35,7 @@ describe('A server that lies about the time', () => {
   it.each([
     [40, 'Wed, 30 Dec'],
     [-40, 'Sun, 11 Oct'],
-  ])('keeps no phone from registering by %d days, and the status tells of it', async (days, claimed) => {
+  ])('keeps no phone from registering by %d days, and the status says so', async (days, claimed) => {
     const phone = await createPhone();
     phone.server.claimedLateness = days * day;
     const { status, dated } = await registerAgain(phone);
@@ -132,7 +132,7 @@ describe('A server that lies about the time', () => {
 });
 
 describe('A phone whose clock is wrong', () => {
-  it.each([3, 31, 400])('is told so when it is %d days ahead, and works when it is right', async (days) => {
+  it.each([3, 31, 400])('warns when it is %d days ahead, and works when it is right', async (days) => {
     const { server, knobs, registrar } = await createPhone();
     server.verdictOn = ({ registration }) =>
       Number(registration.timestamp) * 1000 > server.now + day ? 'BAD_REQUEST' : null;
@@ -157,7 +157,7 @@ describe('A phone whose clock is wrong', () => {
     expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
   });
 
-  it.each([-3, -400])('is told so when it is %d days behind, after one registration', async (days) => {
+  it.each([-3, -400])('warns when it is %d days behind, after one registration', async (days) => {
     const { server, knobs, registrar } = await createPhone();
     knobs.clockErrorMilliseconds = days * day;
     await expect(registrar.sync()).resolves.toMatchObject({

@@ -28,7 +28,7 @@ describe('registrar.forget', () => {
     const { server, client } = phone;
     const { url: realmUrl, apiKey, fetch } = server;
     const ophelia = { realmUrl, userId: 11, email: 'ophelia@example.com', apiKey };
-    /** The ids that the server was told to forget. */
+    /** The ids in the server's DELETE requests. */
     const told = () =>
       server.requests
         .filter((request) => request.method === 'DELETE' && request.path === path)
@@ -58,7 +58,7 @@ describe('registrar.forget', () => {
     expect([...texts.keys()]).toEqual([]);
   });
 
-  it('tells the server at the next sync of any account where there was no network, also after a restart', async () => {
+  it('sends the DELETE at the next sync of any account where there was no network, also after a restart', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();
@@ -159,7 +159,7 @@ describe('registrar.forget', () => {
     expect(texts.has('waxwing.forgotten')).toBe(false);
   });
 
-  it('tells no server of an account that it was never told of', async () => {
+  it('asks no server to forget an account that the server never got', async () => {
     const { server, registrar, accounts } = await createPhone(stores());
     server.overrides.set('/api/v1/register', offline);
     await registrar.sync();

@@ -16,7 +16,7 @@ describe('An account that its server knows as another one', () => {
       },
       /user 10 of http:\/\/localhost:8310, .*organisation's URL/,
     ],
-  ])('is told so when the %s differs, and nothing is registered', async (_, change, warning) => {
+  ])('gets a warning when the %s differs, and nothing is registered', async (_, change, warning) => {
     const { server, accounts, registrar } = await createPhone();
     change(server);
     await expect(registrar.sync()).resolves.toEqual({

@@ -59,7 +59,7 @@ describe('What an app without types hands over', () => {
   });
 
   it.each(['accounts', 'seen', 'keyList.store'])(
-    'is told where it gets %s from when it has none',
+    'is refused without %s, and the error says how to make one',
     async (name) => {
       const others = { keyList: { signingPublicKey: btoa('k'.repeat(32)), store: undefined } };
       const refused = createPushClient(optionsWithout(name, others));

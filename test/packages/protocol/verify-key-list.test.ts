@@ -46,7 +46,7 @@ const link = (by: typeof pinned, key: typeof pinned) => ({
 const unknown = 'unknown-signing-key';
 
 describe('The chain of signing keys', () => {
-  it('must begin at a trusted key: a stranger’s two keys that vouch for one another are no chain', () => {
+  it('must begin at a trusted key: two untrusted keys that endorse one another are no chain', () => {
     expect(verdict({ signer: second, chain: [first(thief), link(thief, second)] })).toBe(unknown);
   });
 
@@ -70,7 +70,7 @@ describe('The chain of signing keys', () => {
     }
   });
 
-  it('breaks for good: what follows a broken link is not trusted because the one before it vouches', () => {
+  it('breaks for good: keys after a broken link are not trusted, though each endorses the next', () => {
     const chain = [first(pinned), link(thief, thief), link(thief, second)];
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
@@ -87,7 +87,7 @@ describe('The chain of signing keys', () => {
     }
   });
 
-  it('does not lead through a revoked key, nor to one, whoever endorses it', () => {
+  it('does not lead through a revoked key, nor to one, whichever key endorses it', () => {
     const revoked = (key: typeof pinned) => ({ revokedKeys: new Set([key.publicKey]) });
     const chain = [first(pinned), link(pinned, next)];
     expect(verdict({}, revoked(pinned))).toBe(unknown);

@@ -68,7 +68,7 @@ describe('an encoded notification', () => {
     });
   });
 
-  it('of type message carries a direct message with everybody in ascending order', () => {
+  it('of type message carries a direct message with all participants in ascending order', () => {
     const content = message({ recipient: { kind: 'direct', userIds: [15, 6, 12, 10].map(user) } });
     const decoded = decode(encodeNotification(realm, user(10), content));
     expect(decoded).toMatchObject({ recipient_type: 'direct', recipient_user_ids: [6, 10, 12, 15] });

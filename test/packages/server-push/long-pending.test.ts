@@ -31,7 +31,7 @@ describe('a registration whose job is gone', () => {
         publish: async (_transaction, events) => {
           for (const { event, audience } of events) told.push([event, audience]);
         },
-        // Nobody answers there.
+        // Nothing listens on this port.
         relay: {
           kind: 'configured',
           url: 'http://127.0.0.1:1',

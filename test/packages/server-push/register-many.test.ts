@@ -236,7 +236,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('a relay that fails at everything is asked for few halves of what waits, and for all of it later', async () => {
+  it('a batch is split only a few times for a relay that fails at everything, and is retried whole later', async () => {
     await start();
     relay.otherwise({ status: 500 });
     await accept(numbers(20));

@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect(removals()).toHaveLength(1);
     });
 
-    it('are told again until the relay can be asked, and are dead letters after a week', async () => {
+    it('are retried until the relay answers, and become dead letters after a week', async () => {
       await register(ada, '1', 11);
       await removeUser(ada);
       await idle(database.jobs);
@@ -147,7 +147,7 @@ eachBackend((backend) => {
       [404, { result: 'error', msg: 'no', code: 'NOT_FOUND' }],
       [405, { result: 'error', msg: 'Method not allowed' }],
       [400, { result: 'error', msg: 'Invalid endpoint', code: 'BAD_REQUEST' }],
-    ])('are told a stock relay once, whose answer %i changes and says nothing', async (status, body) => {
+    ])('are sent once to a stock relay, whose answer %i changes and logs nothing', async (status, body) => {
       await register(ada, '1', 11);
       const before = log.text();
       relay.otherwise({ status, body });
@@ -199,7 +199,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('are one whose registration nobody waited for any more when the relay took it', async () => {
+    it('include one whose registration was no longer wanted when the relay took it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
       // The user goes while the relay is being asked.
@@ -234,7 +234,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('are told in requests of at most 200', async () => {
+    it('are sent in requests of at most 200', async () => {
       await database.write(async ({ db }) => {
         for (let id = 1; id <= 250; id += 1) {
           const row = {

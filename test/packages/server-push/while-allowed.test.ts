@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { whileAllowed } from '#server-push/relay-link/while-allowed.js';
 
-/** Ends as it is told to. */
+/** Work that rejects with the reason when the signal aborts. */
 function work(allowed: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     allowed.addEventListener('abort', () => reject(allowed.reason));
@@ -11,7 +11,7 @@ function work(allowed: AbortSignal): Promise<never> {
 }
 
 describe('work that is allowed for a time', () => {
-  it('ends with what it comes to, and leaves no more than one listener with whoever may end it, however much is done', async () => {
+  it('ends with its result, and leaves at most one abort listener, however many calls there are', async () => {
     const ending = new AbortController();
     const all = Array.from({ length: 20 }, (_, place) =>
       whileAllowed(ending.signal, 60_000, async (allowed) => [place, allowed.aborted]),
@@ -22,7 +22,7 @@ describe('work that is allowed for a time', () => {
     expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
   });
 
-  it('is ended by its time, by whom it is done for, and at once where that has happened already', async () => {
+  it('is ended by its timeout and by its caller’s signal, at once where that has aborted already', async () => {
     await expect(whileAllowed(undefined, 1, work)).rejects.toMatchObject({ name: 'TimeoutError' });
     const ending = new AbortController();
     const reason = new Error('closing');

@@ -46,7 +46,7 @@ async function runJson(url: string, ...argv: string[]): Promise<Record<string, u
   return JSON.parse((await run(url, [...argv, '--json'])).printed) as Record<string, unknown>;
 }
 
-/** A database with a job that waits and one that died, and nobody who serves from it. */
+/** A database with a pending job and a dead one, and no serving process. */
 async function withTwoJobs(backend: TestBackend): Promise<string> {
   const url = await backend.freshUrl();
   const database = await backend.open({ url, migrations: [], now: () => now });

@@ -59,7 +59,7 @@ eachPostgres((backend) => {
   it.each([
     ['its connection has lost it', 'deallocate all'],
     ['what it returns has changed', 'alter table birds alter column seen type integer'],
-  ])('is planned again where %s, and nobody notices', async (_, change) => {
+  ])('is planned again without an error where %s', async (_, change) => {
     const database = await openBirds(backend);
     const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
       database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
@@ -110,7 +110,7 @@ eachPostgres((backend) => {
       });
     for (let index = 0; index < 3; index++) {
       expect(await add(`wren ${index}`, index)).toEqual([{ name: `wren ${index}`, seen: index }]);
-      // Every connection keeps it then, or the next one would not be told.
+      // By then every connection has the statement, so that the next one gets the error.
       await Promise.all(Array.from({ length: 10 }, () => sql`deallocate all`.execute(db)));
       expect(await add(`finch ${index}`, index)).toEqual([{ name: `finch ${index}`, seen: index }]);
     }

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** Listens as a PostgreSQL that gives whoever connects one answer for each message, and then hangs up. */
+/** Listens as a PostgreSQL that gives each client one answer for each message, and then hangs up. */
 async function listenAnswering(...answers: Buffer[]): Promise<number> {
   const server = createServer((socket) => {
     const left = [...answers];
@@ -50,7 +50,7 @@ const refusal = (sqlState: string) =>
 const authentication = (kind: number, rest: string) =>
   message('R', Buffer.concat([Buffer.from([0, 0, 0, kind]), Buffer.from(rest)]));
 
-describe('A PostgreSQL that cannot be reached is told in one sentence, without the password', () => {
+describe('A PostgreSQL that cannot be reached is reported in one sentence, without the password', () => {
   it.each([
     ['28P01', 'it refuses the password of the user "me"; mend user and password in the URL.'],
     ['28000', 'it does not let the user "me" in from here; make the user, or allow it in pg_hba.conf.'],
@@ -160,7 +160,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
   });
 });
 
-describe('A user who may not make tables is told so', () => {
+describe('A user who may not make tables gets an error', () => {
   eachPostgres((backend) => {
     it('with the right that is missing, whether there are tables of another user or none', async () => {
       const user = `waxwing_low_${process.pid}`;

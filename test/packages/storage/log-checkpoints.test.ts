@@ -134,7 +134,7 @@ describe('the write-ahead log of a SQLite file', () => {
     });
   }, 120_000);
 
-  it('is made short, and nobody is refused, where it is full and nobody reads from it', async () => {
+  it('is truncated, and no write is refused, where it is full and has no reader', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
@@ -201,7 +201,7 @@ describe('the write-ahead log of a SQLite file', () => {
   });
 
   it.each([
-    ['its size cannot be told', '-wal', (path: string) => symlinkSync(path, path), rmSync],
+    ['its size cannot be read', '-wal', (path: string) => symlinkSync(path, path), rmSync],
     ['the thread cannot open the file', '', (path: string) => mkdirSync(path), rmdirSync],
   ])('is copied back by the writer, and each write done once, where %s', async (_, ending, block, free) => {
     const told: unknown[] = [];
