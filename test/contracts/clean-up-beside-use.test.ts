@@ -19,7 +19,7 @@ interface Race<Tables> {
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** How many rows are removed although somebody uses them. */
+/** How many rows are removed although another transaction uses them. */
 async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Tables>): Promise<number> {
   let removing: Promise<number> | undefined;
   await database.db.transaction().execute(async (db) => {

@@ -122,7 +122,7 @@ describe.each([
 });
 
 describe('a store on disk', () => {
-  it('lets nobody but its owner in', async () => {
+  it('is accessible to its owner only', async () => {
     const root = join(newFolder(), 'uploads');
     const store = await openDiskFileStore(root);
     await store.write('1/ab/random/a.png', Readable.from([Buffer.from('x')]), 'image/png');
@@ -140,7 +140,7 @@ describe('a store on disk', () => {
     await expect(opened).rejects.toThrow('chmod 700');
   });
 
-  it('is not opened by a server on PostgreSQL that was told of no folder', async () => {
+  it('is not opened by a server on PostgreSQL without SERVER_UPLOADS', async () => {
     const { uploads } = readServerEnvironment({ SERVER_DATABASE: 'postgres://db' });
     await expect(openFileStore(uploads)).rejects.toThrow('SERVER_UPLOADS is not set');
   });

@@ -51,7 +51,7 @@ describe('the operators of the job queue', () => {
       });
     });
 
-    it('see of very many that there are ten thousand at least, and of kinds that nobody does what died', async () => {
+    it('see counts up to ten thousand, and the dead jobs of kinds without a handler', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const former = await open(backend, clock, url);

@@ -16,7 +16,7 @@ describe('the job queue is in time', () => {
   eachBackend((backend) => {
     restoreTimersAfterEach();
 
-    it('with a job of one kind while another kind has more to do than places for it', async () => {
+    it('with a job of one kind while another kind has more jobs than slots', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -134,7 +134,7 @@ describe('the job queue is in time', () => {
           return { kind: 'done' };
         }),
       );
-      // Nobody looks by himself: what is not told is not done.
+      // Without timers the queue does not poll: it runs a job only when it is notified.
       vi.useFakeTimers({ toFake: ['setTimeout'] });
       await working.jobs.start();
       await idle(working.jobs);

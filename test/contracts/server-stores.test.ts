@@ -127,14 +127,14 @@ eachBackend((backend) => {
     it('are one in ten seconds for each device, also of many that are asked for at once', async () => {
       const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
       expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
-      // One that finds another under way in a transaction beside its own is told to come back soon.
+      // One that finds another in a concurrent transaction gets a short wait.
       expect(waits.filter((wait) => wait === 10 || wait === 1)).toHaveLength(7);
       expect(await take(start, '2')).toBeUndefined();
       expect(await take(start + 9999, '1')).toBe(1);
       expect(await take(start + 10_000, '1')).toBeUndefined();
     });
 
-    it('lock nobody out for what was written before the clock was set back', async () => {
+    it('lock no user out for what was written before the clock was set back', async () => {
       for (let count = 0; count < 20; count++)
         expect(await take(start + count * minute, '1')).toBeUndefined();
       expect(await take(start - 2 * hour, '1')).toBeUndefined();

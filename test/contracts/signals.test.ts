@@ -5,7 +5,7 @@ import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 describe('a signal', () => {
   eachBackend((backend) => {
-    it('reaches all who listen to its channel, and nobody else', async () => {
+    it('reaches all listeners of its channel, and no others', async () => {
       const database = await backend.open({ migrations: [] });
       const [one, two, other] = [new Heard(), new Heard(), new Heard()];
       await database.signals.listen('birds', one.listener);
@@ -32,7 +32,7 @@ describe('a signal', () => {
       expect(heard.all).toEqual(['yes']);
     });
 
-    it('is no longer heard by one who stopped listening, and a listener that throws disturbs nobody', async () => {
+    it('no longer reaches a listener that stopped, and a listener that throws disturbs no other', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({ migrations: [], onJobError: (error) => errors.push(error) });
       const [gone, last] = [new Heard(), new Heard()];

@@ -27,7 +27,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a']);
     });
 
-    it('that takes long is committed alone, and holds up no short one on PostgreSQL', async () => {
+    it('that takes long is committed alone, and delays no short one on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
@@ -86,7 +86,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['kept']);
     });
 
-    it('fails alone, and leaves nothing, among many of the same moment', async () => {
+    it('fails alone, and leaves nothing, among many in one batch', async () => {
       const database = await openBirds(backend);
       const writes = Array.from({ length: 50 }, (_, index) =>
         database.write(async ({ db }) => {
@@ -108,7 +108,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(expected);
     });
 
-    it('is told of a constraint that it broke, whoever else is in its commit', async () => {
+    it('gets the error of a constraint that it violated, whatever else is in its batch', async () => {
       const database = await openBirds(backend);
       const results = await Promise.allSettled(
         ['a', 'b', 'a', 'c'].map((name) => insertBird(database, name)),
@@ -117,7 +117,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a', 'b', 'c']);
     });
 
-    it('runs what is to follow the commit after it, and never when it is rolled back', async () => {
+    it('runs its afterCommit callbacks after the commit, and never after a rollback', async () => {
       const database = await openBirds(backend);
       const followed: string[] = [];
       const write = (name: string, fails: boolean) =>
@@ -139,7 +139,7 @@ describe('a write', () => {
       ]);
     });
 
-    it('succeeds also when what follows it throws, and that is told', async () => {
+    it('succeeds even if its afterCommit callback throws, which is reported', async () => {
       const errors: unknown[] = [];
       const database = await backend.open<BirdTables>({
         migrations: [birds],
@@ -154,7 +154,7 @@ describe('a write', () => {
       expect([errors, await birdNames(database)]).toEqual([[new Error('afterwards')], ['a']]);
     });
 
-    it('lets others read what was committed before while it is under way', async () => {
+    it('lets others read the last committed state while it runs', async () => {
       const database = await openBirds(backend);
       await insertBird(database, 'before');
       const seen = await database.write(async ({ db }) => {
@@ -168,7 +168,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['before', 'during']);
     });
 
-    it('never gives a number twice, also when the highest one was deleted', async () => {
+    it('never gives an id twice, even if the highest one was deleted', async () => {
       const database = await openBirds(backend);
       const first = await insertBird(database, 'a');
       await database.write(({ db }) => db.deleteFrom('birds').execute());
@@ -177,7 +177,7 @@ describe('a write', () => {
   });
 
   eachPostgres((backend) => {
-    it('is done again when it lost a deadlock', async () => {
+    it('is retried after a deadlock', async () => {
       const url = await backend.freshUrl();
       const [one, other] = [await openBirds(backend, url), await openBirds(backend, url)];
       await Promise.all([insertBird(one, 'a'), insertBird(one, 'b')]);

@@ -144,9 +144,9 @@ describe('moving a database', () => {
       expect(await reading).not.toContain('too late');
     });
 
-    it('ends with the error of what it is written to', async () => {
+    it('fails with the error of the stream that it is written to', async () => {
       const source = await filled(backend);
-      // On PostgreSQL the error comes while the next rows are read, and nobody waits for room.
+      // On PostgreSQL the error comes while the next rows are read, without backpressure.
       for (const highWaterMark of [10, backend.name === 'sqlite' ? 60_000 : 1_000_000_000]) {
         const full = new Writable({
           highWaterMark,

@@ -41,7 +41,7 @@ const readOne = (db: Kysely<ServerTables>) => db.selectFrom('messages').selectAl
 const readEdit = (db: Kysely<ServerTables>) =>
   db.selectFrom('message_edits').selectAll().executeTakeFirstOrThrow();
 
-/** Goes back from what a message is: each edit must have led to what came after it. */
+/** Walks back from the current message: each edit must have led to the next state. */
 function historyProblems(message: Row, newestFirst: readonly EditRow[]): string[] {
   const problems: string[] = [];
   let { topic, channel_id: channelId, content } = message;

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below what the system gives to those who ask for any port, so that nobody gets one of these in the moment before a
-// process takes it, or while that process is being restarted.
+// Below the system's ephemeral ports, so that no other program gets one of these in the moment before a process takes it,
+// or while that process is being restarted.
 const [lowestPort, highestPort] = [20_000, 32_000];
 
 /** The first of so many ports in a row that are free on loopback. */

@@ -27,7 +27,7 @@ export function seal(
   return sealWithSharedSecret(plaintext, publicKey, ephemeralPublicKey, shared);
 }
 
-/** A sealed box around a given X25519 result, which lets a test claim an ephemeral key that nobody should accept. */
+/** A sealed box around a given X25519 result, which lets a test claim an ephemeral key that must be refused. */
 export function sealWithSharedSecret(
   plaintext: Uint8Array,
   publicKey: Uint8Array,

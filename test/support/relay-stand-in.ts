@@ -46,7 +46,7 @@ export function refused(status: number, code: string, msg = 'no'): RelayReaction
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** Success for many registrations: what came of each, in order. */
+/** Success for many registrations: the result of each, in order. */
 export function registeredMany(results: readonly object[]): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', results } };
 }

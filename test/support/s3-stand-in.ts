@@ -35,7 +35,7 @@ export class S3StandIn {
     const key = decodeURIComponent(pathname).split('/').slice(2).join('/');
     this.authorizations.add(request.headers.authorization ?? '');
     const content = await buffer(request).catch(() => undefined);
-    // Nobody is there any more to be answered.
+    // The client has disconnected.
     if (content === undefined) return;
     const uploadId = searchParams.get('uploadId') ?? '';
     const type = request.headers['content-type'] ?? '';

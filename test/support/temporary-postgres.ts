@@ -6,7 +6,7 @@ export interface TemporaryPostgres {
   readonly url: string;
   /** Removes all that is in it. */
   empty(): Promise<void>;
-  /** Removes it, whoever is still connected. */
+  /** Removes it, even if clients are still connected. */
   drop(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-pos
 
 export interface TestBackend {
   readonly name: 'sqlite' | 'postgres';
-  /** The URL of a database that nobody has used yet; it is removed after the tests of this backend. */
+  /** The URL of an unused database; it is removed after the tests of this backend. */
   freshUrl(): Promise<string>;
   /**
    * Opens a database (a fresh one where no URL is given). What the test leaves open is closed after it.
@@ -58,7 +58,7 @@ export function sqliteBackend(): TestBackend {
 
 interface DatabaseSource {
   make(): Promise<string>;
-  /** Takes back, emptied, what nobody will open again: making and removing databases is what these tests wait for. */
+  /** Empties a database for reuse: these tests spend most of their time making and removing databases. */
   recycle(url: string): Promise<void>;
   removeAll(): Promise<void>;
 }

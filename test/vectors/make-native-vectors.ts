@@ -101,7 +101,7 @@ const seenMessages: readonly SeenVector[] = [
   seen(100, 1, true, gen11Id),
   // An id that a restored server uses again.
   seen(101, 1, true),
-  // One of a clock that is far ahead does not stop what comes after it.
+  // One of a clock that is far ahead does not stop later ones.
   seen(9_000_000_000, 2, true),
   seen(102, 3, true),
   seen(103, 4, true),
