@@ -96,7 +96,7 @@ describe.each(units)('the imports within %s', (unit) => {
 });
 
 describe('a circle', () => {
-  it('of files is named, whoever leads to it', () => {
+  it('of files is named, also where a file outside it leads to it', () => {
     const graph = new Map([
       ['main.ts', ['a.ts']],
       ['a.ts', ['b.ts', 'c.ts']],

@@ -84,7 +84,7 @@ describe('the import table', () => {
     );
   });
 
-  it('lets only the key ring see the relay private keys: nobody else in the relay imports its inner files', () => {
+  it('lets only the key ring see the relay private keys: no other file of the relay imports its inner files', () => {
     const doors =
       /keyring\/(?:open-key-ring|live\/keys-readiness|live\/live-key-ring|uses\/key-use-counter|storage\/key-ring-configuration|storage\/key-ring-tables|commands\/key-ring-commands|list\/key-list-operation|administration\/key-operations)\.js$/;
     const inside = sourceFiles(join(root, 'apps/relay/src')).filter((file) => !file.includes('/keyring/'));
@@ -186,13 +186,13 @@ describe('the house rules', () => {
       'apps/server/src/create-server.ts', // hands it to the push operations
       'apps/server/src/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
       'apps/server/src/event-queues/remove-idle-queues.ts', // a scheduled job
-      'apps/server/src/joining/join-operations.ts', // whoever joins is nobody yet
+      'apps/server/src/joining/join-operations.ts', // a user who joins has no actor yet
       'apps/server/src/realm/settle-full-members.ts', // a scheduled job
-      'apps/server/src/sign-in/fetch-api-key.ts', // whoever signs in has no key yet
-      'apps/server/src/sign-in/prove-password.ts', // a failed try is kept, whatever comes of the request
+      'apps/server/src/sign-in/fetch-api-key.ts', // a user who signs in has no key yet
+      'apps/server/src/sign-in/prove-password.ts', // a failed try is kept, whatever the request ends with
       'apps/server/src/sign-in/remove-old-failures.ts', // a scheduled job
       'apps/server/src/uploads/remove-unclaimed-uploads.ts', // a scheduled job
-      'apps/server/src/uploads/withdraw-uploads.ts', // rows that nobody sees, whoever could be held or not
+      'apps/server/src/uploads/withdraw-uploads.ts', // rows that no user sees, so there is no actor to lock
     ]);
   });
 

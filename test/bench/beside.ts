@@ -32,7 +32,7 @@ export async function measureBeside({ folder, turns, flags }: BesideOptions): Pr
       async () => here.push(await runBench(process.cwd(), flags)),
       async () => there.push(await runBench(folder, flags)),
     ];
-    // Whoever goes first may find the machine in another state: they take turns in that too.
+    // The first run may find the machine in another state: the order alternates.
     for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
   }
   return compareRuns(here, there);

@@ -3,10 +3,10 @@ import { isMainThread } from 'node:worker_threads';
 
 // What is measured is what operators run: where a benchmark names a source file of the product, it gets the build of it.
 if (isMainThread) register(import.meta.url);
-// What is measured ends with whoever measures it, even where that one was killed.
+// A target process ends with the benchmark that measures it, even if that is killed.
 if (isMainThread && process.connected) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  // Listening alone keeps nobody from ending.
+  // Listening alone must not keep the process alive.
   process.channel.unref();
 }
 

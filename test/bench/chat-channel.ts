@@ -16,7 +16,7 @@ interface ChannelWish {
   readonly queues: number;
 }
 
-/** Makes a public channel with subscribers, the first of whom sends; as rows, since thousands of people take long. */
+/** Makes a public channel with subscribers, the first of which sends; inserts rows, since thousands of users take long. */
 export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<ChatChannel> {
   const { name, subscribers, queues } = wish;
   const { userId: senderId, authorization } = await chat.addAccount(`${name}@example.com`);
@@ -50,7 +50,7 @@ export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<
   return { id, senderId, authorization };
 }
 
-/** Empties the queues, as clients do that are told everything; a queue that grows too long is given up. */
+/** Empties the queues, as clients that acknowledge every event do; the server drops a queue that grows too long. */
 export async function emptyQueues({ server: { database } }: ChatServer): Promise<void> {
   await database.write(async ({ db }) => {
     await db.deleteFrom('queued_events').execute();

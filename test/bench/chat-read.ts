@@ -17,8 +17,8 @@ export interface ReadTarget {
 
 /**
  * `chat-read`: readings a second of a channel's newest 100 messages, rendered, through HTTP, against the bare query of the
- * same rows and their JSON. Both are made in a process of its own, because to take in an answer of that size costs whoever
- * asks as well.
+ * same rows and their JSON. Both run in a process of their own, because reading an answer of that size costs the client
+ * as well.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-read-target.ts', import.meta.url);

@@ -32,8 +32,7 @@ export class HttpLoad {
       Array.from({ length: options.connections }, async () => {
         const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
         await once(socket, 'connect');
-        // It closes then, which says so to whoever waits for an answer; without this, the process would end with no word
-        // why.
+        // The close event then rejects pending requests; without this listener, the process would exit without an error.
         socket.on('error', () => undefined);
         return socket;
       }),

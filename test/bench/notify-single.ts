@@ -10,9 +10,9 @@ const phonesPerRequest = 100;
 
 /**
  * `notify-single`: notifications per second to the stand-in for APNs through the relay's notify endpoint in requests of
- * one, against the same in requests of a hundred. The relay is a process of its own, because to ask a hundred times as often
- * costs whoever asks as well. 1,000 notifications are under way in requests of a hundred, 400 in requests of one: more than
- * the relay answers within 300 ms would be refused, which is what `overload` measures.
+ * one, against the same in requests of a hundred. The relay is a process of its own, because a hundred times as many
+ * requests cost the client as well. 1,000 notifications are in flight in requests of a hundred, 400 in requests of one:
+ * more than the relay answers within 300 ms would be refused, which is what `overload` measures.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);

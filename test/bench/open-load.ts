@@ -10,7 +10,7 @@ export interface OpenLoadOptions {
   nextRequest(): Buffer;
 }
 
-/** What came of requests that were due at a rate. */
+/** The results of requests that were due at a rate. */
 export interface OpenLoadReport {
   /** From when each that succeeded was due to its answer, in milliseconds, in no order. */
   readonly successes: readonly number[];

@@ -26,7 +26,7 @@ export async function run(): Promise<BenchResult[]> {
 
 /**
  * Registrations sealed beforehand, as our client seals them, each sent for a push account that has none yet: nothing but
- * its number is made when it is sent, because whoever sends has the processor in common with what is measured.
+ * its number is made when it is sent, because the client shares the processor with the relay that is measured.
  */
 export async function requestMaker(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,

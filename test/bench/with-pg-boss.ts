@@ -14,7 +14,7 @@ export async function withPgBoss<Figure>(
   });
   let isOver = false;
   boss.on('error', (error) => {
-    // A connection that is being closed may be told that its database is dropped.
+    // A connection that is being closed may get the error that its database is dropped.
     if (!isOver) throw error;
   });
   await boss.start();

@@ -17,8 +17,8 @@ import type { Target } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
 /**
- * How a mutant ended: noticed by a test, refused by the compiler, noticed by nobody, or not tried as the tests fail
- * anyway.
+ * How a mutant ended: noticed by a test, refused by the compiler, noticed by no test, or not tried because the tests
+ * fail anyway.
  */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 

@@ -40,7 +40,7 @@ describe('the mutants of a source text', () => {
     expect(changes('const all = [...known, more];')).toEqual(['...known -> ...[]']);
   });
 
-  it('swap booleans, drop negations and open file modes to everybody', () => {
+  it('swap booleans, drop negations and open file modes to all users', () => {
     expect(changes('const strict = true;')).toEqual(['true -> false']);
     expect(changes('const closed = !open;')).toEqual(['!open -> open']);
     expect(changes('const mode = 0o600;')).toEqual(['0o600 -> 0o666']);

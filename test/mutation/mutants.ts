@@ -41,7 +41,7 @@ const swappedOperators: Readonly<Record<string, string>> = {
 /**
  * Every mutant of a TypeScript text, in the order of the text: conditions that always or never hold, one side of `&&` and
  * `||`, comparisons one off or turned round, statements and conditions of queries left out, lists without one of their
- * parts, booleans swapped, file modes opened to everybody.
+ * parts, booleans swapped, file modes opened to all users.
  */
 export function mutantsOf(text: string): Mutant[] {
   const { program, errors } = parseSync('source.ts', text);

@@ -1,7 +1,7 @@
 /*
  * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources and the rules of the
  * chat one place at a time, in copies of the sources, and runs for each change the tests that targets.ts names for that
- * file: of many changes in one run, and of those that nobody noticed, once more alone. What survives wants a test; what no
+ * file: many changes in one run, and again alone each change that no test noticed. A survivor needs a test; one that no
  * test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that the gate leaves it
  * out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual, and `--line 7` those of one
  * line again. Rules that are functions of facts alone take seconds, so name tests of those where there are any.

@@ -6,7 +6,7 @@ import type { Edit } from './mutants.js';
  */
 export function withSwitches(text: string, edits: readonly Edit[]): string {
   const numbered = edits.map((edit, number) => ({ ...edit, number }));
-  // Whoever holds others comes before them.
+  // An outer edit comes before the edits inside it.
   numbered.sort((a, b) => a.start - b.start || b.end - a.end);
   return render(text, { start: 0, end: text.length }, numbered);
 }
