@@ -32,7 +32,7 @@ function wrongInvitation(address: string): CrowdRequest {
 /** How many try to sign in, and with which keys. */
 export const signInLimits: readonly ServerLimit[] = [
   {
-    id: 'body-bytes-of-strangers',
+    id: 'body-bytes-of-unauthenticated',
     metric: refusals('body-bytes'),
     answer: [503, 'SERVICE_UNAVAILABLE', '1'],
     async provoke(server, door) {

@@ -21,7 +21,7 @@ class PushKeyStore(context: Context) {
   fun put(pushAccountId: String, text: String) {
     val cipher = Cipher.getInstance(TRANSFORMATION)
     cipher.init(Cipher.ENCRYPT_MODE, key())
-    // So that nobody can put one account's text in the place of another's.
+    // Binds the text to its account: one account's text cannot replace another's.
     cipher.updateAAD(pushAccountId.toByteArray())
     val kept = cipher.iv + cipher.doFinal(text.toByteArray())
     texts.edit().putString(pushAccountId, Base64.getEncoder().encodeToString(kept)).apply()

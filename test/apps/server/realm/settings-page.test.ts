@@ -40,7 +40,7 @@ const taken = (level: PermissionLevel) => (name: never) => {
   } = permissionSetting(level, name);
   const takes =
     onlyRoleGroups?.join(', ') ??
-    ['any group', allowsEveryone ? '' : 'not everyone', allowsNoMembers ? '' : 'not nobody']
+    ['any group', allowsEveryone ? '' : 'not role:everyone', allowsNoMembers ? '' : 'not role:nobody']
       .filter(Boolean)
       .join(', ');
   return [name, standard, takes, ...(level === 'realm' ? [`${guardianOf(name)}s`] : []), String(since)];
@@ -72,7 +72,7 @@ describe('the page of settings', () => {
   });
 
   it.each([
-    ['Permissions of the organisation', 'realm'],
+    ['Permissions of the organization', 'realm'],
     ['Permissions of a channel', 'channel'],
     ['Permissions of a group', 'group'],
   ] as const)('has each of the %s with its default and allowed values', (heading, level) => {
