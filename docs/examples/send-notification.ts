@@ -27,7 +27,7 @@ export async function tellUser(push: ServerPush, userId: UserId, notice: Notice)
     },
     giveUpAt: Date.now() + dayMilliseconds,
   });
-  if (reach.kind === 'no-relay') return 'Not sent: the organisation has no relay.';
+  if (reach.kind === 'no-relay') return 'Not sent: the organization has no relay.';
   if (reach.kind === 'no-device') return 'Not sent: the user has no phone that takes notifications.';
   return `On its way to ${reach.devices} of the user's devices.`;
 }

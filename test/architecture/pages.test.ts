@@ -98,17 +98,17 @@ it('the API reference is what the OpenAPI documents say; --update writes it agai
   );
   const introduction = `# API reference
 
-Every operation of the server, of the relay, and of the relay's socket for its operator. Parameters of a \`body\` are sent as a
-form, those of a \`JSON body\` as an object; error codes are explained in [errors.md](errors.md). A test writes this page from the OpenAPI documents.
+All operations of the server, of the relay, and of the relay's admin socket. Parameters of a \`body\` are sent as a form, those
+of a \`JSON body\` as an object. [errors.md](errors.md) explains error codes. A test writes this page from the OpenAPI documents.
 
-Of the server, whoever asks says who they are by HTTP Basic authentication: their address as the user name, their API key as
-the password. \`POST /api/v1/fetch_api_key\` answers the key for a password.
+The server uses HTTP Basic authentication: the user's e-mail address is the user name, and the API key is the password.
+\`POST /api/v1/fetch_api_key\` answers the key for a password.
 
 \`\`\`sh
 curl --user "ada@example.com:$API_KEY" --data type=channel --data to=general --data topic=hello --data content=Hello https://chat.example.com/api/v1/messages
 \`\`\`
 
-Of the relay, it is the server's id and its server key.`;
+The relay uses HTTP Basic authentication with the server's id and its server key.`;
   const page = `${[introduction, ...sections].join('\n\n')}\n`;
   await expect(page).toMatchFileSnapshot(join(root, 'docs/api.md'));
 });

@@ -30,7 +30,7 @@ export async function makeJourney(
   narrator: Narrator,
 ): Promise<number> {
   narrator.title('The journey of one notification');
-  narrator.step('Google gives a phone its push token. Whoever has it can reach the phone.', {
+  narrator.step('Google gives a phone its push token. Any program that has it can reach the phone.', {
     'the phone': shorten(phone.token),
   });
 
@@ -47,8 +47,7 @@ export async function makeJourney(
   await expectAbsent(phone.token, relayFiles, 'the relay’s database');
   narrator.step('The server forwards the sealed registration; the relay alone can open it.', {
     'the relay': 'opened it, and keeps the token encrypted',
-    'the server':
-      'was told only the number that the relay gave the phone: its database does not hold the token',
+    'the server': 'got only the number that the relay gave the phone: its database does not hold the token',
     'the phone': status.sentence,
   });
 
@@ -69,7 +68,7 @@ async function narrateMessage(
   const notification = (opened as { notification: Notification }).notification;
   expectThat(
     notification.type === 'message' && notification.message_id === messageId,
-    'the phone was told of something else than the message',
+    'the phone was notified of something else than the message',
   );
   await expectAbsent(notification.realm_url, relayFiles, 'the relay’s database');
   await expectAbsent(message.content, relayFiles, 'the relay’s database');

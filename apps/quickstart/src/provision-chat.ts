@@ -19,7 +19,7 @@ export async function provisionChannel(
   userIds: readonly number[],
 ): Promise<void> {
   await askServer(serverUrl, owner, ['POST', 'users/me/subscriptions'], {
-    subscriptions: JSON.stringify([{ name: channelName, description: 'Where everybody is.' }]),
+    subscriptions: JSON.stringify([{ name: channelName, description: 'A channel for all users.' }]),
     principals: JSON.stringify(userIds),
   });
 }

@@ -195,7 +195,7 @@ function urlsOf(paths: QuickstartPaths, vendors: Vendors): JourneyUrls {
 }
 
 function ownerOf({ users: [owner] }: RunningParts['server']): QuickstartUser {
-  if (owner === undefined) throw new Error('the organisation has no owner');
+  if (owner === undefined) throw new Error('the organization has no owner');
   return owner;
 }
 

@@ -8,7 +8,7 @@ export function runServerCommand(argv: readonly string[], terminal: Terminal): P
   return runProgram(
     {
       name,
-      description: "Serves an organisation's chat API, and sends encrypted push notifications",
+      description: "Serves an organization's chat API, and sends encrypted push notifications",
       version: () => packageVersion(new URL('../package.json', import.meta.url)),
       serve: {
         description:
@@ -32,7 +32,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     {
       name: 'realm',
-      description: 'the organisation',
+      description: 'the organization',
       add: async (realm) => (await import('./realm/realm-commands.js')).addRealmCommands(realm, terminal),
     },
     {

@@ -99,7 +99,7 @@ function readRelay(reader: EnvironmentReader): RelaySettings {
   const allowsPlainHttp = reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on';
   if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
     reader.problem(
-      `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to whoever is between; use https, or set SERVER_RELAY_PLAIN_HTTP=on where nobody else is on that network.`,
+      `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.`,
     );
   }
   const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };

@@ -58,7 +58,7 @@ describe('The status of a server that cannot be reached tells the cause', () => 
     expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
     expect(status.sentence).toContain('Something other than the chat server');
     expect(status.warning).toBe(
-      `What answers at ${url} is no chat server: realmUrl must be the address of the organisation's server.`,
+      `What answers at ${url} is no chat server: realmUrl must be the address of the organization's server.`,
     );
     await relay.close();
     rmSync(folder, { recursive: true });

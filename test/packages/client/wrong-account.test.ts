@@ -14,7 +14,7 @@ describe('An account that its server knows as another one', () => {
       (server: FakeChatServer) => {
         server.realmUrl = 'http://localhost:8310';
       },
-      /user 10 of http:\/\/localhost:8310, .*organisation's URL/,
+      /user 10 of http:\/\/localhost:8310, .*organization's URL/,
     ],
   ])('gets a warning when the %s differs, and nothing is registered', async (_, change, warning) => {
     const { server, accounts, registrar } = await createPhone();

@@ -19,13 +19,13 @@ const maximumNameCharacters = 100;
 export const operator: ActorKind<unknown, Operator> = {
   name: 'operator',
   description:
-    'The name of who asks, percent-encoded, for the audit log. What may be asked is decided by who may open the socket.',
+    'The name of the operator, percent-encoded, for the audit log. A user who may open the socket may send every request.',
   header: operatorHeader,
   codes: ['UNAUTHORIZED'],
   async authenticate(_context, head) {
     const name = decodeName(head.header(operatorHeader) ?? '');
     if (name === undefined) {
-      const message = `Name who asks in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
+      const message = `Name the operator in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
       throw new ProtocolError('UNAUTHORIZED', { message });
     }
     // Not the name: it may be an email address, which belongs in the audit log only.

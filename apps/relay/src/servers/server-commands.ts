@@ -34,7 +34,7 @@ export function addServerCommands(servers: Command, terminal: Terminal): void {
 function addAdding(servers: Command, terminal: Terminal): void {
   withJson(servers.command('add'))
     .description('let a server use the relay; prints its id and, this once, its key')
-    .requiredOption('--realm <uuid>', 'a realm (organisation) of the server; repeatable', collectUuids)
+    .requiredOption('--realm <uuid>', 'a realm (organization) of the server; repeatable', collectUuids)
     .option('--name <text>', 'what you call the server', '')
     .option(
       '--server-id <uuid>',
@@ -50,7 +50,7 @@ function addAdding(servers: Command, terminal: Terminal): void {
   withJson(servers.command('add-realm'))
     .description('give a server one more realm')
     .argument('<server-id>', 'the server', readUuid)
-    .requiredOption('--realm <uuid>', 'the realm (organisation); repeatable', collectUuids)
+    .requiredOption('--realm <uuid>', 'the realm (organization); repeatable', collectUuids)
     .action(async (serverId: string, { realm: realmUuids, json }: RealmFlags) => {
       await withRelayDatabase(terminal, async (database) =>
         (await manage()).addRealms(database, serverId, realmUuids, terminal.clock()),
@@ -111,7 +111,7 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
         await requireServer(database.db, serverId);
         await requireConsent(
           terminal,
-          `Nobody of the server ${serverId} gets notifications any more. Go on?`,
+          `No user of the server ${serverId} gets notifications any more. Go on?`,
           yes,
         );
         return setServerDeactivated(database, serverId, terminal.clock());

@@ -18,7 +18,7 @@ const parameters = z.object({ stream_id: channelIdParameter });
 export const addDefaultChannel = operation({
   method: 'POST',
   path: '/api/v1/default_streams',
-  summary: 'Makes a channel one that new users are put into.',
+  summary: 'Adds a channel to the default channels of new users.',
   actor: administrator,
   parameters,
   answer: noAnswer,
@@ -34,7 +34,7 @@ export const addDefaultChannel = operation({
 export const removeDefaultChannel = operation({
   method: 'DELETE',
   path: '/api/v1/default_streams',
-  summary: 'Makes a channel none that new users are put into.',
+  summary: 'Removes a channel from the default channels of new users.',
   actor: administrator,
   parameters,
   answer: noAnswer,

@@ -13,7 +13,7 @@ import { requireKnownChannel } from './known-channels.js';
 export const getChannelMembers = operation({
   method: 'GET',
   path: '/api/v1/streams/{stream_id}/members',
-  summary: 'Who is in a channel.',
+  summary: 'The subscribers of a channel.',
   actor: user,
   parameters: z.object({ stream_id: channelIdParameter }),
   answer: z.object({ subscribers: z.array(z.number().int()) }),

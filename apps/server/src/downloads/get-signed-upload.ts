@@ -20,7 +20,7 @@ import { openSignedFile } from './signed-address.js';
 export const getSignedUpload = operation({
   method: 'GET',
   path: '/user_uploads/temporary/{token}/{file_name}',
-  summary: 'Answers an uploaded file under an address that was given for a minute.',
+  summary: 'Answers an uploaded file at a signed address that is valid for a minute.',
   actor: anyone,
   // The name only supplies the file name for saving.
   parameters: z.object({ token: z.string(), file_name: z.string() }),

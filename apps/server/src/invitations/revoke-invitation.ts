@@ -14,7 +14,7 @@ import { publishInvitations } from './publish-invitations.js';
 export const revokeInvitation = operation({
   method: 'DELETE',
   path: '/api/v1/invites/multiuse/{invite_id}',
-  summary: 'Revokes an invitation link: nobody joins by it any more.',
+  summary: 'Revokes an invitation link.',
   actor: member,
   parameters: z.object({ invite_id: integerParameter }),
   answer: noAnswer,

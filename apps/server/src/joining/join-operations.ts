@@ -26,7 +26,7 @@ const page = { answer: noAnswer, answerType: 'text/html' } as const;
 export const getJoinPage = operation({
   method: 'GET',
   path,
-  summary: 'Shows the page by which somebody with an invitation becomes a user.',
+  summary: 'Shows the page on which an invited person becomes a user.',
   actor: anyone,
   parameters: z.object({ token: z.string(), joined: booleanParameter.default(false) }),
   ...page,
@@ -49,7 +49,7 @@ export const getJoinPage = operation({
 export const joinByInvitation = operation({
   method: 'POST',
   path,
-  summary: 'Makes somebody with an invitation a user.',
+  summary: 'Makes an invited person a user.',
   actor: anyone,
   // All are optional: the form itself explains what is missing, to a person.
   parameters: z.object({

@@ -51,7 +51,7 @@ const password = textOfAtMost(passwordLength.maximum)
 export const updateSettings = operation({
   method: 'PATCH',
   path: '/api/v1/settings',
-  summary: 'Changes settings, name and password of whoever asks.',
+  summary: "Changes the requester's settings, name and password.",
   actor: human,
   parameters: z.object({
     ...settingParameters,

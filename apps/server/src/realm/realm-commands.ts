@@ -17,7 +17,7 @@ export function addRealmCommands(realm: Command, terminal: Terminal): void {
 
 function addShowCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('show'))
-    .description('print the UUID, by which the relay knows the organisation, its name and its address')
+    .description('print the UUID, by which the relay knows the organization, its name and its address')
     .action(async (flags: OutputFlags) => {
       // Here and below: imported lazily, so that help starts fast.
       const { readRealm } = await import('./realm-store.js');
@@ -33,7 +33,7 @@ function addShowCommand(realm: Command, terminal: Terminal): void {
 
 function addSettingsCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('settings'))
-    .description('print the settings of the organisation, and since which feature level there are such')
+    .description('print the settings of the organization, and the feature level that introduced each')
     .action(async (flags: OutputFlags) => {
       const { describeSettings } = await import('./set-realm-setting.js');
       const settings = await withServerDatabase(terminal, ({ db }) => describeSettings(db));
@@ -64,7 +64,7 @@ function addSettingsCommand(realm: Command, terminal: Terminal): void {
 
 function addSetCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('set'))
-    .description('change a setting of the organisation; clients are told of it')
+    .description('change a setting of the organization; clients get an event')
     .argument('<name>', 'as waxwing-server realm settings prints it')
     .argument(
       '<value>',

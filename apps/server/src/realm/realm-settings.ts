@@ -56,7 +56,7 @@ export const realmSettings = {
   email_changes_disabled: flag(false),
   emails_restricted_to_domains: fixedFlag(
     false,
-    'this server keeps no list of domains, so it stays false: whoever has an invitation link chooses any address',
+    'this server keeps no list of domains, so it stays false: a person who joins by an invitation link chooses any address',
   ),
   invite_required: fixedFlag(true, 'people join this server by an invitation link alone, so it stays true'),
   enable_read_receipts: flag(false, { since: 137 }),

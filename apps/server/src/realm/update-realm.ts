@@ -40,7 +40,7 @@ const permissionParameters = Object.fromEntries(
 export const updateRealm = operation({
   method: 'PATCH',
   path: '/api/v1/realm',
-  summary: 'Changes settings of the organisation.',
+  summary: 'Changes settings of the organization.',
   actor: user,
   bodyLimitBytes: welcomeBodyLimitBytes,
   parameters: z.object({ ...settingParameters, ...permissionParameters }),

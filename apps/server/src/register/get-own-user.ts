@@ -14,7 +14,7 @@ import { userRecord, writeUser } from '../users/user-record.js';
 export const getOwnUser = operation({
   method: 'GET',
   path: '/api/v1/users/me',
-  summary: 'The user or bot who asks.',
+  summary: 'The user or bot that sends the request.',
   actor: user,
   parameters: noParameters,
   answer: userRecord.extend({ max_message_id: z.number().int() }),

@@ -54,7 +54,7 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
 export const registerEventQueue = operation({
   method: 'POST',
   path: '/api/v1/register',
-  summary: 'Makes an event queue and answers what a client must know of the organisation.',
+  summary: 'Makes an event queue and answers what a client must know of the organization.',
   actor: userOrSpectator,
   // It waits in a bounded queue of its own.
   waitsForOthers: true,

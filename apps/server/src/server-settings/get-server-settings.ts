@@ -27,7 +27,7 @@ const authenticationMethods = {
 export const getServerSettings = operation({
   method: 'GET',
   path: '/api/v1/server_settings',
-  summary: 'What a client must know before anybody signs in.',
+  summary: 'What a client must know before a user signs in.',
   actor: anyone,
   parameters: noParameters,
   answer: z.object({

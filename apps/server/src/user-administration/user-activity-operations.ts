@@ -41,7 +41,7 @@ export const deactivateUser = operation({
 export const deactivateOwnUser = operation({
   method: 'DELETE',
   path: '/api/v1/users/me',
-  summary: 'Deactivates whoever asks, and the bots that belong to them.',
+  summary: 'Deactivates the requester and their bots.',
   actor: human,
   parameters: noParameters,
   answer: noAnswer,
@@ -73,7 +73,7 @@ export const deactivateOwnUser = operation({
 export const reactivateUser = operation({
   method: 'POST',
   path: '/api/v1/users/{user_id_or_email}/reactivate',
-  summary: 'Makes an inactive user or bot active again.',
+  summary: 'Reactivates a user or bot.',
   actor: user,
   parameters: named,
   answer: noAnswer,

@@ -54,7 +54,7 @@ function addAddCommand(users: Command, terminal: Terminal): void {
     .option('--name <name>', 'their full name (default: the first part of the address)')
     .addOption(new Option('--role <role>', 'what they may do').choices(roleNames).default('member'))
     .option('--bot', 'a bot: it cannot register push devices')
-    .option('--owner <address>', 'the user whom the bot belongs to')
+    .option('--owner <address>', 'the owner of the bot')
     .action(async (flags: AddFlags) => {
       const added = await withServerDatabase(terminal, async (database, { realm }) =>
         (await manage()).addUser(

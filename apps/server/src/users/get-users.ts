@@ -18,7 +18,7 @@ import { readVisibilityOf } from './user-visibility.js';
 export const getUsers = operation({
   method: 'GET',
   path: '/api/v1/users',
-  summary: 'The users and bots of the organisation.',
+  summary: 'The users and bots of the organization.',
   actor: userOrSpectator,
   parameters: z.object({ user_ids: optionalJsonParameter(possibleIdList), ...recordParameters }),
   aliases: avatarAlias,

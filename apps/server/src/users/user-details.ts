@@ -157,7 +157,7 @@ export async function lockOwnDetails(
 }
 
 function present(own: UserDetails | undefined): UserDetails {
-  if (own === undefined) throw new Error('whoever asks has no row');
+  if (own === undefined) throw new Error('the requester has no row');
   return own;
 }
 

@@ -13,7 +13,7 @@ type SpectatorContext = Pick<ServerContext, 'database' | 'offersWebPublicChannel
 export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined> = {
   name: 'user_or_spectator',
   description:
-    "A user's or bot's e-mail address and API key; none are needed in organisations with public access.",
+    "A user's or bot's e-mail address and API key; none are needed in organizations with public access.",
   codes: user.codes,
   async authenticate(context, head) {
     if (head.header('authorization') !== undefined) return user.authenticate(context, head);

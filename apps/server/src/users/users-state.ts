@@ -62,7 +62,7 @@ export const usersState = initialState({
       realm,
     } = context;
     const { own, ...listed } = await listUsers(context, actor, client);
-    if (own === undefined) throw new Error('whoever asks has no row');
+    if (own === undefined) throw new Error('the requester has no row');
     return {
       ...listed,
       cross_realm_bots: [],

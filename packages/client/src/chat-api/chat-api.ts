@@ -140,7 +140,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
  */
 function refuseOtherServer(realmUrl: string, error: unknown): never {
   if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;
-  const message = `What answers at ${realmUrl} is no chat server: realmUrl must be the address of the organisation's server.`;
+  const message = `What answers at ${realmUrl} is no chat server: realmUrl must be the address of the organization's server.`;
   throw new UnreachableError(message, { cause: error });
 }
 

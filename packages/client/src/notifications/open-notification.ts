@@ -21,7 +21,7 @@ export const ignoredReasons = Object.freeze({
   'unknown-account': 'No account of this phone has the push_account_id: the user has signed out, for one.',
   'cannot-open': 'The box does not open with the key of the account.',
   'unknown-type': 'The box holds no notification of a type that this version knows.',
-  'wrong-account': 'The box opens, but names another organisation or user than the account that it came for.',
+  'wrong-account': 'The box opens, but names another organization or user than the account that it came for.',
   repeat:
     'This notification has been opened before, or it is older than the oldest one that the phone remembers.',
 } as const);

@@ -14,8 +14,8 @@ export const statusSentences = Object.freeze({
   'wrong-account':
     'The server knows this sign-in as another account or under another address: sign in again or, if that does not help, tell the administrator of the server.',
   'not-configured':
-    'This organisation’s server is not set up to send notifications: its administrator can change that.',
-  'ask-admin': 'The notification service refuses this organisation: its administrator can find out why.',
+    'This organization’s server is not set up to send notifications: its administrator can change that.',
+  'ask-admin': 'The notification service refuses this organization: its administrator can find out why.',
   'update-app': 'This version of the app is too old for its notification service: update the app.',
   'no-usable-key':
     'The app cannot find out which key its notification service uses today: connect to the internet, or update the app.',
@@ -26,7 +26,7 @@ export const statusSentences = Object.freeze({
 
 /** Replace the sentence of `unreachable` where waiting does not help. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
-  cors: 'The server answers, but does not allow this page to read its answers: whoever runs this app can have both at one address.',
+  cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
   'foreign-answer':
     'Something other than the chat server answers at its address: check the address and whether this network asks for a sign-in first, or try again later.',
 };

@@ -57,7 +57,7 @@ export class LinkMonitor {
     this.#options = options;
     this.#exchanges = options.metrics.counter(
       'waxwing_relay_exchanges_total',
-      'Requests to the relay, by what came of them',
+      'Requests to the relay, by outcome',
       ['outcome'],
     );
   }
@@ -91,7 +91,7 @@ export class LinkMonitor {
     } catch (err) {
       this.#options.log.error(
         { err },
-        'what waits for the relay could not be brought forward; it is tried at its own time',
+        'pending jobs for the relay could not be brought forward; each runs at its own time',
       );
     }
   }

@@ -86,7 +86,7 @@ export class LogCheckpoints {
     }
     throw new DatabaseUnavailableError(
       `The write-ahead log ${this.#options.path}-wal is full (${Math.round(this.#bytes / 1e6)} MB; no write begins from ` +
-        `${Math.round(fullBytes / 1e6)} MB on), as somebody has been reading from the database since it ` +
+        `${Math.round(fullBytes / 1e6)} MB on), as a reader has kept the database open since it ` +
         'was short: end the backup, the export or the open transaction of sqlite3.',
     );
   }

@@ -51,7 +51,7 @@ describe('a notification for FCM', () => {
 
 describe('a collapse id', () => {
   it('is stable for one device and differs between devices, so that no server replaces another’s notification', async () => {
-    // One phone in two organisations: the same token, a device in each.
+    // One phone in two organizations: the same token, a device in each.
     const token = freshApnsToken();
     const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
     for (const id of [ours, theirs, ours]) await relay.notify([apnsRequest(id, { collapse_id: 'chat-7' })]);

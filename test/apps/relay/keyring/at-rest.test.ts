@@ -149,7 +149,7 @@ describe('a ring that is not sound stops the boot', () => {
         };
         return { ...ring, bouncerKeys: [{ ...primaryKey(ring), ...example }] };
       },
-      /is from keys.example, so everybody has its private half/,
+      /is from keys.example, so its private half is public/,
     ],
     ['without a signing key', (ring) => ({ ...ring, signingKeys: [] }), /no key that signs/],
     [

@@ -70,7 +70,7 @@ describe('keys import and export-stock', () => {
     const file = join(terminal.folder, 'keys.example');
     writeFileSync(file, readFileSync(exampleFile), { mode: 0o600 });
     expect((await terminal.run('import', file)).error).toContain(
-      'is from keys.example, so everybody has its private half',
+      'is from keys.example, so its private half is public',
     );
     expect((await terminal.run('list')).error).toContain('There is no key ring');
   });

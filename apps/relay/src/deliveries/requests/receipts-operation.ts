@@ -27,7 +27,7 @@ interface ReceiptsContext {
 export const findReceipts = operation({
   method: 'GET',
   path: relayReceiptsPath,
-  summary: 'Tells what became of notifications.',
+  summary: 'The delivery status of notifications.',
   actor: server,
   parameters: relayReceiptsParameters,
   answer: relayReceiptsAnswer,

@@ -64,7 +64,8 @@ export const retireKey = operation({
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
-  summary: 'Refuses a key at once, since somebody else may have its private half; phones are told.',
+  summary:
+    'Refuses a key at once, because its private half may be stolen, and notifies phones by the key list.',
   actor: operator,
   parameters: z.object({ key: z.string(), dry_run: dryRunParameter }),
   answer: changeAnswer,
@@ -105,7 +106,7 @@ export const importPlainKeys = operation({
 export const mendRingDates = operation({
   method: 'POST',
   path: `${path}/mend-dates`,
-  summary: 'Dates again what was done to the ring by a clock that was far ahead.',
+  summary: 'Corrects dates in the ring that were set by a clock far ahead.',
   actor: operator,
   parameters: z.object({ today: z.string(), dry_run: dryRunParameter }),
   answer: changeAnswer,

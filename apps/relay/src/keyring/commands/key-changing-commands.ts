@@ -43,13 +43,15 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
       }),
     );
   withConsent(keys.command('revoke'))
-    .description('refuse a key at once, since somebody else may have its private half; phones are told')
+    .description(
+      'refuse a key at once, because its private half may be stolen, and notify phones by the key list',
+    )
     .argument('<key>', 'its id or its public key')
     .option('--compromised', 'says that you mean it')
     .action(async (key: string, flags: RevokeFlags) => {
       if (!flags.compromised) {
         throw new CommandError(
-          'Add --compromised if somebody else may have the key; "keys retire" is for one that is merely old.',
+          'Add --compromised if the key may be stolen; "keys retire" is for one that is merely old.',
         );
       }
       return makeChange(terminal, flags, {

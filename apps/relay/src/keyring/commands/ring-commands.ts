@@ -70,7 +70,7 @@ export function addMovingRing(keys: Command, terminal: Terminal): void {
     .action(async (flags: MoveFlags) => (await import('./move-ring.js')).moveRing(terminal, flags));
   withConsent(keys.command('remove-unreadable'))
     .description(
-      'remove the devices whose stored tokens the ring cannot open; their servers are told at the next notification',
+      'remove the devices whose stored tokens the ring cannot open; their servers find out at the next notification',
     )
     .action(async (flags: AskedChangeFlags) =>
       (await import('./remove-unreadable.js')).removeUnreadable(terminal, flags),

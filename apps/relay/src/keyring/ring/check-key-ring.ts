@@ -25,7 +25,7 @@ export function checkKeyPair(
   sodium: Sodium,
 ): string | undefined {
   if (exampleKeys.has(publicKey)) {
-    return `The key ${publicKey} is from keys.example, so everybody has its private half: make your own with waxwing-relay keys init or keys rotate.`;
+    return `The key ${publicKey} is from keys.example, so its private half is public: make your own with waxwing-relay keys init or keys rotate.`;
   }
   const bytes = decodeBase64(publicKey);
   if (bytes === undefined || !sodium.isUsablePublicKey(bytes)) {

@@ -68,7 +68,7 @@ const errorSchema: Node = {
 
 const successSchema: Node = {
   type: 'object',
-  description: 'What each answer has that is no refusal, beside fields of its own.',
+  description: 'Fields of every successful answer, in addition to its own.',
   required: ['result', 'msg'],
   properties: {
     result: { const: 'success' },
