@@ -89,7 +89,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the organisation of a server', () => {
+  describe('the organization of a server', () => {
     it('has one UUID, however many processes ask for it first', async () => {
       const configured = { url: 'https://chat.example.com', name: 'Example' };
       const asked = await Promise.all(

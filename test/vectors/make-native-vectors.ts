@@ -170,7 +170,7 @@ export function makeNativeVectors(): NativeVectors {
       ignored('a box that is too short', 'cannot-open', { ...good, encrypted_data: 'QUJD' }),
       ignored('a box with one bit changed', 'cannot-open', { ...good, encrypted_data: base64(altered) }),
       ignored('a box for another key', 'cannot-open', { ...good, encrypted_data: gen11.encrypted_data }),
-      ignored('another organisation', 'wrong-account', other({ realm_url: 'https://evil.example.com' })),
+      ignored('another organization', 'wrong-account', other({ realm_url: 'https://evil.example.com' })),
       ignored('another port', 'wrong-account', other({ realm_url: 'https://chat.example.com' })),
       ignored('another user', 'wrong-account', other({ user_id: 11 })),
       ignored('a type that is not known', 'unknown-type', other({ type: 'later' })),

@@ -38,7 +38,7 @@ export class FakeChatServer {
   ]);
   /** Whether `/register` says whose queue it is. */
   tellsUserId = true;
-  /** Where the organisation says that it is. */
+  /** Where the organization says that it is. */
   realmUrl: string | undefined = this.url;
   readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
   /** Base64 public -> private keys that the relay opens registrations with. */

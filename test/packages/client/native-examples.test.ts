@@ -97,7 +97,7 @@ describe('What native code is given', () => {
     ]);
   });
 
-  it('names no account whose organisation has no web address', () => {
+  it('names no account whose organization has no web address', () => {
     const [account] = accounts;
     expect(() => exportForExtension({ ...(account as PushAccount), realmUrl: 'chat' })).toThrow(RangeError);
   });

@@ -132,7 +132,7 @@ describe('A received push', () => {
     ['empty data', { push_account_id: id, encrypted_data: '' }, 'cannot-open'],
     ['a box of another key', { push_account_id: id, encrypted_data: 'A'.repeat(100) }, 'cannot-open'],
     ['another app’s push', { title: 'Sale!' }, 'not-encrypted-push'],
-    ['another organisation', push({ ...message, realm_url: 'https://evil.example.com' }), 'wrong-account'],
+    ['another organization', push({ ...message, realm_url: 'https://evil.example.com' }), 'wrong-account'],
     ['another port', push({ ...message, realm_url: 'https://zulip.example.com:8443' }), 'wrong-account'],
     ['a realm_url that is none', push({ ...message, realm_url: 'zulip.example.com' }), 'wrong-account'],
     ['another user', push({ ...message, user_id: 11 }), 'wrong-account'],
@@ -148,7 +148,7 @@ describe('A received push', () => {
     'https://ZULIP.example.com/',
     'HTTPS://zulip.example.com:443',
     'https://zulip.example.com/realm?x#y',
-  ])('is for the account when it spells its organisation %s', async (realmUrl) => {
+  ])('is for the account when it spells its organization %s', async (realmUrl) => {
     const { open } = await phone();
     await expect(open(push({ ...message, realm_url: realmUrl }))).resolves.toMatchObject({
       kind: 'notification',

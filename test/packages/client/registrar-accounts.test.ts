@@ -27,7 +27,7 @@ describe('A registrar', () => {
     expect(second?.pushAccountId).not.toBe(first?.pushAccountId);
   });
 
-  it('keeps accounts apart by organisation and user', async () => {
+  it('keeps accounts apart by organization and user', async () => {
     const { server, accounts, client, registrar } = await createPhone();
     const other = client.registrar({
       realmUrl: `${server.url}:443/`,

@@ -48,7 +48,7 @@ describe('A sealed registration', () => {
 });
 
 describe('A registration', () => {
-  it('names the organisation that it is for, and is refused when it names none that could be', () => {
+  it('names the organization that it is for, and is refused when it names none that could be', () => {
     const audience = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
     const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1, audience });
     expect(registration).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1, audience });

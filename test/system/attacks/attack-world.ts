@@ -43,7 +43,7 @@ export interface Target {
   readonly port: number;
   readonly process: SpawnedProcess;
   readonly probe: ProcessProbe;
-  /** The credentials of a member of another organisation, or of another user, who is not honest. */
+  /** The credentials of a member of another organization, or of another user, who is not honest. */
   readonly attackerAuthorization: string;
   /** What an honest user asks for. */
   readonly honest: readonly HonestRequest[];

@@ -41,9 +41,9 @@ eachBackend(({ name }) => {
 });
 
 function defineTests(): void {
-  describe('one user of one organisation', () => {
+  describe('one user of one organization', () => {
     it(
-      'whose 25 tokens are all dead keeps no other organisation from being told of its own, and the relay ready',
+      'whose 25 tokens are all dead leaves the relay ready, and deletions of another organization are not frozen',
       async () => {
         const user = await newUser();
         const phones = await newPhones(25);
@@ -87,7 +87,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR holds up no other organisation’s notifications',
+      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR holds up no other organization’s notifications',
       async () => {
         const member = await RelayMember.add(world);
         const [strange, usual] = [await newPhone(world), await newPhone(world)];

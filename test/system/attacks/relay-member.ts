@@ -16,7 +16,7 @@ import { type Asked, ask, askPatiently, basicAuthorization } from '../crash/ask.
 import { CrashPhone } from '../crash/crash-phone.js';
 import type { HonestRequest } from './honest-user.js';
 
-/** An organisation's server, as far as a relay sees one, with one realm. */
+/** An organization's server, as far as a relay sees one, with one realm. */
 export class RelayMember {
   readonly authorization: string;
   readonly realmUuid: string;

@@ -27,9 +27,9 @@ export const relayRefusals: Refusals = {
     registration(world, '400 BAD_REQUEST', {
       encrypted_push_registration: randomBytes(300).toString('base64'),
     }),
-  'another member registers for an unknown organisation': (world) =>
+  'another member registers for an unknown organization': (world) =>
     registration(world, '403 MISSING_REMOTE_REALM', { realm_uuid: randomUUID() }),
-  'another member registers for an organisation of another server': async (world) =>
+  'another member registers for an organization of another server': async (world) =>
     registration(world, '403 REMOTE_REALM_SERVER_MISMATCH_ERROR', {
       realm_uuid: (await RelayMember.add(world.constellation)).realmUuid,
     }),
@@ -38,7 +38,7 @@ export const relayRefusals: Refusals = {
     const sealed = (await newPhone(world.constellation)).sealRegistration({ timestamp });
     return registration(world, '400 REQUEST_EXPIRED', { encrypted_push_registration: sealed });
   },
-  'another member registers what another organisation has registered': async (world) => {
+  'another member registers what another organization has registered': async (world) => {
     const phone = await newPhone(world.constellation);
     const other = await RelayMember.add(world.constellation);
     await other.register(phone);

@@ -151,7 +151,7 @@ eachPostgres(() => {
         const page = await browser.newPage();
         const problems: string[] = [];
         page.on('pageerror', (error) => problems.push(String(error)));
-        // The page is at the server's own address, as a web app of the organisation is.
+        // The page is at the server's own address, as a web app of the organization is.
         const at = `${installation.serverUrl}/app/`;
         await page.route(at, (route) =>
           route.fulfill({

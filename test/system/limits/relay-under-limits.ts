@@ -30,7 +30,7 @@ import { registrationThread } from '../../support/registration-thread.js';
 import { ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
 
-/** An organisation's server, as the relay sees one. */
+/** An organization's server, as the relay sees one. */
 export interface Member {
   readonly realmUuid: string;
   readonly authorization: string;

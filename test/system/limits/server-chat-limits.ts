@@ -30,7 +30,7 @@ function upload(
   });
 }
 
-/** Lets time pass until uploads to which no message refers are removed, so that the organisation has room again. */
+/** Lets time pass until uploads to which no message refers are removed, so that the organization has room again. */
 async function removeUploads({ test }: ServerUnderLimits): Promise<void> {
   test.now += 28 * day + 3_600_000;
   await test.settle();
