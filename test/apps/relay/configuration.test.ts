@@ -18,7 +18,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-it('needs nothing but the way into the key ring', () => {
+it('needs only the settings that open the key ring', () => {
   expect(readRelayEnvironment(needed)).toMatchObject({
     host: '127.0.0.1',
     port: 8320,
@@ -71,7 +71,7 @@ it('reports every problem at once, those of key ring and deliveries among them',
   expect(problems).toContain('RELAY_DATABSE is not a setting: did you mean RELAY_DATABASE?');
 });
 
-it('wants to know where audit log and socket of a ring in the database are', () => {
+it('requires the paths of audit log and socket for a ring in the database', () => {
   const inDatabase = { ...needed, RELAY_KEY_RING: 'database' };
   expect(problemsOf(inDatabase)).toEqual([
     expect.stringMatching(/^RELAY_KEY_AUDIT_LOG is not set: a ring in the database needs it, such as \//),
@@ -95,7 +95,7 @@ it.each([
     /^waxwing-relay: \S+ cannot be used: a file is where a folder is expected; check its path\.$/,
   ],
   ['.', /^waxwing-relay: The key ring \S+ is a folder: name a file in it in RELAY_KEY_RING\.$/],
-])('tells in one sentence that the key ring cannot be at %s', async (place, sentence) => {
+])('says in one sentence that the key ring cannot be at %s', async (place, sentence) => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-places-'));
   writeFileSync(join(folder, 'file'), '');
   const { status, stderr } = await runRelayCommand(['keys', 'init'], {
@@ -139,7 +139,7 @@ it('does not show the database URL, which may hold a password', () => {
   expect(JSON.stringify(configuration)).not.toContain('s3cret');
 });
 
-it('is refused when one server may have more requests than all together', () => {
+it('is refused when the limit per server exceeds the total limit', () => {
   const inFlight = { ...needed, RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '999' };
   const problem = expect.stringMatching(/^RELAY_MAXIMUM_REQUESTS_PER_SERVER is more .*REQUESTS_IN_FLIGHT/);
   // A thousand where nothing is said.

@@ -107,7 +107,7 @@ describe('a relay that runs', () => {
     expect((await register(relay, added)).status).toBe(401);
   });
 
-  it('keeps its devices, their tokens readable, over a restart', async () => {
+  it('keeps its devices, with readable tokens, across a restart', async () => {
     const first = await start();
     const argv = ['servers', 'add', '--realm', realmUuid, '--json'];
     const added = JSON.parse((await runRelayCommand(argv, { environment })).stdout) as Credentials;
@@ -117,7 +117,7 @@ describe('a relay that runs', () => {
     expect(await (await register(second, added)).json()).toMatchObject({ device_id });
   });
 
-  it('says that it is ready, and shows its metrics on a listener of their own', async () => {
+  it('is ready, and serves its metrics on a separate listener', async () => {
     const relay = await start();
     const ready = await fetch(`${relay.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
@@ -181,7 +181,7 @@ describe('a relay that runs', () => {
 });
 
 describe('a relay that cannot start', () => {
-  it('says so in one sentence when another process serves from its database', async () => {
+  it('says in one sentence that another process serves from its database', async () => {
     await start();
     await expect(start()).rejects.toThrow(/is in use by another serving process: stop that one first/);
   });
@@ -204,7 +204,7 @@ describe('a relay that cannot start', () => {
     await start();
   });
 
-  it('does not start where its admin socket cannot be, and leaves nothing open then', async () => {
+  it('does not start without its admin socket, and leaves nothing open', async () => {
     const path = join(folder, 's'.repeat(100));
     await expect(start({ RELAY_KEY_ADMIN_SOCKET: path })).rejects.toThrow(
       'is too long: set RELAY_KEY_ADMIN_SOCKET',

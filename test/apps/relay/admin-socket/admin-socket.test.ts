@@ -30,7 +30,7 @@ async function leaveDeadSocket(path: string): Promise<void> {
 }
 
 describe('the path of the admin socket', () => {
-  it('never costs the file that is there, such as the ring itself', async () => {
+  it('never replaces an existing file, such as the ring itself', async () => {
     const path = join(freshFolder(), 'ring.age');
     writeFileSync(path, 'precious');
     await expect(open(path)).rejects.toThrow(ConfigurationError);
@@ -38,7 +38,7 @@ describe('the path of the admin socket', () => {
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
-  it('is served by one of several relays that start on it at once, also when a dead one left its socket there', async () => {
+  it('is served by one of several relays that start concurrently, even if a dead relay left its socket there', async () => {
     const path = join(freshFolder(), 'relay.sock');
     for (let round = 0; round < 5; round++) {
       await leaveDeadSocket(path);
@@ -50,7 +50,7 @@ describe('the path of the admin socket', () => {
     }
   });
 
-  it('is refused with what to set when it is longer than a socket’s may be', async () => {
+  it('is refused, with the setting to change, when it is too long for a Unix socket', async () => {
     const folder = freshFolder();
     const fitting = join(folder, 's'.repeat(103 - Buffer.byteLength(join(folder, '/'))));
     await (await open(fitting)).close();
@@ -225,7 +225,7 @@ describe('a relay', () => {
     },
   );
 
-  it('does not start when what listens on the path of its socket may be used by others', async () => {
+  it('does not start when other users can access the listener on its socket path', async () => {
     const path = join(freshFolder(), 'relay.sock');
     const { close } = await listener(path);
     chmodSync(path, 0o666);
@@ -236,7 +236,7 @@ describe('a relay', () => {
     await close();
   });
 
-  it('makes the folder of its socket, closed to others, where there is none', async () => {
+  it('creates the missing folder of its socket with private mode', async () => {
     const path = join(freshFolder(), 'new', 'relay.sock');
     const opened = await open(path);
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);

@@ -14,7 +14,7 @@ function scopesOf(realmUuid: string, serverId = 'x') {
 }
 
 describe('the shares of an app', () => {
-  it('are those of the realm, of its server and of all, each with the part that may not decide it alone', () => {
+  it('are those of realm, server and app, each without the part that must not decide alone', () => {
     const scopes = scopesOf('1');
     expect(scopes.map(({ app, scope, cause, key }) => [app, scope, cause, key])).toEqual([
       ['app', 'realm 1', undefined, 'app realm 1'],
@@ -28,7 +28,7 @@ describe('the shares of an app', () => {
     expect([shares.find('realm 2'), shares.find('server y')]).toEqual([undefined, undefined]);
   });
 
-  it('are one of a server for all of its realms, and one of the app for all of its servers', () => {
+  it('are one scope per server for all its realms, and one for the app with all its servers', () => {
     const [one, another, elsewhere] = [scopesOf('1'), scopesOf('2'), scopesOf('3', 'y')].map((scopes) =>
       scopes.map(({ share }) => share),
     );
@@ -46,7 +46,7 @@ describe('the shares of an app', () => {
     expect(scopesOf('2').map(({ share }) => share.isFrozen)).toEqual([true, false, true]);
   });
 
-  it('are kept of the ten thousand realms heard of last, and of all servers', () => {
+  it('are kept for the ten thousand most recent realms, and for all servers', () => {
     const [busy, server, app] = scopesOf('busy').map(({ share }) => share);
     for (let realm = 1; realm <= 10_000; realm += 1) {
       if (realm === 5000) scopesOf('busy');

@@ -12,7 +12,7 @@ eachPostgres((backend) => {
   });
   afterAll(() => relay.close());
 
-  it('finds the phones of the requests that a turn of the event loop brings by one query', async () => {
+  it('looks up the devices of all requests of one event-loop tick in one query', async () => {
     const tokens = Array.from({ length: requests }, (_, index) => `fcm-of-one-turn-${index}`);
     const ids = await Promise.all(tokens.map((token) => relay.addFcm(token)));
     // The first request of a server looks that up, too.

@@ -51,7 +51,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('a process that sees more dead tokens holds what is frozen, and undoes no confirmation', async () => {
+  it('a process that sees more dead tokens extends the freeze, and undoes no confirmation', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     const at = { app: 'a', scope: 'realm x' };
     expect(await store.heldAt(at)).toBeUndefined();
@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await store.list()).toMatchObject([{ openedAt: 2, confirmedAt: 3 }]);
   });
 
-  it('what is held, asked for or closed is one scope of one app, of one kind', async () => {
+  it('extending, querying and closing affect one scope and one kind of one app', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     const at = { app: 'b', scope: 'realm x' };
     const others = [
@@ -83,7 +83,7 @@ eachBackend((backend) => {
     expect(await store.list()).toMatchObject(untouched);
   });
 
-  it('breakers of before deletions were frozen by realm are kept, for the whole app', async () => {
+  it('breakers from before freezes per realm are kept, for the whole app', async () => {
     const url = await backend.freshUrl();
     const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;
     const older: MigrationSet = { ...deliveryMigrations, migrations };

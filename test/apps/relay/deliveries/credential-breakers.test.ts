@@ -23,7 +23,7 @@ async function notifyOne(request: object) {
 }
 
 describe('a probe of a refused credential', () => {
-  it('is one notification, however many come at once; the others come back one after another', async () => {
+  it('is one notification, however many arrive at once; the others are retried one after another', async () => {
     const { addApns, faults, notify, statistics, database } = relay;
     const requests = async () => {
       const { apns } = await statistics();
@@ -46,7 +46,7 @@ describe('a probe of a refused credential', () => {
     expect(new Set(instants).size).toBeGreaterThan(8);
   });
 
-  it('is not used up by a token that is only asked about in passing', async () => {
+  it('is not used up by a check of a token with the other environment', async () => {
     const { addApns, faults, receipts, database } = relay;
     await faults([
       { vendor: 'apns', environment: 'sandbox', reason: 'InvalidProviderToken' },
@@ -67,7 +67,7 @@ describe('a probe of a refused credential', () => {
     expect((await relay.ready()).ready).toBe(true);
   });
 
-  it('ends well when the token turns out to be known to the other system', async () => {
+  it('succeeds when the other environment knows the token', async () => {
     const { addApns, faults, ready } = relay;
     const elsewhere = await addApns(apnsToken(1));
     await faults([{ vendor: 'apns', environment: 'production', reason: 'InvalidProviderToken' }]);
@@ -82,7 +82,7 @@ describe('a probe of a refused credential', () => {
     expect(await notifyOne(apnsRequest(await addApns(apnsToken(2))))).toEqual({ status: 'sent' });
   });
 
-  it('tells nothing when the vendor was only busy', async () => {
+  it('decides nothing when the vendor was only busy', async () => {
     const { addFcm, faults, ready, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([
@@ -107,7 +107,7 @@ describe('a probe of a refused credential', () => {
 });
 
 describe('a credential that works again while the database is away', () => {
-  it('does not have what was sent sent again, and is no longer shown once the database is back', async () => {
+  it('resends nothing, and is no longer shown once the database is back', async () => {
     const { addFcm, faults, database, arrived } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);

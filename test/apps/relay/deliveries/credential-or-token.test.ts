@@ -104,7 +104,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await relay.arrived()).toHaveLength(sentBefore);
   });
 
-  it('is the credential’s for so long only as it takes one other phone to be reached', async () => {
+  it('is the credential’s only until another phone is reached', async () => {
     const bad = await addFcms('bad', 25);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
@@ -131,7 +131,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 
-  it('that was the credential’s is over as soon as a phone that was refused is reached', async () => {
+  it('that was the credential’s is resolved as soon as a refused phone is reached', async () => {
     const ids = await addFcms('fcm', 3);
     await relay.faults([refusal]);
     await relay.notify(ids.map((id) => fcmRequest(id)));
@@ -171,7 +171,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect((await relay.ready()).ready).toBe(false);
   });
 
-  it('of a fresh phone that asks before others keeps no phone of another realm waiting', async () => {
+  it('of a new phone that is first in the queue delays no phone of another realm', async () => {
     const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
     const ours = await addFcms('bad-ours', 3);
     const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
@@ -189,7 +189,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('of phones that name apps of their own is one of the key that serves them all', async () => {
+  it('of phones with different app ids is blamed on the key that serves them all', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
         ...{ vendor: 'apns', reason: 'Forbidden', token: apnsToken(index) },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DeathShare } from '#relay/deliveries/breakers/death-share.js';
 
 describe('the usual share of dead tokens', () => {
-  it('is not learnt while deletions are frozen, and is learnt again afterwards', () => {
+  it('is not updated while deletions are frozen, and is updated again afterwards', () => {
     const share = new DeathShare();
     const before = share.highestShare;
     const live = (): void => {

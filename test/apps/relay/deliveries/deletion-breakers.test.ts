@@ -25,14 +25,14 @@ function gate(): { passed: Promise<void>; open(): void } {
 }
 
 describe('what is usual', () => {
-  it('is not learnt from a quiet hour', async () => {
+  it('is not updated in a quiet hour', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 10, 1)).toBe(10);
     time.now += hour + 1;
     expect(await hear(breakers, 500, 1)).toBeLessThanOrEqual(20);
   });
 
-  it('never makes the death of nearly all tokens usual', async () => {
+  it('never takes the death of nearly all tokens as usual', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -41,7 +41,7 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('never makes nineteen of twenty usual either', async () => {
+  it('never takes nineteen of twenty as usual either', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -49,7 +49,7 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('is not learnt by a process that starts while deletions are frozen either', async () => {
+  it('is not updated by a process that starts while deletions are frozen', async () => {
     await hear(await startProcess(), 30, 1);
     const breakers = await startProcess();
     for (let round = 0; round < 5; round += 1) {
@@ -98,7 +98,7 @@ describe('deletions whose freezing cannot be stored', () => {
 });
 
 describe('deletions that an operator confirmed', () => {
-  it('are not frozen again that day by another process, which has not heard of it yet', async () => {
+  it('are not frozen again that day by another process with stale data', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     expect(await hear(first, 100, 1)).toBe(20);
     expect(await store?.confirm(app, time.now)).toBe(true);
@@ -120,7 +120,7 @@ describe('deletions that an operator confirmed', () => {
 });
 
 describe('deletions that are frozen', () => {
-  it('stay so when what was read before brings back an older confirmation', async () => {
+  it('stay frozen when a stale read brings back an older confirmation', async () => {
     const other = 'fcm:another-project';
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
@@ -187,7 +187,7 @@ describe('the scope of frozen deletions', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is said once as an error, and told by number', async () => {
+  it('is logged once as an error, and reported with its number', async () => {
     const told: number[] = [];
     const breakers = await startProcess((_app, count) => told.push(count));
     await Promise.all(Array.from({ length: 100 }, () => dies(breakers)));
@@ -197,7 +197,7 @@ describe('the scope of frozen deletions', () => {
 });
 
 describe('frozen deletions', () => {
-  it('go on by themselves after an hour in which the share was usual, in every process', async () => {
+  it('thaw after an hour with a usual share, in every process', async () => {
     const told: number[] = [];
     const [first, second] = [await startProcess((_app, count) => told.push(count)), await startProcess()];
     await hear(first, 100, 1);
@@ -215,7 +215,7 @@ describe('frozen deletions', () => {
     expect([await dies(first), await dies(second)]).toEqual([true, true]);
   });
 
-  it('stay so after an hour in which too many more died', async () => {
+  it('stay frozen after an hour with too many dead tokens', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
     await hear(breakers, 100, 0.3);
@@ -224,7 +224,7 @@ describe('frozen deletions', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('are counted by owners while they are: the same dead tokens again and again keep nothing frozen', async () => {
+  it('are counted by owner: the same dead tokens again and again keep nothing frozen', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 25 }, () => delivery({}));
     for (let round = 0; round < 50; round += 1) {

@@ -56,7 +56,7 @@ describe('a mistake that makes a part of the tokens look dead', () => {
     60_000,
   );
 
-  it('deletes none that it does not count, also of those that it counted before a thaw', async () => {
+  it('deletes no device that it does not count, even one that it counted before a thaw', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 300 }, () => delivery({}));
     const deleted = new Set<Delivery>();
@@ -81,7 +81,7 @@ describe('a mistake that makes a part of the tokens look dead', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('spends no realm on the phones that another realm has counted', async () => {
+  it('deletes few where the same phones are in two realms', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (const realm of ['one', 'two']) {
@@ -129,7 +129,7 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('comes also where the relay was started again, and nothing came since', async () => {
+  it('also comes after a restart without new deliveries', async () => {
     await hear(await startProcess(), 30, 1);
     const breakers = await startProcess();
     time.now += hour;
@@ -137,7 +137,7 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is undone by the next mistake, over silent nights as well: few are deleted each time, and more seldom', async () => {
+  it('is undone by the next mistake, also after silent nights: few tokens are deleted each time, less and less often', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (let passed = 0; passed < 48; passed += 1) {
@@ -148,7 +148,7 @@ describe('a thaw', () => {
     expect(deleted).toBeLessThanOrEqual(40);
   });
 
-  it('waits while another process still sees the dead', async () => {
+  it('waits while another process still sees dead tokens', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     let deleted = await hear(first, 100, 1);
     await second.load();
@@ -171,14 +171,14 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('of one process ends in the others within seconds, and so does what each may delete before it freezes', async () => {
+  it('is needed in every process: a freeze of one reaches the others within seconds', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     expect(await hear(first, 100, 1)).toBe(20);
     time.now += 2000;
     expect(await hear(second, 20, 1)).toBe(0);
   });
 
-  it('that was followed by a freezing within a day takes twice as long the next time', async () => {
+  it('followed by a freeze within a day takes twice as long the next time', async () => {
     const breakers = await startProcess();
     const hoursToThaw: number[] = [];
     for (let round = 0; round < 6; round += 1) {

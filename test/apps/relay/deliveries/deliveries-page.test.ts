@@ -27,7 +27,7 @@ function rowsUnder(heading: string): [names: string[], rest: string][] {
 }
 
 describe('the page about deliveries', () => {
-  it('gives the settings with the defaults that they have', () => {
+  it('names the settings with their defaults', () => {
     const read: string[] = [];
     const environment = new Proxy({}, { get: (_target, name) => void read.push(String(name)) });
     const { fcmBaseUrl, notificationsPerMinute, maximumInFlight, maximumQueued } = readDeliveriesEnvironment(
@@ -49,7 +49,7 @@ describe('the page about deliveries', () => {
     expect(Number.parseInt(defaultOf('RELAY_MAXIMUM_NOTIFICATIONS_QUEUED') ?? '', 10)).toBe(maximumQueued);
   });
 
-  it('names what a server may ask, within the limits that hold', () => {
+  it('names the fields of a request with their limits', () => {
     const rows = rowsUnder('Request fields and delivery statuses');
     const wishes = rows.slice(0, 3).flatMap(([names]) => names);
     expect(wishes).toEqual(['notification_id', 'ttl_seconds', 'collapse_id']);

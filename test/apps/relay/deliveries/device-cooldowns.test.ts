@@ -21,7 +21,7 @@ async function requests(): Promise<number> {
 }
 
 describe('a phone that got too many notifications', () => {
-  it('gets no more until its rest is over, then all of them, and others are served meanwhile', async () => {
+  it('gets none during its cool-down, then all of them, and others are served meanwhile', async () => {
     const [busy, other] = [await relay.addApns(apnsToken(1)), await relay.addApns(apnsToken(2))];
     await relay.faults([{ ...throttled, times: 1 }]);
     const { body: first } = await relay.notify([apnsRequest(busy)]);
@@ -45,7 +45,7 @@ describe('a phone that got too many notifications', () => {
     ]);
   });
 
-  it('is asked about with one notification at a time while Apple goes on refusing', async () => {
+  it('is probed with one notification at a time while Apple keeps refusing', async () => {
     const busy = await relay.addApns(apnsToken(1));
     await relay.faults([throttled]);
     await relay.notify(Array.from({ length: 30 }, () => apnsRequest(busy, { ttl_seconds: 600 })));

@@ -12,7 +12,7 @@ function count(sent: number, dead: number): void {
 }
 
 describe('a watch over frozen deletions', () => {
-  it('is over at its end, and begins again with nothing counted', () => {
+  it('ends in time, and restarts with empty counts', () => {
     expect([watch.app, watch.scope, watch.lastsMilliseconds]).toEqual(['app', 'realm 1', 500]);
     expect([watch.isOver(1499), watch.isOver(1500)]).toEqual([false, true]);
     count(0, 3);
@@ -69,7 +69,7 @@ describe('a watch over frozen deletions', () => {
     }
   });
 
-  it('has others told once in a quarter of an hour that more are dead, however the clock goes', () => {
+  it('notifies other processes of more dead tokens once in a quarter of an hour, even if the clock jumps', () => {
     const told = 100 * minute;
     count(0, 2);
     expect(watch.mustLock(0.5, told)).toBe(false);
@@ -81,7 +81,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.mustLock(0.5, told)).toBe(true);
   });
 
-  it('is held by another process where one has said so since, at another time than this one', () => {
+  it('is locked by another process that has reported since then', () => {
     expect([watch.isLockedByOther(1001, 1000), watch.isLockedByOther(1000, 1000)]).toEqual([true, false]);
     count(0, 3);
     watch.mustLock(0.5, 1001);

@@ -111,7 +111,7 @@ describe('a notification for APNs', () => {
     expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(now / 1000 + 27 * 86_400);
   });
 
-  it('never carries words of the server, whatever the server writes in aps', async () => {
+  it('never carries text of the server, whatever the server writes in aps', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const aps = {
@@ -182,7 +182,7 @@ describe('a notify request', () => {
     expect(body).toMatchObject({ android_successfully_sent_count: 1, apple_successfully_sent_count: 1 });
   });
 
-  it("reaches neither another realm's device nor one whose token died, and tells the two from unknown ones by nothing", async () => {
+  it("reaches neither another realm's device nor one with a dead token, and answers both like unknown ones", async () => {
     const { server, database } = relay;
     const realm = await database.write(({ db }) =>
       db

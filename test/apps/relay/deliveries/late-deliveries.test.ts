@@ -73,7 +73,7 @@ function deliveringWith(options: {
 }
 
 describe('a delivery that ends after its request was answered', () => {
-  it('is written down only after what the answer said, which would else be taken for the newer', async () => {
+  it('is stored only after the outcome in the answer, which would otherwise overwrite it', async () => {
     const vendor = gate<Outcome>();
     const database = gate<void>();
     const written: string[] = [];
@@ -100,7 +100,7 @@ describe('a delivery that ends after its request was answered', () => {
     expect(written).toEqual(['retry', 'sent']);
   });
 
-  it('is not taken for one that waits in the queue where that could not be stored', async () => {
+  it('does not count as queued where storing it failed', async () => {
     const vendor = gate<Outcome>();
     const late: unknown[] = [];
     const deliver = deliveringWith({
@@ -119,7 +119,7 @@ describe('a delivery that ends after its request was answered', () => {
 });
 
 describe('a repeat whose first cannot be stored', () => {
-  it('is stored in its place, however late that comes out', async () => {
+  it('is stored instead, however late that fails', async () => {
     const database = gate<void>();
     const stored: (readonly FirstOutcome[])[] = [];
     let records = 0;

@@ -49,7 +49,7 @@ describe('a server over its quota', () => {
     expect((await relay.notify(many)).status).toBe(503);
   });
 
-  it('may send a request larger than its quota when it has not sent for a minute, and pays for it', async () => {
+  it('may send a request larger than its quota after a minute without any, and is charged for it', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -62,7 +62,7 @@ describe('a server over its quota', () => {
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '61']);
   });
 
-  it('pays for a body that is refused, and is refused before its body is read when nothing is left', async () => {
+  it('is charged for a refused body, and is refused before its body is read when nothing is left', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -87,7 +87,7 @@ describe('a server over its quota', () => {
     expect((await relay.notify(Array.from({ length: 40 }, () => fcmRequest(id)))).status).toBe(200);
   });
 
-  it('is still over it after the relay was started again', async () => {
+  it('is still over it after a restart of the relay', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const options = {
       clock: () => time.now,
@@ -114,7 +114,7 @@ describe('two relays on one database', () => {
       second = undefined;
     });
 
-    it('let a server send one quota together', async () => {
+    it('share one quota for a server', async () => {
       const time = { now: Date.UTC(2026, 0, 5, 12) };
       const options = {
         clock: () => time.now,

@@ -11,7 +11,7 @@ function limitOf(maximumInFlight: number) {
 }
 
 describe('notifications in flight', () => {
-  it('of one server are as many as there is room for beside them, so that others are always let in', () => {
+  it('of one server take at most half of the free slots, so that others are always admitted', () => {
     const load = limitOf(12);
     load.enter('first', 6);
     expect(() => load.enter('first', 1)).toThrow(full);
@@ -23,7 +23,7 @@ describe('notifications in flight', () => {
     expect(() => load.requireRoom('fifth', 1)).toThrow(full);
   });
 
-  it('make room when they leave, for their own server too', () => {
+  it('release their slots at the end, for their own server too', () => {
     const load = limitOf(4);
     load.enter('first', 2);
     expect(() => load.requireRoom('first', 1)).toThrow(full);
@@ -35,7 +35,7 @@ describe('notifications in flight', () => {
     load.enter('first', 2);
   });
 
-  it('of a request larger than the limit pass when nothing else is there', () => {
+  it('of a request larger than the limit are admitted when nothing else is in flight', () => {
     const load = limitOf(4);
     load.enter('first', 9);
     expect(() => load.requireRoom('second', 1)).toThrow(full);

@@ -41,7 +41,7 @@ describe('an answer of Google that is longer than its answers are', () => {
     expect(google.connections).toBe(2);
   });
 
-  it('is not waited for to its end when there is none', async () => {
+  it('is not read to its end when it has none', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = Number.POSITIVE_INFINITY;

@@ -43,7 +43,7 @@ eachBackend((backend) => {
     expect(await store.forgetOld(now, new AbortController().signal)).toBe(0);
   });
 
-  it('receipts of before they named the account take that of their device, and 0 where that is gone', async () => {
+  it('receipts from before they named the account take that of their device, or 0 if it is gone', async () => {
     const url = await backend.freshUrl();
     const { '0004-receipts-by-account': _newer, ...migrations } = deliveryMigrations.migrations;
     const older: MigrationSet = { ...deliveryMigrations, migrations };

@@ -87,7 +87,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is named once among those that a server should delete, and remembered for each account', async () => {
+    it('is named once in the list of devices to delete, and remembered for each account', async () => {
       const wish = { notification_id: randomUUID() };
       const gone = Number.MAX_SAFE_INTEGER - tokens;
       const { status, body } = await relay.notify([fcmRequest(gone, wish), otherRequest(gone, wish)]);
@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect((await relay.notify([otherRequest(id)])).body.results).toMatchObject([{ status: 'sent' }]);
     });
 
-    it('is not expired by a token that died under the other account, which is gone all the same', async () => {
+    it('is not expired when a token dies under the other account, which still gets "gone"', async () => {
       const dead = { kind: 'gone', reason: 'UNREGISTERED', ifRegisteredBefore: time.now } as const;
       const outcomeFor = (account: PushAccountId) => {
         const name = {

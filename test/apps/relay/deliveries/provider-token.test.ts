@@ -44,7 +44,7 @@ eachBackend((backend) => {
       expect(decodeJwt(jwt)).toEqual({ iss: 'TEAM123456', iat: time.now / 1000 });
     });
 
-    it('is the same for all processes, even when they begin at once, and rests sealed', async () => {
+    it('is shared by all processes, even if they start concurrently, and is encrypted at rest', async () => {
       const { database, tokens } = await setUp(5);
       const held = await Promise.all(tokens.map((token) => token.get()));
       expect(new Set(held).size).toBe(1);
@@ -64,7 +64,7 @@ eachBackend((backend) => {
       expect(renewed[0]).not.toBe(first);
     });
 
-    it('that Apple calls too old is replaced only when twenty minutes have passed since the last', async () => {
+    it('that Apple calls too old is replaced at most once in twenty minutes', async () => {
       const { tokens, time } = await setUp(2);
       const first = await tokens[0]?.get();
       time.now += 19 * minute;
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(await tokens[1]?.get()).toBe(second);
     });
 
-    it('is taken up by a process whose clock is a little behind that of the one that minted it', async () => {
+    it('is used by a process whose clock is slightly behind that of the minting process', async () => {
       const { tokens, startProcess } = await setUp(1);
       const first = await tokens[0]?.get();
       expect(await startProcess(-30_000).get()).toBe(first);
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expect(await store.find('fingerprint')).toEqual(first);
     });
 
-    it('in hand serves while the database is away, for as long as Apple takes it', async () => {
+    it('in memory is used while the database is down, as long as Apple accepts it', async () => {
       const { database, tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       await database.close();

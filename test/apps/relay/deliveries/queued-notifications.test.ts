@@ -29,7 +29,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
-    it('is sent when its time has come, and its receipt tells so', async () => {
+    it('is sent at its time, and its receipt says so', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 120, times: 1 }]);
@@ -62,7 +62,7 @@ eachBackend((backend) => {
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });
 
-    it('that finds its token dead expires the device, and says gone in its receipt', async () => {
+    it('with a dead token expires the device, and its receipt says gone', async () => {
       const token = 'fcm-dies-later';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -94,7 +94,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('that finds dead a token which was registered again meanwhile does not call it gone', async () => {
+    it('with a dead token that was registered again meanwhile is not called gone', async () => {
       const token = 'fcm-comes-back';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -152,7 +152,7 @@ eachBackend((backend) => {
       expect(await ofThis()).toMatchObject({ status: 'sent' });
     });
 
-    it('that was only held back until its time to live was over was never tried', async () => {
+    it('that was held back until it expired was never tried', async () => {
       const id = await relay.addApns(apnsToken(5), { appId: 'org.example.Held' });
       await relay.faults([{ vendor: 'apns', topic: 'org.example.Held', reason: 'InvalidProviderToken' }]);
       const { body } = await relay.notify([apnsRequest(id, { ttl_seconds: 150 })]);
@@ -173,7 +173,7 @@ eachBackend((backend) => {
       expect(body.results).toEqual([{ status: 'rejected', reason: 'UNAVAILABLE', fault: 'vendor' }]);
     });
 
-    it('outlives the process: another one delivers it', async () => {
+    it('survives the process: another one delivers it', async () => {
       const databaseUrl = await backend.freshUrl();
       const first = await startDeliveriesUnderTest({ databaseUrl });
       const token = apnsToken(7);

@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
     });
 
-    it('is known to the next process, too', async () => {
+    it('is known to the next process', async () => {
       const databaseUrl = await backend.freshUrl();
       const first = await startDeliveriesUnderTest({ databaseUrl });
       const request = fcmRequest(await first.addFcm('fcm-remembered'), { notification_id: randomUUID() });
@@ -123,7 +123,7 @@ eachBackend((backend) => {
   });
 
   describe('receipts', () => {
-    it('tell what became of a notification for a device that the realm does not have, and of its repeat', async () => {
+    it('name the outcome of a notification for an unknown device, and of its repeat', async () => {
       const { server, database } = relay;
       const realm = await database.write(({ db }) =>
         db
@@ -153,14 +153,14 @@ eachBackend((backend) => {
       expect((await relay.receipts([notification_id])).length).toBe(3);
     });
 
-    it('are not promised for a device that there cannot be', async () => {
+    it('are not promised for an impossible device id', async () => {
       const notification_id = randomUUID();
       const { body } = await relay.notify([fcmRequest(1n << 60n, { notification_id })]);
       expect(body.results).toEqual([{ status: 'gone', reason: 'UNKNOWN_DEVICE' }]);
       expect(await relay.receipts([notification_id])).toEqual([]);
     });
 
-    it('still say that a notification was sent when its device has died since and it is repeated', async () => {
+    it('still say "sent" for a repeat after its device has died', async () => {
       const id = await relay.addFcm(freshFcmToken());
       const notification_id = randomUUID();
       await relay.notify([fcmRequest(id, { notification_id })]);

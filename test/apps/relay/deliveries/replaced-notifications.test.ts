@@ -27,7 +27,7 @@ async function receiptOf({ notification_id: id }: { notification_id?: string }) 
 }
 
 describe('a notification that waits', () => {
-  it('is not sent after the later one with its collapse id, which it would replace', async () => {
+  it('is not sent after a later one with the same collapse id, which it would replace', async () => {
     const id = await relay.addFcm('fcm-1');
     const other = await relay.addFcm('fcm-2');
     const collapsing = { collapse_id: 'score' };
@@ -45,7 +45,7 @@ describe('a notification that waits', () => {
     expect(await relay.arrived('fcm-1')).toHaveLength(2);
   });
 
-  it('is replaced by one that waits for the rest of the phone to be over, too', async () => {
+  it('is also replaced by one that waits for the phone’s cool-down', async () => {
     const token = apnsToken(1);
     const id = await relay.addApns(token);
     const collapsing = { collapse_id: 'score' };
@@ -78,7 +78,7 @@ describe('a notification that waits', () => {
     expect(await receiptOf(older)).toMatchObject({ status: 'sent' });
   });
 
-  it('does not stand in the way of what a server sends after the clock was set back', async () => {
+  it('does not block later notifications after the clock was set back', async () => {
     const id = await relay.addFcm('fcm-3');
     expect(await notifyOne(fcmRequest(id, { collapse_id: 'score' }))).toEqual({ status: 'sent' });
     time.now -= 300_000;

@@ -26,7 +26,7 @@ describe('a request that takes longer than its budget', () => {
     deliveries.waitNoLonger();
   }
 
-  it('is answered in time with what is still under way queued, and nothing is sent twice', async () => {
+  it('is answered in time, with deliveries in flight reported as queued, and nothing is sent twice', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 2000 } });
     const { notify, addApns, faults, settled, arrived, metrics, database } = relay;
     const quick = await addApns(apnsToken(1));
@@ -47,7 +47,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });
 
-  it('is not sent after the budget by a first try that waited for an access token, beside the stored one', async () => {
+  it('is not sent after the budget by a first attempt that waited for an access token, in addition to the stored one', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100 } });
     const { notify, addFcm, faults, settled, arrived, database } = relay;
     const id = await addFcm('fcm-1');
@@ -105,7 +105,7 @@ describe('a request that takes longer than its budget', () => {
   it.each([
     ['a minute where FCM says 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
     ['as long as FCM asks', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
-  ])('waits %s, however late that is said', async (_name, answer, reason, seconds) => {
+  ])('waits %s, however late the vendor says so', async (_name, answer, reason, seconds) => {
     const time = { now: Date.now() };
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => time.now });
     const { notify, addFcm, faults, receipts, arrived, database } = relay;

@@ -30,7 +30,7 @@ it('the gate before FCM limits concurrency, admits the queue in order, and rejec
   expect(gate.enter(5000, 'one')).toBeInstanceOf(Promise);
 });
 
-it('the gate before FCM keeps its order however many wait', async () => {
+it('the gate before FCM keeps its order, however many requests are queued', async () => {
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'one')).toBe(true);
   const entered: number[] = [];
@@ -44,7 +44,7 @@ it('the gate before FCM keeps its order however many wait', async () => {
   expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
 });
 
-it('the gate before FCM lets servers through in turn, so that the crowd of one delays no other', async () => {
+it('the gate before FCM admits servers round-robin, so that a busy one delays no other', async () => {
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'crowd')).toBe(true);
   const entered: string[] = [];
@@ -58,7 +58,7 @@ it('the gate before FCM lets servers through in turn, so that the crowd of one d
   expect(entered).toEqual(['crowd', 'modest', 'crowd', 'modest', 'crowd', 'crowd']);
 });
 
-it('the gate before FCM lets what is too late cost its server no turn', async () => {
+it('the gate before FCM skips expired requests without costing their server its turn', async () => {
   time.now = 1000;
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'first')).toBe(true);

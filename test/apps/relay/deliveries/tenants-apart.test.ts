@@ -81,7 +81,7 @@ describe('a notification_id and a device that another server names too', () => {
     expect(await relay.receipts([notification_id])).toHaveLength(1);
   });
 
-  it('are not decided by what that server is waiting for at the same moment', async () => {
+  it('are not decided by a concurrent request of that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -115,7 +115,7 @@ describe('a notification_id and a device that another server names too', () => {
 });
 
 describe('a server’s quota', () => {
-  it('is taken from by asking for receipts, one for each request', async () => {
+  it('is charged one for each receipts request', async () => {
     const { authorization } = relay;
     for (let asked = 0; asked < 60; asked += 1) {
       expect((await askReceipts(authorization)).statusCode).toBe(200);
@@ -125,18 +125,18 @@ describe('a server’s quota', () => {
     expect(refused.headers['retry-after']).toBe('1');
   });
 
-  it('is taken from by a notify request for nothing', async () => {
+  it('is charged for an empty notify request', async () => {
     for (let asked = 0; asked < 60; asked += 1) expect((await relay.notify([])).status).toBe(200);
     expect((await relay.notify([])).body.code).toBe('RATE_LIMIT_HIT');
   });
 
-  it('is taken from by notify requests for a realm that is not there, so that realms cannot be probed for nothing', async () => {
+  it('is charged for notify requests for an unknown realm, so that probing realms is not free', async () => {
     const strange = { body: { realm_uuid: randomUUID() } };
     for (let asked = 0; asked < 60; asked += 1) expect((await relay.notify([], strange)).status).toBe(403);
     expect((await relay.notify([], strange)).body.code).toBe('RATE_LIMIT_HIT');
   });
 
-  it('is its own: what one server uses up is not missing to another', async () => {
+  it('is its own: one server’s requests never count for another', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     await relay.notify(Array.from({ length: 60 }, () => fcmRequest(ours)));

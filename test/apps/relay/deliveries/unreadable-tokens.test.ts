@@ -27,7 +27,7 @@ describe('a stored token that cannot be read', () => {
   const notifyAll = async () => (await relay.notify(ids.map((id) => fcmRequest(id)))).body;
   const refused = { status: 'rejected', reason: 'UNREADABLE_TOKEN', fault: 'relay' };
 
-  it('refuses the notifications of its own device alone, which is not called dead', async () => {
+  it('fails only the notifications of its own device, which is not called dead', async () => {
     const { token } = await relay.device(ids[1] as RelayDeviceId);
     await storeToken(ids[1] as RelayDeviceId, `${token.slice(0, -8)}AAAAAAAA`);
     const answer = await notifyAll();
@@ -39,7 +39,7 @@ describe('a stored token that cannot be read', () => {
     expect(await relay.arrived('two')).toHaveLength(1);
   });
 
-  it('is one that stands in the row of another device, also when it was delivered to just before', async () => {
+  it('is one copied into the row of another device, even right after a delivery to that device', async () => {
     await notifyAll();
     await storeToken(ids[1] as RelayDeviceId, (await relay.device(ids[0] as RelayDeviceId)).token);
     expect((await notifyAll()).results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
@@ -69,7 +69,7 @@ describe('a stored token that cannot be read', () => {
     expect(relay.log.text().split('the key ring cannot open a stored token')).toHaveLength(3);
   });
 
-  it('changes nothing for a repeat of what was sent, and for a device that is dead already', async () => {
+  it('changes nothing for a repeat of a sent notification, or for a dead device', async () => {
     const again = [fcmRequest(ids[0] as RelayDeviceId, { notification_id: randomUUID() })];
     await relay.notify(again);
     for (const id of ids) await storeToken(id, 'nonsense');
@@ -80,7 +80,7 @@ describe('a stored token that cannot be read', () => {
 });
 
 describe('a key ring without the key of the stored tokens', () => {
-  it('holds what was accepted before until the right ring is back', async () => {
+  it('holds accepted notifications until the right ring is back', async () => {
     relay = await startDeliveriesUnderTest();
     const id = await relay.addFcm('patient');
     await relay.faults([{ vendor: 'fcm', status: 503 }]);

@@ -24,7 +24,7 @@ function noteEnds(waits: VendorDeadlines) {
 }
 
 describe('the waits for vendors', () => {
-  it('end when the last try has ended', async () => {
+  it('end with the last attempt', async () => {
     const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const two = tries(2);
     begin('two', two);
@@ -68,7 +68,7 @@ describe('the waits for vendors', () => {
     expect(waits.wait(tries(1))).toBeUndefined();
   });
 
-  it('are none where nothing is under way', () => {
+  it('are none while nothing is in flight', () => {
     expect(new VendorDeadlines(budget).wait(tries(0))).toBeUndefined();
   });
 });

@@ -147,7 +147,7 @@ async function dropJobs() {
 }
 
 describe('what FCM says', () => {
-  it('is judged for every reason that the policy knows', () => {
+  it('covers every reason that the policy knows', () => {
     expect(Object.keys(fcm).sort()).toEqual(Object.keys(fcmPolicy).sort());
   });
 
@@ -176,7 +176,7 @@ describe('what FCM says', () => {
 });
 
 describe('what APNs says', () => {
-  it('is judged for every reason that the policy knows', () => {
+  it('covers every reason that the policy knows', () => {
     expect(Object.keys(apns).sort()).toEqual(Object.keys(apnsPolicy).sort());
   });
 

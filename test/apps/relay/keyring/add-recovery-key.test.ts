@@ -8,7 +8,7 @@ import { verifyDetached } from '../../../support/noble-oracle.js';
 import { keyTerminal, ringOf } from './key-terminal.js';
 
 describe('a ring that was made without a recovery key', () => {
-  it('is warned of, unlike one that has it', async () => {
+  it('logs a warning, unlike one with a recovery key', async () => {
     const bare = await keyTerminal().run('init');
     expect(bare.said).toMatch(/no recovery key: .*keys add-recovery-key FILE/);
     const terminal = keyTerminal();
@@ -16,7 +16,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(whole.said).not.toContain('no recovery key');
   });
 
-  it('gets one later, which replaces the signing key after a theft', async () => {
+  it('can get one later, which replaces the signing key after a theft', async () => {
     const terminal = keyTerminal();
     const made = await terminal.json('init');
     const file = join(terminal.folder, 'recovery');
@@ -55,7 +55,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(await listed()).toBe(publicKey);
   });
 
-  it('is only told what would be done with --dry-run', async () => {
+  it('is unchanged with --dry-run, which prints the changes', async () => {
     const terminal = keyTerminal();
     await terminal.run('init');
     const file = join(terminal.folder, 'recovery');

@@ -30,7 +30,7 @@ it('adds lines to a private file and never takes any away, also after a line tha
   expect(lines).toEqual([first.trimEnd(), '{"at":"2026-', first.trimEnd()]);
 });
 
-it('has each line on the disk before it says so, and keeps no file open', async () => {
+it('has each line on disk before it returns, and keeps no file open', async () => {
   const path = join(freshFolder(), 'audit.jsonl');
   const log = auditFile(path);
   await log.append(entry);

@@ -33,8 +33,8 @@ function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string }
   };
 }
 
-describe('what time alone brings', () => {
-  it('is that a key past its date is retired, and its private half is no part of the ring any more', () => {
+describe('the schedule', () => {
+  it('retires a key past its date, and removes its private half from the ring', () => {
     const ring = rotate(newKeyRing(sodium, startedAt), context);
     const end = startedAt + policy.acceptForMilliseconds;
     const seldom = { ...context, policy: { ...policy, rotateAfterMilliseconds: end } };
@@ -46,7 +46,7 @@ describe('what time alone brings', () => {
 });
 
 describe('the end of a move of tokens', () => {
-  it('destroys the older token keys, and leaves a ring without any as it is', () => {
+  it('destroys the older token keys, and leaves a ring without any unchanged', () => {
     const ring = newKeyRing(sodium, startedAt);
     const [key] = ring.tokenKeys;
     if (key === undefined) throw new Error('a new ring has no token key');
@@ -102,7 +102,7 @@ describe('a change that would spoil the ring', () => {
 });
 
 describe('a public key', () => {
-  it('with which anybody could open what is sealed to it is not let in', () => {
+  it('of low order, whose boxes any client could open, is refused', () => {
     const publicKey = Buffer.from(new Uint8Array(32).fill(1, 0, 1)).toString('base64');
     expect(checkKeyPair({ publicKey, privateKey: new Uint8Array(32) }, sodium)).toContain(
       'is no usable X25519 public key',
@@ -111,7 +111,7 @@ describe('a public key', () => {
 });
 
 describe('keys init', () => {
-  it('never overwrites an identity, a recovery key, or what else is in its place', async () => {
+  it('never overwrites an identity, a recovery key, or any other file', async () => {
     const terminal = keyTerminal();
     const [identity, recovery] = [join(terminal.folder, 'identity'), join(terminal.folder, 'recovery')];
     writeFileSync(recovery, 'precious', { mode: 0o600 });

@@ -17,7 +17,7 @@ describe('keys import and export-stock', () => {
     return { file, pairs: Object.fromEntries(pairs) as Record<string, string> };
   }
 
-  it('takes over the map of a stock relay and gives it back', async () => {
+  it('imports the key map of a stock relay and exports it again', async () => {
     const terminal = await terminalWithRing();
     const { file, pairs } = plainFile(terminal, 3);
     expect(await terminal.json('import', file)).toMatchObject({ changed: true });
@@ -90,7 +90,7 @@ describe('keys import and export-stock', () => {
     expect(error).not.toContain('secret-looking');
   });
 
-  it('refuses a pair that does not belong together, and a key that is retired here', async () => {
+  it('refuses a mismatched key pair, and a key that is retired here', async () => {
     const terminal = await terminalWithRing();
     const { file, pairs } = plainFile(terminal, 2);
     const [one = '', two = ''] = Object.keys(pairs);

@@ -40,7 +40,7 @@ describe('keys init', () => {
     expect(exported.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
   });
 
-  it('makes nothing with --dry-run', async () => {
+  it('creates nothing with --dry-run', async () => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     const made = await terminal.json('init', '--dry-run', '--recovery-key', recovery);
@@ -49,7 +49,7 @@ describe('keys init', () => {
     expect(names).toEqual([]);
   });
 
-  it('leaves no recovery key behind where no ring could be made, so that it can be typed again', async () => {
+  it('leaves no recovery key behind when no ring could be created, so that the command can be repeated', async () => {
     const terminal = keyTerminal();
     const identity = join(terminal.folder, 'identity');
     writeFileSync(identity, 'not an identity', { mode: 0o600 });
@@ -76,14 +76,14 @@ describe('keys init', () => {
     expect((await ringOf(terminal)).recoveryPublicKey).toBe(kept);
   });
 
-  it('never touches a ring that is there', async () => {
+  it('never changes an existing ring', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(join(terminal.folder, 'ring.age'));
     expect((await terminal.run('init')).error).toContain('already: nothing was changed');
     expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
   });
 
-  it('wants exactly one of identity and passphrase', async () => {
+  it('requires exactly one of identity and passphrase', async () => {
     const terminal = keyTerminal();
     terminal.environment.RELAY_KEY_RING_PASSPHRASE_FILE = '/nowhere';
     expect((await terminal.run('init')).error).toContain('Set exactly one of RELAY_KEY_RING_IDENTITY_FILE');
@@ -121,7 +121,7 @@ describe('keys retire', () => {
     expect((await keysOf(terminal))[0]?.state).toBe('retired');
   });
 
-  it('obeys when the key is unused for as long as the policy says, and list says since when that is', async () => {
+  it('retires a key that was unused for as long as the policy says, and list shows since when', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await use(terminal, old?.public_key ?? '', 1);

@@ -71,7 +71,7 @@ describe('the operations on the key ring', () => {
     for (const secret of secrets) expect(written.includes(secret)).toBe(false);
   });
 
-  it('keep what is brought to them in secret: neither a refusal nor the log quotes it', async () => {
+  it('keep secret input secret: neither a refusal nor the log quotes it', async () => {
     const privateKey = Buffer.alloc(32, 'p').toString('base64');
     const file = JSON.stringify({ [Buffer.alloc(32, 'q').toString('base64')]: privateKey });
     const imported = await ask('POST', '/admin/api/keys/import', { file });
@@ -94,7 +94,7 @@ describe('the operations on the key ring', () => {
     expect(logged()).not.toContain('Ada');
   });
 
-  it('are refused as they are at the terminal, in the same words', async () => {
+  it('are refused in the same words as at the terminal', async () => {
     const { ring } = await disk.keeper.read();
     const [key] = ring.bouncerKeys;
     expect(await ask('POST', '/admin/api/keys/retire', { key: key?.id ?? '' })).toMatchObject({

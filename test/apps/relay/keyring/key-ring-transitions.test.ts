@@ -60,7 +60,7 @@ describe('a primary key', () => {
     expect(withoutPrimary.bouncerKeys[1]).not.toHaveProperty('privateKey');
   });
 
-  it('becomes one that was accepted, and the one before is accepted, as all others still are', () => {
+  it('can be an accepted key, and the former one stays accepted like all others', () => {
     const ring = rotate(rotate(fresh(), at(startedAt)), at(startedAt));
     const [first, second, third] = publicKeys(ring.bouncerKeys);
     const now = startedAt + 7;
@@ -84,7 +84,7 @@ describe('a primary key', () => {
 });
 
 describe('keys from elsewhere', () => {
-  it('are accepted by their own dates, or those of the policy, in the order of their age', () => {
+  it('are accepted until their own dates, or those of the policy, in the order of their age', () => {
     const ring = fresh();
     const older = imported(startedAt - 2, startedAt + 9);
     const newer = imported(startedAt + 1);

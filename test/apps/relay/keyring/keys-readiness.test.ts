@@ -77,7 +77,7 @@ describe('readiness of the keys', () => {
   ];
 
   it.each(spoilt)(
-    'names a stored ring that has %s, and is well again with the right one',
+    'reports a stored ring that has %s, and is ok again with the right one',
     async (_what, spoil, why) => {
       const path = join(here.terminal.folder, 'ring.age');
       const good = readFileSync(path);
@@ -92,7 +92,7 @@ describe('readiness of the keys', () => {
     },
   );
 
-  it('names a ring in use that has lost the private half of its primary key, which registrations fail by', async () => {
+  it('reports a ring in use that has lost the private half of its primary key, so that registrations fail', async () => {
     expect(await both()).toEqual(ready);
     const primary = liveRing.primaryPublicKey();
     const { id } = (await ringOf(here.terminal)).bouncerKeys[0] ?? { id: '' };
@@ -101,7 +101,7 @@ describe('readiness of the keys', () => {
     expect(await both()).toEqual(notReady(new RegExp(`no private half of its key ${id} \\(primary\\)`)));
   });
 
-  it('names a key that is still accepted and lost its private half, though the primary opens', async () => {
+  it('reports an accepted key without its private half, although the primary key opens', async () => {
     const old = liveRing.primaryPublicKey();
     await here.terminal.json('rotate');
     expect(await both()).toEqual(ready);

@@ -32,7 +32,7 @@ async function running() {
 }
 
 describe('a ring that is spoilt while the relay runs', () => {
-  it('stays in use as it was, and the log says so at once and then every minute', async () => {
+  it('stays in use unchanged, and is logged at once and then every minute', async () => {
     const { here, path, live } = await running();
     const good = readFileSync(path, 'utf8');
     const key = live.keyRing.primaryPublicKey();
@@ -55,7 +55,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(live.keyRing.primaryPublicKey()).not.toBe(key);
   });
 
-  it('is tried again after ten seconds, since a passphrase takes a second of work, unless it is another one', async () => {
+  it('is retried after ten seconds, as deriving a passphrase takes a second, or at once if the file has changed', async () => {
     const { here, path, live } = await running();
     const key = live.keyRing.primaryPublicKey();
     await keeperOf(here).change(rotateOnce(here), change);
@@ -80,7 +80,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
-  it('is looked at for readiness once a second at most', async () => {
+  it('is read for readiness at most once a second', async () => {
     const { here, path, live } = await running();
     expect(await live.keyRing.storedProblem()).toBeUndefined();
     writeFileSync(path, 'rubbish');
@@ -104,7 +104,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     );
   });
 
-  it('is followed again when it comes back from being gone', async () => {
+  it('is followed again when it reappears', async () => {
     const { path, live } = await running();
     const good = readFileSync(path);
     const { unlinkSync } = await import('node:fs');
@@ -134,7 +134,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(restarted.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
   });
 
-  it('refuses a retired key at once, and two changes at the same moment both happen', async () => {
+  it('refuses a retired key at once, and loses neither of two concurrent changes', async () => {
     const { here, live } = await running();
     const old = live.keyRing.primaryPublicKey();
     await keeperOf(here).change(rotateOnce(here), change);
@@ -163,7 +163,7 @@ describe('a clock that jumps forward', () => {
     };
   }
 
-  it('is not believed until the jump has lasted an hour', () => {
+  it('is ignored until the jump has lasted an hour', () => {
     const { time, steady } = clock();
     time.wall += 1000 * day;
     expect(steady.now()).toBe(startedAt);
@@ -177,7 +177,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.doubtedMilliseconds).toBe(0);
   });
 
-  it('costs nothing when it is put right within the hour', () => {
+  it('has no effect when it is corrected within the hour', () => {
     const { time, steady } = clock();
     time.wall += 1000 * day;
     steady.now();
@@ -187,7 +187,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.doubtedMilliseconds).toBe(0);
   });
 
-  it('is believed at once when it goes back, or forward by little', () => {
+  it('is followed at once when it goes back, or slightly forward', () => {
     const { time, steady } = clock();
     time.wall -= 30 * day;
     expect(steady.now()).toBe(time.wall);

@@ -54,7 +54,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('takes over what another process changed, at the next look', async () => {
+    it('takes over the changes of another process at its next refresh', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       const before = keyRing.primaryPublicKey();
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(keyRing.find(before)).toBeDefined();
     });
 
-    it('learns at once of a key that it does not know, however often keys are made elsewhere', async () => {
+    it('refreshes at once for an unknown key, however often keys are made elsewhere', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       for (let rotation = 0; rotation < 3; rotation += 1) {
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is rotated by exactly one of several relays when its time has come, and all serve the same bytes', async () => {
+    it('is rotated on schedule by exactly one of several relays, and all serve the same bytes', async () => {
       const here = await world(place);
       const relays = await Promise.all([open(here), open(here), open(here), open(here)]);
       here.time.now += 90 * day;
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect(pair?.privateKey.every((byte) => byte === 0)).toBe(true);
     });
 
-    it('signs its list again before it ends, and not before half of its time', async () => {
+    it('signs its list again between half of its validity and its end', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       const first = keyRing.publishedKeyList();
@@ -127,7 +127,7 @@ eachBackend((backend) => {
   });
 
   describe('the use of a key', () => {
-    it('is written once for a transaction, so that no two of them wait for each other', async () => {
+    it('is written once per transaction, so that two transactions never deadlock', async () => {
       const here = await world('file');
       const keyUses = new KeyUseCounter(Math.random);
       const key = 'one';
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(rows[0]?.slot).toBe(rows[1]?.slot);
     });
 
-    it('is counted per day in the transaction of the registrations, and not when that is undone', async () => {
+    it('is counted per day in the transaction of the registrations, and rolled back with it', async () => {
       const here = await world('file');
       const keyUses = new KeyUseCounter(Math.random);
       const key = 'one';

@@ -17,7 +17,7 @@ function movesOf({ auditPath }: RingOnDisk): unknown[] {
 }
 
 describe('a move of the ring', () => {
-  it('is written down as it begins and when it is done, and leaves nothing to do', async () => {
+  it('is audited at its start and end, and leaves nothing to do', async () => {
     const disk = await ringOnDisk();
     expect(await moveKeyRing(optionsFor(disk))).toBe(true);
     expect(movesOf(disk)).toEqual(['begun', 'done']);
@@ -25,7 +25,7 @@ describe('a move of the ring', () => {
     expect(movesOf(disk)).toEqual(['begun', 'done']);
   });
 
-  it('is refused where no ring is, or where the ring went elsewhere, or nowhere any more', async () => {
+  it('is refused where no ring is, or where it was moved elsewhere', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
     const write = (text: string) => writeFileSync(disk.path, text, { mode: 0o600 });
@@ -54,7 +54,7 @@ describe('a move of the ring', () => {
     ]);
   });
 
-  it('takes the same ring where it goes for its own, and writes none of it again', async () => {
+  it('accepts the same ring at its destination, and does not write it again', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
     const paths = { to: join(disk.folder, 'new.age'), copy: `${disk.path}-moved` };
@@ -94,7 +94,7 @@ describe('a move of the ring', () => {
     expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
   });
 
-  it('moves the ring as another process has left it that changed it at the last moment', async () => {
+  it('moves the ring with the change that another process made at the last moment', async () => {
     const disk = await ringOnDisk();
     const first = readFileSync(disk.path, 'utf8');
     const store = keyRingFile(disk.path);
@@ -119,7 +119,7 @@ describe('a move of the ring', () => {
   });
 
   it.each([1, 2, 3])(
-    'loses nothing when it dies after its write number %i, and is taken up again',
+    'loses nothing when it dies after its write number %i, and can be resumed',
     async (last) => {
       const disk = await ringOnDisk();
       const ring = readFileSync(disk.path, 'utf8');
@@ -184,7 +184,7 @@ describe('the copy that a move has kept', () => {
     expect(readFileSync(copyPath, 'utf8')).toBe(ring);
   });
 
-  it('is said to be destroyed when it was, and only then', async () => {
+  it('is reported as destroyed only when it was', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -205,7 +205,7 @@ describe('the copy that a move has kept', () => {
     await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
   });
 
-  it('is put back when the ring went with it', async () => {
+  it('is restored when the ring was destroyed with it', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);

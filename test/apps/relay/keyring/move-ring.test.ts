@@ -108,7 +108,7 @@ eachBackend((backend) => {
 });
 
 describe('keys move', () => {
-  it('says what is no place, that the ring is there already, and with --dry-run what it would do', async () => {
+  it('refuses an invalid place, says if the ring is there already, and prints the changes with --dry-run', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
     expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('say database, or file:PATH');
@@ -166,7 +166,7 @@ describe('keys move', () => {
     });
   });
 
-  it('overwrites no other ring where it keeps its copy, whether it opens that one or not', async () => {
+  it('never overwrites another ring where it keeps its copy, whether that one opens or not', async () => {
     const terminal = await terminalWithRing();
     const stranger = await terminalWithRing();
     const mine = readFileSync(fileOf(terminal), 'utf8');
@@ -187,7 +187,7 @@ describe('keys move', () => {
     }
   });
 
-  it('replaces the copy that an earlier move of the same ring has kept', async () => {
+  it('replaces the copy of an earlier move of the same ring', async () => {
     const terminal = await terminalWithRing();
     const copy = `${fileOf(terminal)}-moved`;
     const first = readFileSync(fileOf(terminal), 'utf8');

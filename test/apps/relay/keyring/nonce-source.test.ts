@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createNonceSource } from '#relay/keyring/tokens/nonce-source.js';
 
-it('never hands out a nonce twice, nor changes one that it has handed out', () => {
+it('never returns a nonce twice, nor changes one that it has returned', () => {
   const next = createNonceSource(12);
   const nonces = Array.from({ length: 5000 }, () => next());
   const texts = nonces.map((nonce) => nonce.toString('hex'));

@@ -60,7 +60,7 @@ describe('the published key list', () => {
     expect(changed.published).toMatchObject({ sequence: startedAt + 2, issuedAt: startedAt });
   });
 
-  it('says all that phones go by, and is signed by the newest signing key', () => {
+  it('has all fields that phones need, and is signed by the newest signing key', () => {
     const first = newKeyRing(sodium, startedAt);
     const retired = retire(rotate(first, at(startedAt)), primaryKey(first).publicKey, startedAt);
     const compromised = primaryKey(retired);
@@ -103,7 +103,7 @@ describe('the published key list', () => {
 });
 
 describe('a new signing key', () => {
-  it('is endorsed by the one before, of which no private half is left', () => {
+  it('is endorsed by the former one, whose private half is destroyed', () => {
     const ring = newKeyRing(sodium, startedAt);
     const next = newSigningKey(sodium, startedAt);
     const rotated = rotateSigningKey(ring, next, sodium);

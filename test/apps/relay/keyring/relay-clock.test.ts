@@ -28,7 +28,7 @@ describe('a relay by a clock that is far from the ring’s own instants', () => 
     await expect(liveRing(here)).rejects.toThrow('but the key ring was changed at');
   });
 
-  it('goes on with what it has when the clock jumps ten years and stays there, and says what to do', async () => {
+  it('keeps its keys when the clock jumps ten years and stays there, and says what to do', async () => {
     const here = await world();
     const monotonic = { now: 0 };
     const live = await liveRing(here, () => monotonic.now);

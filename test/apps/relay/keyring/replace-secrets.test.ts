@@ -47,7 +47,7 @@ describe('the signing key', () => {
     expect(await follow(undefined)()).toEqual({ kind: 'refused', reason: 'unknown-signing-key' });
   });
 
-  it('takes no other file for the recovery key', async () => {
+  it('refuses another file as the recovery key', async () => {
     const terminal = keyTerminal();
     await terminal.run('init', '--recovery-key', join(terminal.folder, 'recovery'));
     const other = keyTerminal();
@@ -63,7 +63,7 @@ describe('the signing key', () => {
 });
 
 describe('a recovery file that is damaged', () => {
-  it.each([0, 20, 31])('in byte %i costs nothing: the old signing key goes on', async (index) => {
+  it.each([0, 20, 31])('in byte %i changes nothing: the old signing key stays in use', async (index) => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     await terminal.run('init', '--recovery-key', recovery);
@@ -91,7 +91,7 @@ describe('a recovery file that is damaged', () => {
 });
 
 describe('keys rewrap', () => {
-  it('changes the identity while the old one still opens, and then no more', async () => {
+  it('changes the identity; the old one then opens the ring no longer', async () => {
     const terminal = await terminalWithRing();
     const identity = join(terminal.folder, 'identity');
     const old = readFileSync(identity, 'utf8');

@@ -89,7 +89,7 @@ describe('an age file', () => {
 });
 
 describe('the document of a ring', () => {
-  it('gives back every key, and is left without any', () => {
+  it('returns every key, and is wiped', () => {
     const ring = newKeyRing(sodium, startedAt);
     const document = encodeKeyRing(ring);
     const [primary] = ring.bouncerKeys;
@@ -101,7 +101,7 @@ describe('the document of a ring', () => {
     for (const text of privateTexts(ring)) expect(left.includes(text)).toBe(false);
   });
 
-  it('may be laid out in any way, as a person would who restores one by hand', () => {
+  it('may have any layout, as after a restore by hand', () => {
     const ring = newKeyRing(sodium, startedAt);
     const laidOut = JSON.stringify(JSON.parse(Buffer.from(encodeKeyRing(ring)).toString()), undefined, 2);
     expect(privateTexts(decodeKeyRing(bytesOf(laidOut)))).toEqual(privateTexts(ring));

@@ -68,7 +68,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect(await ringOf(terminal)).toEqual(before);
   });
 
-  it('is done after a pause of 90 days, and not of a moment more, unless the operator says which day it is', async () => {
+  it('is done after a pause of at most 90 days, unless the operator gives today’s date', async () => {
     const terminal = await terminalWithRing();
     const { published } = await ringOf(terminal);
     terminal.now = Number(published?.issuedAt) + 90 * day + 1;
@@ -81,7 +81,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect((await terminal.run('rotate')).error).toBeUndefined();
   });
 
-  it('is refused when the clock is more than a day behind, and done when it is less', async () => {
+  it('is refused when the clock is more than a day behind, and done when it is less than that', async () => {
     const terminal = await terminalWithRing();
     const start = terminal.now;
     terminal.now = start - day + 59_999;
@@ -96,7 +96,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect(await phoneFollows(terminal, start)).toBe(start + 1);
   });
 
-  it('wants the day as a date', async () => {
+  it('requires a date', async () => {
     const terminal = await terminalWithRing();
     terminal.environment.RELAY_KEY_TODAY = 'today';
     expect((await terminal.run('rotate')).error).toContain(
@@ -106,7 +106,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
 });
 
 describe('a ring whose list is dated right, but numbered by a clock that was ahead', () => {
-  it('is refused as well, and mended to a number that phones follow', async () => {
+  it('is also refused, and corrected to a number that phones follow', async () => {
     const terminal = await terminalWithRing();
     const ring = await ringOf(terminal);
     if (ring.published === undefined) throw new Error('a new ring has no signed list');
@@ -123,7 +123,7 @@ describe('a ring whose list is dated right, but numbered by a clock that was ahe
 });
 
 describe('keys mend-dates', () => {
-  it('has a token key used at once that was made by a clock some days ahead, when nothing else was', async () => {
+  it('makes a token key usable at once that was dated some days ahead, when nothing else was', async () => {
     const terminal = await terminalWithRing();
     const right = terminal.now;
     terminal.now = right + 10 * day;
@@ -155,7 +155,7 @@ describe('keys mend-dates', () => {
     expect(await phoneFollows(terminal, right)).toBe(right + 1);
   });
 
-  it.each([2, 5, 7])('has phones follow that have followed a list from %d days ahead', async (days) => {
+  it.each([2, 5, 7])('lets phones follow that have followed a list from %d days ahead', async (days) => {
     const { terminal, right, seen } = await spoiltRing(days * day);
     const followed = right + days * day;
     expect(await phoneFollows(terminal, seen)).toBe(followed);
@@ -174,7 +174,7 @@ describe('keys mend-dates', () => {
   });
 
   it.each([2, 5, 7])(
-    'has phones that are %d days behind follow at once as well, whichever list they have',
+    'lets phones that are %d days behind follow at once, whichever list they have',
     async (days) => {
       const ahead = 7 * day - 1000;
       const { terminal, right, seen } = await spoiltRing(ahead);
@@ -210,7 +210,7 @@ describe('keys mend-dates', () => {
     expect(ring.tokenKeys.map(({ currentFrom }) => currentFrom)).toEqual([0, right + 120_000]);
   });
 
-  it('leaves the date of an accepted key that was replaced by a right clock', async () => {
+  it('keeps the date of an accepted key that was replaced under a right clock', async () => {
     const terminal = await terminalWithRing();
     await terminal.run('rotate');
     terminal.now += 10 * year;
@@ -236,7 +236,7 @@ describe('keys mend-dates', () => {
     expect(await ringOf(other)).toEqual(spoilt);
   });
 
-  it('goes by the day that a person says, in case the clock is wrong again', async () => {
+  it('uses the date that the operator gives, in case the clock is wrong again', async () => {
     const { terminal, right } = await spoiltRing();
     const spoilt = await ringOf(terminal);
     for (const [now, today, complaint] of [

@@ -67,7 +67,7 @@ describe('a ring with another name', () => {
 describe('a change of the ring', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('removes what an interrupted one left behind, and no other file', async () => {
+  it('removes the files of an interrupted change, and no others', async () => {
     const disk = await ringOnDisk();
     const leftover = `${disk.path}.0123456789ab.new`;
     const others = [
@@ -82,7 +82,7 @@ describe('a change of the ring', () => {
     expect(readdirSync(disk.folder)).toEqual(expect.arrayContaining(others));
   });
 
-  it('is on the disk before the old ring goes, and so is its place in the folder before it counts', async () => {
+  it('is on disk before the old ring is replaced, and so is its folder entry before it counts', async () => {
     const path = join(freshFolder(), 'ring.age');
     await writePrivateFile(path, 'old');
     const anyFile = await open(path);

@@ -27,7 +27,7 @@ describe('a passphrase', () => {
     expect(await ours.decrypt(await library.encrypt('ring'), 'text')).toBe('ring');
   });
 
-  it('opens nothing when it is another, or when the file asks for minutes of work', async () => {
+  it('opens nothing when it is wrong, or when the file demands minutes of work', async () => {
     const sealed = async (workFactor: number) => {
       const encrypter = new Encrypter();
       encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
@@ -44,7 +44,7 @@ describe('a passphrase', () => {
     await expect(right.decrypt(new Uint8Array(Buffer.from(header, 'latin1')))).rejects.toThrow();
   });
 
-  it('is worked on while the event loop turns', async () => {
+  it('is derived without blocking the event loop', async () => {
     const turnsMeanwhile = async () => {
       let turns = 0;
       let done = false;

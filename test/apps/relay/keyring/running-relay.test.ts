@@ -98,13 +98,13 @@ describe('a command beside the running relay', () => {
     expect(await listedKeys(here.terminal)).toHaveLength(1);
   });
 
-  it('is refused by the relay as it would be without one', async () => {
+  it('is refused by the running relay as it would be without one', async () => {
     const [primary] = await listedKeys(here.terminal);
     const { error } = await here.terminal.run('retire', primary?.id ?? '', '--yes');
     expect(error).toContain('is the primary key: rotate first');
   });
 
-  it('asks what no listener with an address answers', async () => {
+  it('uses operations that no TCP listener serves', async () => {
     for (const { method, path } of relayAdminOperations) {
       for (const url of [here.relay.url, new URL(here.relay.metricsUrl ?? '').origin]) {
         const answer = await fetch(url + path, { method, headers: { 'waxwing-operator': 'test' } });
@@ -114,14 +114,14 @@ describe('a command beside the running relay', () => {
     expect(await listedKeys(here.terminal)).toHaveLength(1);
   });
 
-  it('has its answer counted with those of the other listener', async () => {
+  it('is counted in the same metrics as requests of the other listener', async () => {
     await here.terminal.json('rotate');
     const metrics = await (await fetch(here.relay.metricsUrl ?? '')).text();
     expect(metrics).toContain('operation="POST /admin/api/keys/rotate",status="200"');
     expect(metrics).toMatch(/^waxwing_http_requests_in_flight 0$/m);
   });
 
-  it('works right on the ring once the relay is gone, also where it left its socket behind', async () => {
+  it('works directly on the ring after the relay has gone, even if its socket is left', async () => {
     await here.relay.close();
     const path = join(here.terminal.folder, 'ring.age.sock');
     expect(existsSync(path)).toBe(false);
@@ -186,7 +186,7 @@ describe('three rotations under a stream of registrations', () => {
     expect(Math.min(...used)).toBeGreaterThan(0);
   });
 
-  it('leave a phone that knows only its built-in key working until the date, then tell it the truth', async () => {
+  it('keep a phone that knows only its built-in key working until the date, then refuse it', async () => {
     const builtIn = await followedKey(here);
     for (let rotation = 0; rotation < 3; rotation += 1) {
       await here.terminal.run('rotate');

@@ -63,7 +63,7 @@ describe('tokens at rest', () => {
     }
   });
 
-  it('open in their own place alone', () => {
+  it('open only in their own row', () => {
     const { vault: here } = vault();
     const sealed = here.seal(token, place);
     for (const other of ['device 2 7 look-up', 'device 1 8 look-up', 'device 1 7 another', '']) {
@@ -71,7 +71,7 @@ describe('tokens at rest', () => {
     }
   });
 
-  it('get a new key only from the instant on at which every relay knows it, and open with both', () => {
+  it('use a new key only once every relay has it, and open with both', () => {
     const { world, vault: here } = vault();
     const old = here.seal(token, place);
     const [oldLookup] = here.lookups(token);

@@ -41,7 +41,7 @@ eachBackend((backend) => {
     return [response.status, checks.keys] as const;
   }
 
-  it('no new ring is made beside devices whose tokens it could not open, unless that is meant', async () => {
+  it('no new ring is created next to devices whose tokens it could not open, unless forced', async () => {
     const { terminal } = here;
     expect((await terminal.run('init')).error).toContain("The relay's database holds devices");
     expect((await terminal.run('init', '--dry-run')).error).toContain('--yes-lose-devices');
@@ -54,7 +54,7 @@ eachBackend((backend) => {
     expect(await keysOf(terminal)).toHaveLength(1);
   });
 
-  it('a ring that is not the one of the stored tokens is named, and refuses deliveries one by one', async () => {
+  it('a ring without the key of the stored tokens is reported, and deliveries fail one by one', async () => {
     const { terminal } = here;
     await terminal.json('init', '--yes-lose-devices');
     Object.assign(here, await startRelayOf(terminal));

@@ -131,7 +131,7 @@ describe('the thread that writes registrations', () => {
     expect((await readKeyUses(database.db)).get('key')?.lastUsedAt).toBe(now + 1);
   });
 
-  it('is answered while the event loop does not get away from its sockets', async () => {
+  it('is answered while the event loop is busy with sockets', async () => {
     await started();
     let ids: readonly unknown[] | undefined;
     void writer.write([registration(150)], now).then((outcomes) => {
@@ -159,7 +159,7 @@ describe('the thread that writes registrations', () => {
     ]);
   });
 
-  it('keeps what was given at once in the order in which it was given', async () => {
+  it('keeps concurrent registrations in the order in which they arrived', async () => {
     await started();
     const given = Array.from({ length: 30 }, (_, index) => writer.write([registration(1000 + index)], now));
     const ids = (await Promise.all(given)).flat() as RelayDeviceId[];
@@ -167,7 +167,7 @@ describe('the thread that writes registrations', () => {
     expect(new Set(ids).size).toBe(30);
   });
 
-  it('waits for its turn while others write, and they for theirs', async () => {
+  it('takes the write lock in turn with other writers', async () => {
     await started();
     const steps: string[] = [];
     const { held, release } = await holdTurn();
@@ -185,7 +185,7 @@ describe('the thread that writes registrations', () => {
     expect(steps).toEqual(['before', 'thread', 'after, with 1']);
   });
 
-  it('fails for one that cannot be kept, and keeps the others of the same moment', async () => {
+  it('fails for one that cannot be stored, and stores the others of its batch', async () => {
     await started();
     const [good, bad] = await Promise.allSettled([
       writer.write([registration(300)], now),
@@ -196,7 +196,7 @@ describe('the thread that writes registrations', () => {
     expect((bad as PromiseRejectedResult).reason).not.toBeInstanceOf(DatabaseUnavailableError);
   });
 
-  it('says that the database does not answer where it has no turn to give', async () => {
+  it('reports that the database does not answer where the write lock is not available', async () => {
     await started();
     vi.spyOn(database, 'withWriteLock').mockRejectedValueOnce(
       new DatabaseUnavailableError('The log is full.'),
@@ -206,7 +206,7 @@ describe('the thread that writes registrations', () => {
     expect(await writer.write([registration(400)], now)).toEqual([17]);
   });
 
-  it('leaves the event loop to write, and says so once, when it ends', async () => {
+  it('falls back to the event loop when it ends, and logs that once', async () => {
     writer = createWriter(startSilent);
     await started();
     const lost = writer.write([registration(500)], now);
@@ -221,7 +221,7 @@ describe('the thread that writes registrations', () => {
     expect(said()).toEqual(['registrations are written on the event loop, as there is no thread for them']);
   });
 
-  it('keeps no process from ending', async () => {
+  it('does not keep the process alive', async () => {
     const ports = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
     const before = ports();
     await started();
@@ -257,7 +257,7 @@ describe('the thread that writes registrations', () => {
     await held;
   });
 
-  it('is done without where it cannot start', async () => {
+  it('is replaced by the event loop where it cannot start', async () => {
     writer = createWriter(() => {
       throw new Error('no thread is left');
     });

@@ -5,7 +5,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
 
 eachBackend((backend) => {
-  it('no id is handed out again after a restore, however far ahead or behind a clock was once', async () => {
+  it('no id is reused after a restore, however wrong a clock was before', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     let accounts = 0;
     async function register(): Promise<number> {

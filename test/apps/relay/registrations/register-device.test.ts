@@ -132,7 +132,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(2);
     });
 
-    it('is the same token and account in another realm, of this server or of another', async () => {
+    it('has the same token and account in another realm, of the same server or of another', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const ids = [
         await deviceIdOf(goodForm(sealed(fcm('one token')))),
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(new Set(ids).size).toBe(3);
     });
 
-    it('cannot be found through a realm or an account that it does not belong to', async () => {
+    it('cannot be found by another realm or account', async () => {
       const id = await deviceIdOf(goodForm());
       const other = await relay.context.servers.realm(otherRealmUuid);
       const name = await nameOf(id);
@@ -155,7 +155,7 @@ eachBackend((backend) => {
       expect(found.find(name)).toMatchObject({ id });
     });
 
-    it('is not changed by what is found out about the same id of another realm or account', async () => {
+    it('is not changed by outcomes for the same id of another realm or account', async () => {
       const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
       const name = await nameOf(id);
       const other = await relay.context.servers.realm(otherRealmUuid);
@@ -174,7 +174,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('opens registrations for several keys in one batch, and refuses only those that are wrong', async () => {
+  it('opens registrations for several keys in one batch, and refuses only invalid ones', async () => {
     const protocol = relayProtocolVectors();
     const forms = [
       goodForm({ push_account_id: '1' }),
@@ -202,7 +202,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('gives each of 400 registrations of one moment its own device', async () => {
+  it('gives each of 400 concurrent registrations its own device', async () => {
     const forms = Array.from({ length: 400 }, (_, index) =>
       goodForm({ ...sealed(fcm('one token')), push_account_id: String(index) }),
     );
@@ -213,13 +213,13 @@ eachBackend((backend) => {
     expect(ids.map((id) => accountOf.get(id))).toEqual(forms.map((form) => form.push_account_id));
   });
 
-  it('refuses a key that left the ring while the registration waited, without blaming the box', async () => {
+  it('refuses a key that left the ring while the registration was pending, without blaming the box', async () => {
     const answer = relay.register(goodForm());
     relay.time.now += policy.acceptForMilliseconds;
     expect((await answer).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
   });
 
-  it('looks at the ring once more for a key that it does not know, since a phone may have learnt of it already', async () => {
+  it('refreshes the ring for an unknown key, since a phone may already have a newer list', async () => {
     const stranger = keys.find(({ in_key_ring }) => !in_key_ring);
     if (stranger === undefined) throw new Error('the vectors hold no key that is not in the ring');
     const context = { now: relay.time.now, policy };
@@ -228,19 +228,19 @@ eachBackend((backend) => {
     expect(await deviceIdOf(goodForm(sealed(fcm('one token'), stranger)))).toEqual(expect.any(Number));
   });
 
-  it('takes a registration from the quota of its server before anything of it is looked at', async () => {
+  it('charges the server’s quota before it reads a registration', async () => {
     const { quotas } = relay.context;
     quotas.take(relay.server.serverId, 600_000);
     const refused = await relay.register({});
     expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
   });
 
-  it('takes an upper-case realm UUID, and says which parameters it did not know', async () => {
+  it('accepts an upper-case realm UUID, and names unknown parameters', async () => {
     const answer = await relay.register({ ...goodForm({ realm_uuid: realmUuid.toUpperCase() }), extra: '1' });
     expect(answer.body).toMatchObject({ result: 'success', ignored_parameters_unsupported: ['extra'] });
   });
 
-  it('answers the whole batch with an error, and keeps nothing, when the commit fails', async () => {
+  it('answers the whole batch with an error, and stores nothing, when the commit fails', async () => {
     await relay.database.write(({ db }) => db.schema.dropTable('bouncer_key_uses').execute());
     const answers = await Promise.all([relay.register(goodForm()), relay.register(goodForm())]);
     expect(answers.map(({ status }) => status)).toEqual([500, 500]);

@@ -55,7 +55,7 @@ eachBackend((backend) => {
   const failWrites = (error: Error) => watchWrites(() => Promise.reject(error));
   const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
 
-  it('keeps each registration and answers its device, the same one that it has when it comes alone', async () => {
+  it('stores each registration and answers its device id, the same as for a single registration', async () => {
     const accounts = ['2408', '-9223372036854775808', '9223372036854775807'];
     const { status, body } = await register(...accounts.map((id) => of(id)));
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect(await register(...accounts.map((id) => of(id)))).toMatchObject({ body });
   });
 
-  it('judges each registration by itself, in order, and says of each refusal what it says of one alone', async () => {
+  it('judges each registration by itself, in order, with the same errors as for a single one', async () => {
     const wrong = [of('2', unknownKey), of('3', { encrypted_push_registration: 'AAAA' })];
     const alone = await Promise.all(wrong.map((form) => relay.register(form)));
     expect(await register(of('1'), ...wrong, of('4'))).toMatchObject({
@@ -86,7 +86,7 @@ eachBackend((backend) => {
     expect((await relay.devices()).map(({ push_account_id }) => push_account_id)).toEqual(['1', '4']);
   });
 
-  it('refuses each registration that is too old, and keeps none of them', async () => {
+  it('refuses each registration that is too old, and stores none of them', async () => {
     relay.time.now += 100_000_000;
     const { body } = await register(of('1'), of('2'));
     expect(body.results).toMatchObject([{ code: 'REQUEST_EXPIRED' }, { code: 'REQUEST_EXPIRED' }]);
@@ -122,7 +122,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
-  it('one that the database cannot take keeps no other from being kept, of whatever server', async () => {
+  it('one that the database refuses fails no other, of the same server or another', async () => {
     await register(of('2'));
     // A row of the same account by another token breaks it, though the token is new.
     await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
@@ -143,7 +143,7 @@ eachBackend((backend) => {
     expect(accounts.sort()).toEqual(['1', '2', '3', '4']);
   });
 
-  it('tells of the whole request that the database failed, so that the server repeats it', async () => {
+  it('reports a database failure for the whole request, so that the server retries it', async () => {
     const restore = failWrites(new Error('the disk is full'));
     expect(await register(of('1'), of('2'))).toMatchObject({
       status: 500,
@@ -154,7 +154,7 @@ eachBackend((backend) => {
     expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
   });
 
-  it('says when to come again while the database cannot be used, whatever is refused beside', async () => {
+  it('sends Retry-After while the database is down, whatever else is refused', async () => {
     const restore = failWrites(new DatabaseUnavailableError('there is no connection'));
     const answer = await register(of('1'), of('2', unknownKey), of('3'));
     expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
@@ -168,7 +168,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('logs what could not be kept in one line of the whole request, with how many', async () => {
+  it('logs failed registrations in one line per request, with their number', async () => {
     const restore = failWrites(new Error('the disk is broken'));
     const { body } = await register(of('1'), of('2', unknownKey), of('3'));
     restore();
@@ -180,7 +180,7 @@ eachBackend((backend) => {
     expect(JSON.parse(told[0] ?? '')).toMatchObject({ count: 2, err: { message: 'the disk is broken' } });
   });
 
-  it('keeps those that are kept one by one in the order in which they came', async () => {
+  it('stores those that are stored one by one in the order of arrival', async () => {
     await register(of('1'), of('2'), of('3'));
     let writes = 0;
     let underWay = 0;
@@ -202,7 +202,7 @@ eachBackend((backend) => {
     expect(atOnce).toBe(1);
   });
 
-  it('takes each registration from the quota, and nothing where not enough is left for all', async () => {
+  it('charges the quota for each registration, or for none if it is too small for all', async () => {
     await relay.close();
     relay = await startRelayUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60',

@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(wrong.body).toEqual(unknown.body);
     });
 
-    it('learns nothing about parameters before it has proven who it is', async () => {
+    it('learns nothing about parameters before it is authenticated', async () => {
       const answer = await refusal('', { authorization: basic(unknownUuid, wrongKey) });
       expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     });
@@ -131,7 +131,7 @@ eachBackend((backend) => {
   });
 
   describe('the body', () => {
-    it('refuses one byte more than 128 KiB, and takes as much', async () => {
+    it('accepts 128 KiB, and refuses one byte more', async () => {
       const start = new URLSearchParams(goodForm()).toString();
       const fill = (bytes: number) => `${start}&padding=`.padEnd(bytes, 'x');
       expect(await refusal(fill(128 * 1024 + 1))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });

@@ -52,7 +52,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('makes it needless to remember what was presented', async () => {
+    it('makes it unnecessary to remember the registration', async () => {
       const form = goodForm(sealed({ audience: realmUuid }));
       await relay.register(form);
       const remembered = relay.database.db.selectFrom('presented_registrations').selectAll();
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(1);
     });
 
-    it('make ten devices at most, however many push accounts they come for', async () => {
+    it('create at most ten devices, for any number of push accounts', async () => {
       const form = goodForm(sealed());
       const present = (push_account_id: string) => relay.register({ ...form, push_account_id });
       const { body } = await present('1');
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(await relay.register(form)).toMatchObject({ body: { device_id: body.device_id } });
     });
 
-    it('count for one realm alone when two present them at the same moment', async () => {
+    it('count for one realm only when two present them concurrently', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       const answers = await Promise.all([
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       expect((await relay.register({ ...form, push_account_id: '13' })).status).toBe(200);
     });
 
-    it('are forgotten many at a time, and none with them that could still be presented', async () => {
+    it('are deleted in batches, without any that could still be presented', async () => {
       // What is done at every start would be done meanwhile.
       await relay.database.jobs.stop(5000);
       const many = 1000;
@@ -166,7 +166,7 @@ eachBackend((backend) => {
       expect(left).toEqual([{ hash: `hash ${many}` }]);
     });
 
-    it('are forgotten only when they are too old for anybody', async () => {
+    it('are forgotten only when they are too old for every realm', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       await relay.register(form);
@@ -191,7 +191,7 @@ describe('the rules of binding', () => {
     expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);
   });
 
-  it('mark what was sealed by the SHA-256 of its bytes', () => {
+  it('identify a sealed registration by the SHA-256 of its bytes', () => {
     const mark = markSealedRegistration(new TextEncoder().encode('abc'), { timestamp: 1000 });
     expect(mark).toEqual({
       hash: 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=',

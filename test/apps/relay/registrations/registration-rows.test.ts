@@ -89,14 +89,14 @@ eachBackend((backend) => {
     });
   const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, bindingOfToken(row)));
 
-  it('keeps what two realms present in one commit for the first of them, whichever that is', async () => {
+  it('stores the same bytes from two realms in one commit for the first realm only', async () => {
     const refused = 'presented-before';
     expect(await present({ realmId: 1, hash: 'x' }, { realmId: 2, hash: 'x' })).toEqual([1, refused]);
     expect(await present({ realmId: 2, hash: 'y' }, { realmId: 1, hash: 'y' })).toEqual([2, refused]);
     expect(await present({ realmId: 1, account: 8, hash: 'y' })).toEqual([refused]);
   });
 
-  it('gives one device alone a new look-up when its phone registers after the token key was replaced', async () => {
+  it('gives only one device a new lookup when its phone registers after a token key rotation', async () => {
     await save({}, { account: 8 }, { realmId: 2 }, { token: 'another token' });
     const before = await stored();
     addTokenKey();
@@ -141,7 +141,7 @@ eachBackend((backend) => {
     expect((await stored()).map((row) => row.id)).toEqual([second]);
   });
 
-  it('remembers a system of Apple for no device of Google', async () => {
+  it('stores no APNs environment for an FCM device', async () => {
     const [id = relayDeviceId(0)] = await save({});
     const [row] = await stored();
     const name = { realmId: row?.realm_id ?? realm(0), relayDeviceId: id, pushAccountId: accountIdText(7) };
@@ -176,7 +176,7 @@ describe('two relays that save the same devices in opposite orders', () => {
       ['sealed registrations, in one statement', inOneStatement, sealed],
       ['devices, in steps and in one statement', inEither, devices],
       ['sealed registrations, in steps and in one statement', inEither, sealed],
-    ])('never wait for each other: %s', async (_what, writerOf, presentedBy) => {
+    ])('never deadlock: %s', async (_what, writerOf, presentedBy) => {
       const url = await postgres.freshUrl();
       const databases = [await openDatabase(postgres, url), await openDatabase(postgres, url)];
       await addRealms(databases[0] as RelayDatabase);

@@ -47,7 +47,7 @@ eachBackend((backend) => {
     relay.register(form(registration, pushAccountId));
 
   describe('the sequence of a registration', () => {
-    it('lets each one follow the one before, for another token as well, and a repeat keep its id', async () => {
+    it('accepts each later one, also for another token, and a repeat keeps its id', async () => {
       const { body } = await register({ sequence: 5 });
       expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       expect(other.device_id).not.toBe(body.device_id);
     });
 
-    it('has an older one refused after a later one, whatever day it is dated for', async () => {
+    it('refuses an older one after a later one, whatever its date', async () => {
       const hoarded = Array.from({ length: 31 }, (_, days) => ({
         sequence: now * 1000 + days,
         timestamp: now + days * day,
@@ -104,14 +104,11 @@ eachBackend((backend) => {
       expect(await register({}, '2409')).toMatchObject({ status: 200 });
     });
 
-    it.each(['1', -1, 1.5, 2 ** 53, true, [1]])(
-      'is refused like all that is malformed when it is %j',
-      async (sequence) => {
-        expect(await register({ sequence })).toMatchObject(invalid);
-      },
-    );
+    it.each(['1', -1, 1.5, 2 ** 53, true, [1]])('is refused as malformed when it is %j', async (sequence) => {
+      expect(await register({ sequence })).toMatchObject(invalid);
+    });
 
-    it('lets the latest alone count of several that arrive at once', async () => {
+    it('accepts only the latest of several that arrive concurrently', async () => {
       const answers = await Promise.all([
         ...[3, 1, 2, 3].map((sequence) => register({ sequence })),
         register({}),
@@ -126,7 +123,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('of a registration that is refused for another reason counts for nothing', async () => {
+    it('of a registration that is refused for another reason does not count', async () => {
       expect(await register({ sequence: 9, timestamp: now - day - 1 })).toMatchObject({ status: 400 });
       expect(await register({ sequence: 9, timestamp: now + day + 1 })).toMatchObject(invalid);
       expect(await register({ sequence: 9, audience: secondRealmUuid })).toMatchObject(invalid);
@@ -172,7 +169,7 @@ eachBackend((backend) => {
   });
 
   describe('the account that a registration names', () => {
-    it('must be the one that it is presented for', async () => {
+    it('must be the presented one', async () => {
       expect(await register({ push_account_id: '2408' })).toMatchObject({ status: 200 });
       expect(await register({ push_account_id: 2408 })).toMatchObject({ status: 200 });
       expect(await register({ push_account_id: null })).toMatchObject({ status: 200 });

@@ -128,7 +128,7 @@ const batches = fc.array(
 
 eachPostgres((postgres) => {
   describe('registrations that one statement writes', () => {
-    it('come to the same as by the steps of a transaction', async () => {
+    it('have the same result as the steps of a transaction', async () => {
       const [together, apart] = [await openDatabase(postgres), await openDatabase(postgres)];
       const { writer } = writersOf(together);
       const { inSteps } = writersOf(apart);
@@ -155,7 +155,7 @@ eachPostgres((postgres) => {
       await Promise.all([together.close(), apart.close()]);
     });
 
-    it('cost one query, and those that come while it is under way one more', async () => {
+    it('cost one query, and those that arrive during it one more', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const queries: string[] = [];
@@ -174,7 +174,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('of the same account or sealed bytes wait for each other, however many come at once', async () => {
+    it('of the same account or sealed bytes are serialized, however many arrive at once', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (fields: Fields) => writer.write([registrationOf(fields)], now);
@@ -196,7 +196,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('that the database refuses are refused alone, and nothing of theirs is kept', async () => {
+    it('that the database refuses fail alone, and leave nothing', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (...fields: Fields[]) => writer.write(fields.map(registrationOf), now);
@@ -230,7 +230,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('are 256 at most where they come by themselves', async () => {
+    it('are batched, with at most 256 per statement', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const sizes: number[] = [];
@@ -244,7 +244,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('are not asked for again, one by one, while the database does not answer', async () => {
+    it('are not retried one by one while the database is down', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const statement = vi
@@ -258,7 +258,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('take the steps of a transaction where an older row may have another look-up', async () => {
+    it('use the steps of a transaction where an older row may have another lookup', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const [id] = await writer.write([registrationOf({ lookup: 'older' })], now);

@@ -41,7 +41,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([second]);
   });
 
-  it('answers a repeat, an unknown device, none at all, and another server’s alike, and leaves that one', async () => {
+  it('answers a repeat, an unknown device, an empty list and another server’s device alike, and keeps that one', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: JSON.stringify([id]) };
     const stranger = { ...form, realm_uuid: otherRealmUuid };
@@ -56,7 +56,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('deletes a device only with the account that is named beside it', async () => {
+  it('deletes a device only for its own account', async () => {
     const accounts = ['9223372036854775807', '9223372036854775806', '-1'];
     const [first, second, third] = [
       await register(accounts[0] ?? ''),
@@ -80,7 +80,7 @@ eachBackend((backend) => {
     expect(await named([], [])).toMatchObject(success);
   });
 
-  it('refuses accounts that are not as many as the devices, or no integers of 64 bits', async () => {
+  it('refuses accounts that differ in number from the devices, or are no 64-bit integers', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
     const tooMany = JSON.stringify(Array.from({ length: 201 }, () => 1));
@@ -96,7 +96,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('writes nothing into the database where none is named', async () => {
+  it('writes nothing to the database for an empty list', async () => {
     // What is done at every start would be done meanwhile.
     await relay.database.jobs.stop(5000);
     const writes = vi.spyOn(relay.database, 'write');
@@ -138,7 +138,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([id]);
   });
 
-  it('takes each device that a server names from its quota, one for none, and one for what it refuses', async () => {
+  it('charges one of the quota per device, one for an empty list, and one for a refused request', async () => {
     await relay.close();
     relay = await startRelayUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '61',

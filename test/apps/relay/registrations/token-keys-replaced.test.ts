@@ -87,7 +87,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('keeps one row of a device that has several, and registers it with all others', async () => {
+  it('keeps one of a device’s rows, and registers it with all others', async () => {
     const oldest = namedVault('oldest');
     const all: TokenVault = {
       ...both,
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
-  it('looks at a small number of devices at a time, also where none has to be encrypted again', async () => {
+  it('reads few devices at a time, even if none needs a new key', async () => {
     await register(
       after,
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),

@@ -15,7 +15,7 @@ eachBackend((backend) => {
     return status;
   };
 
-  it('takes the server id in upper case', async () => {
+  it('accepts the server id in upper case', async () => {
     const { serverId, serverKey } = relay.server;
     expect(await statusWith(basic(serverId.toUpperCase(), serverKey.reveal()))).toBe(200);
   });
@@ -30,7 +30,7 @@ eachBackend((backend) => {
     expect(await statusWith(basic(serverId, changed))).toBe(401);
   });
 
-  it('notices a new key within two seconds, and takes the new one at once', async () => {
+  it('stops accepting an old key within two seconds, and accepts the new one at once', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     const rotated = await rotateServerKey(relay.database, relay.server.serverId);
     expect(await statusWith(basic(rotated.serverId, rotated.serverKey.reveal()))).toBe(200);
@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('refuses a deactivated server within two seconds, in its own words only to the holder of its key', async () => {
+  it('refuses a deactivated server within two seconds, with a specific error only for its right key', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;
@@ -59,7 +59,7 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(200);
   });
 
-  it('does not keep a look-up for longer when the clock is set back', async () => {
+  it('does not cache a lookup for longer when the clock is set back', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now -= 3_600_000;

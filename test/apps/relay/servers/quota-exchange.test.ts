@@ -158,7 +158,7 @@ describe('the quota of several processes on one database', () => {
       expect(other.ask(perMinute)).toBe(200);
     });
 
-    it('holds when clocks differ by seconds', async () => {
+    it('is enforced when clocks differ by seconds', async () => {
       const { time, processes } = await startTwo(5000);
       const passed = await saturate(processes, { time, seconds: 120 });
       expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
@@ -166,7 +166,7 @@ describe('the quota of several processes on one database', () => {
       expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond + 5 * perSecond);
     });
 
-    it('is not withheld when a clock that was an hour ahead is set back', async () => {
+    it('is available again when a clock that was an hour ahead is set back', async () => {
       const { time, processes } = await startTwo();
       await saturate(processes, { time, seconds: 90 });
       time.now += 3_600_000;
@@ -177,7 +177,7 @@ describe('the quota of several processes on one database', () => {
       expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond);
     });
 
-    it('is never more than each alone would grant when clocks are minutes apart', async () => {
+    it('is never more than the processes would grant without exchange, when clocks are minutes apart', async () => {
       const { time, processes } = await startTwo(600_000);
       const passed = await saturate(processes, { time, seconds: 120 });
       expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
@@ -207,7 +207,7 @@ describe('the quota of several processes on one database', () => {
       expect(await rows()).toHaveLength(2);
     });
 
-    it('is what each process counts while the database is away, which the log says once', async () => {
+    it('is enforced per process while the database is down, which is logged once', async () => {
       const { time, database, processes } = await startTwo();
       const [one] = processes;
       await database.close();
@@ -221,7 +221,7 @@ describe('the quota of several processes on one database', () => {
   });
 
   eachPostgres((backend) => {
-    it('is counted on, and stopping does not wait, while the database keeps the row to itself', async () => {
+    it('is still counted while another transaction locks its row, and shutdown does not wait for it', async () => {
       const url = await backend.freshUrl();
       const open = () => backend.open<RelayTables>({ migrations: relayMigrations, url });
       const [database, locker] = [await open(), await open()];

@@ -34,7 +34,7 @@ it('never remembers more entries than it may, and never one for longer than its 
   );
 });
 
-it('forgets what was found longest ago when it is full, however often that was found before', () => {
+it('evicts the entry that was stored longest ago', () => {
   const lookups = new RecentLookups<number>({
     ...{ clock: () => 0, lifetimeMilliseconds: 1000, maximumEntries: 2 },
   });

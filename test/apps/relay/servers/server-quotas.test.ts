@@ -30,12 +30,12 @@ describe("a server's quota", () => {
     expect([isTaken('a', 60), isTaken('a'), isTaken('b')]).toEqual([true, false, true]);
   });
 
-  it('lets a request through that is larger than itself when it is full, and takes its time afterwards', () => {
+  it('admits a request larger than the quota when it is full, and needs longer to refill', () => {
     const { isTaken, retryAfter } = quotasUnderTest(60);
     expect([isTaken('a', 180), retryAfter('a', 1)]).toEqual([true, 121]);
   });
 
-  it('is collected once, in milliseconds of filling up, and what is less than one is carried over', () => {
+  it('is collected once, in milliseconds of refill, and carries the remainder over', () => {
     const { quotas } = quotasUnderTest(600_000);
     quotas.take('a', 25);
     quotas.take('b', 3);
@@ -49,13 +49,13 @@ describe("a server's quota", () => {
     ]);
   });
 
-  it('is not collected for what was refused', () => {
+  it('is not collected for refused requests', () => {
     const { quotas, isTaken } = quotasUnderTest(60);
     expect([isTaken('a', 60), isTaken('a', 30)]).toEqual([true, false]);
     expect(quotas.collect()).toEqual([{ serverId: 'a', usedMilliseconds: 60_000 }]);
   });
 
-  it('shrinks to what all have left, less what was not told yet', () => {
+  it('shrinks to what all processes have left, minus uses that are not exchanged yet', () => {
     const { quotas, isTaken, retryAfter } = quotasUnderTest(60);
     quotas.take('a', 10);
     quotas.collect();
@@ -64,7 +64,7 @@ describe("a server's quota", () => {
     expect([retryAfter('a', 16), isTaken('a', 15)]).toEqual([1, true]);
   });
 
-  it('does not grow by what others say', () => {
+  it('does not grow from other processes’ counts', () => {
     const { quotas, isTaken } = quotasUnderTest(60);
     quotas.take('a', 60);
     quotas.collect();
@@ -72,7 +72,7 @@ describe("a server's quota", () => {
     expect(isTaken('a')).toBe(false);
   });
 
-  it('is known to be used by others before the first request', () => {
+  it('knows the uses of other processes before the first request', () => {
     const { time, quotas, retryAfter, isTaken } = quotasUnderTest(60);
     quotas.adopt([{ serverId: 'a', usedMilliseconds: 90_000 }], noon);
     expect(retryAfter('a')).toBe(31);
@@ -80,7 +80,7 @@ describe("a server's quota", () => {
     expect([isTaken('a'), isTaken('a')]).toEqual([true, false]);
   });
 
-  it('fills up also while what others took is being read', () => {
+  it('refills while the counts of others are being read', () => {
     const { time, quotas, retryAfter, isTaken } = quotasUnderTest(60);
     time.now += 31_000;
     quotas.adopt([{ serverId: 'a', usedMilliseconds: 90_000 }], noon);
@@ -99,7 +99,7 @@ describe("a server's quota", () => {
     expect([isTaken('of others'), isTaken('server 9999'), isTaken('server 0')]).toEqual([false, false, true]);
   });
 
-  it('is kept for a server that asks often, however many others came since it began', () => {
+  it('is kept for a busy server, however many others came later', () => {
     const { quotas, isTaken } = quotasUnderTest(1);
     for (let index = 0; index < maximumServers; index += 1) quotas.take(`server ${index}`, 1);
     expect([isTaken('server 0'), isTaken('one more')]).toEqual([false, true]);
