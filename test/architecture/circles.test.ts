@@ -71,7 +71,7 @@ function findCircle(graph: Graph): string | undefined {
 describe.each(units)('the imports within %s', (unit) => {
   const files = fileGraph(unit);
 
-  it('lead out of it only by the names of packages', () => {
+  it('leave it only by package names', () => {
     expect([...files.values()].flat().filter((file) => file.startsWith('..'))).toEqual([]);
   });
 

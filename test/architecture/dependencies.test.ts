@@ -33,7 +33,7 @@ describe('dependencies', () => {
     expect([...versions].filter(([, different]) => different.size > 1)).toEqual([]);
   });
 
-  it('are each on the page that says what for and why, with their version, and nothing else is', () => {
+  it('are all on the page of dependencies with their versions, and no others are', () => {
     const rows = [...page.matchAll(/^\| (`[^|]+`) \| ([^|]+) \|/gm)].flatMap(([, names = '', version = '']) =>
       [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => `${name} ${version.split(',')[0]?.trim()}`),
     );

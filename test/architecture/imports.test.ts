@@ -67,7 +67,7 @@ describe('the import table', () => {
       expect(culprits(unit)).toEqual([]);
     });
 
-    it(`allows ${unit.folder} nothing that it does not use`, () => {
+    it(`allows ${unit.folder} only what it uses`, () => {
       const used = new Set(sourceFiles(join(root, unit.folder, 'src')).flatMap(importsOf));
       expect(
         unit.mayImport.filter((entry) => ![...used].some((specifier) => allows(entry, specifier))),
@@ -75,7 +75,7 @@ describe('the import table', () => {
     });
   }
 
-  it('covers every package and app but the one that may import anything', () => {
+  it('covers every package and app except the one that may import anything', () => {
     const folders = ['packages', 'apps'].flatMap((parent) =>
       readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
     );
@@ -96,7 +96,7 @@ describe('the import table', () => {
     expect(found).toEqual([]);
   });
 
-  it('keeps zod off the phone: the client takes the one door of the protocol that leads to none', () => {
+  it('keeps zod off the phone: the client imports the protocol’s entry point without it', () => {
     const client = sourceFiles(join(root, 'packages/client/src')).flatMap(importsOf);
     expect([...new Set(client.filter((specifier) => packageOf(specifier) === '@waxwing/protocol'))]).toEqual([
       '@waxwing/protocol/phone',
@@ -111,7 +111,7 @@ describe('the import table', () => {
     expect([...packages]).toEqual(['lossless-json']);
   });
 
-  it('has the page of the quickstart take of Waxwing what every app can take: the client', () => {
+  it('lets the quickstart page import only the client, as any app can', () => {
     const page = sourceFiles(join(root, 'apps/quickstart/page')).flatMap(importsOf);
     expect([...new Set(page.filter((specifier) => !specifier.startsWith('.')))].sort()).toEqual([
       '@waxwing/client',
@@ -119,7 +119,7 @@ describe('the import table', () => {
     ]);
   });
 
-  it('names a door that a unit may not use, though it may use another of the same package', () => {
+  it('names a forbidden entry point, though another of the same package is allowed', () => {
     const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
     const found = culprits({
       ...unit,
@@ -196,7 +196,7 @@ describe('the house rules', () => {
     ]);
   });
 
-  it('reaches into the sources of a unit by its name alone, never by a relative path', () => {
+  it('imports the sources of a unit by its name only, never by a relative path', () => {
     const found = sourceFiles(join(root, 'test')).flatMap((file) =>
       importsOf(file)
         .filter((specifier) => specifier.startsWith('.'))
@@ -207,7 +207,7 @@ describe('the house rules', () => {
     expect(found).toEqual([]);
   });
 
-  it('names every package and app to the tests', () => {
+  it('has a test import name for every package and app', () => {
     const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const named = units.map(({ folder }) => [`#${folder.split('/')[1]}/*.js`, `./${folder}/src/*.ts`]);
     expect(imports).toEqual(Object.fromEntries(named));
@@ -225,7 +225,7 @@ describe('the house rules', () => {
     expect(long.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('keeps every line of a comment within 125 characters, but those of an address or for a tool', () => {
+  it('keeps every comment line within 125 characters, except for URLs and tool directives', () => {
     const long = files.flatMap((file) =>
       readFileSync(file, 'utf8')
         .split('\n')

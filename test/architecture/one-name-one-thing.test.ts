@@ -74,7 +74,7 @@ function filesByName(): Map<string, Set<string>> {
 }
 
 describe('the names that packages export', () => {
-  it('each mean one thing', () => {
+  it('are unique', () => {
     const twice = [...filesByName()].filter(([, files]) => files.size > 1);
     expect(twice.map(([name, files]) => `${name}: ${[...files].sort().join(', ')}`)).toEqual([
       // One function with an implementation per platform.

@@ -7,8 +7,8 @@ const result = (name: string, value: number, against: number): BenchResult => ({
   ...{ unit: 'jobs/s', goal: 0.5, better: 'higher' },
 });
 
-describe('two checkouts that are measured in turns', () => {
-  it('are compared turn by turn, so that a machine that becomes slower hurts both alike', () => {
+describe('two checkouts that are measured alternately', () => {
+  it('are compared run by run, so that a machine that slows down affects both alike', () => {
     const here = [[result('jobs', 110, 100)], [result('jobs', 55, 50)], [result('jobs', 30, 10)]];
     const there = [[result('jobs', 100, 100)], [result('jobs', 50, 50)], [result('jobs', 10, 10)]];
     const [jobs] = compareRuns(here, there);
@@ -17,12 +17,12 @@ describe('two checkouts that are measured in turns', () => {
     expect(jobs?.quotientOfRatios).toBeCloseTo(1.1);
   });
 
-  it('are compared by their own peers too, which the machine hurts alike', () => {
+  it('are also compared relative to their peers, which the machine affects alike', () => {
     const [jobs] = compareRuns([[result('jobs', 100, 100)]], [[result('jobs', 50, 40)]]);
     expect([jobs?.quotient, jobs?.quotientOfRatios]).toEqual([2, 0.8]);
   });
 
-  it('are compared in what both gave in every turn alone', () => {
+  it('are compared only by benchmarks that both ran every time', () => {
     const both = result('both', 1, 1);
     const here = [
       [both, result('new', 1, 1), result('once', 1, 1)],

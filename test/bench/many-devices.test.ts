@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createBenchWorld } from './bench-relay.js';
 import { fillDevices, tokenVaultOf } from './many-devices.js';
 
-it('fills a database beside which its relay is ready', async () => {
+it('fills a database whose relay is then ready', async () => {
   const world = await createBenchWorld(undefined);
   onTestFinished(() => world.close());
   const { relayEnv, relayUrl } = world.constellation;

@@ -23,7 +23,7 @@ async function threeSteps<Tables>({ database, remove }: CleanUp<Tables>): Promis
   return [await database.write(remove), await database.write(remove), await database.write(remove)];
 }
 
-describe('clean-up in steps of one row finds what is old behind what is still wanted, and no more:', () => {
+describe('clean-up in steps of one row finds old rows behind rows that are still needed, and no more:', () => {
   eachBackend((backend) => {
     describe('of a server', () => {
       let database: Database<ServerTables>;

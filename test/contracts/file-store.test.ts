@@ -77,27 +77,27 @@ describe.each([
     ['nothing', Buffer.alloc(0)],
     ['little', Buffer.from('little')],
     ['more than one piece', large],
-  ])('gives back %s as it was', async (_size, content) => {
+  ])('returns %s unchanged', async (_size, content) => {
     const path = newPath('naïve-名.png');
     await test.store.write(path, Readable.from(content.length === 0 ? [] : [content]), 'image/png');
     expect((await read(path))?.equals(content)).toBe(true);
   });
 
-  it('gives back a part, the last byte included', async () => {
+  it('returns a range, the last byte included', async () => {
     const path = newPath();
     await test.store.write(path, Readable.from([Buffer.from('0123456789')]), 'text/plain');
     expect(String(await read(path, { start: 2, end: 4 }))).toBe('234');
     expect(String(await read(path, { start: 9, end: 9 }))).toBe('9');
   });
 
-  it('has nothing where nothing was written', async () => {
+  it('has no unknown file', async () => {
     expect(await read(newPath())).toBeUndefined();
   });
 
   it.each([
     ['at once', Buffer.from('little')],
     ['after many bytes', large],
-  ])('keeps nothing of a file that breaks off %s', async (_when, content) => {
+  ])('keeps nothing of a file that is cut off %s', async (_when, content) => {
     const path = newPath();
     const before = test.kept();
     const broken = Readable.from(
@@ -112,7 +112,7 @@ describe.each([
     expect(test.kept()).toEqual(before);
   });
 
-  it('removes a file, and does not mind when it is gone', async () => {
+  it('removes a file, and ignores a missing one', async () => {
     const path = newPath();
     await test.store.write(path, Readable.from([Buffer.from('x')]), 'image/png');
     await test.store.remove(path);
@@ -132,7 +132,7 @@ describe('a store on disk', () => {
     expect(modes).toEqual([0o700, 0o700, 0o700, 0o700, 0o600]);
   });
 
-  it('is not opened where others may look in', async () => {
+  it('is not opened in a folder that others may read', async () => {
     const root = newFolder();
     chmodSync(root, 0o755);
     const opened = openDiskFileStore(root);
@@ -145,7 +145,7 @@ describe('a store on disk', () => {
     await expect(openFileStore(uploads)).rejects.toThrow('SERVER_UPLOADS is not set');
   });
 
-  it('is not opened where no folder can be', async () => {
+  it('is not opened where no folder can be created', async () => {
     await expect(openDiskFileStore('/dev/null/uploads')).rejects.toThrow('SERVER_UPLOADS');
   });
 });

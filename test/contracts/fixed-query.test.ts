@@ -11,7 +11,7 @@ const renameBirds = fixedQuery<BirdTables, { readonly name: string }, object>((d
 );
 
 eachBackend((backend) => {
-  it('sees in a write what that has done, which others do not see before its end', async () => {
+  it('sees the changes of its own write, which others see only after the commit', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const seen = await database.write(async ({ db }) => {
@@ -22,7 +22,7 @@ eachBackend((backend) => {
     expect(await birdsByName(database.db, {})).toEqual([{ name: 'robin' }]);
   });
 
-  it('is refused after the end of its write, and gets into no later one', async () => {
+  it('is refused after the end of its write, and does not run in a later one', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const ended = await database.write(async ({ db }) => db);
@@ -33,7 +33,7 @@ eachBackend((backend) => {
     expect(await birdNames(database)).toEqual(['robin']);
   });
 
-  it('waits for its turn where it writes outside of a write', async () => {
+  it('waits for the write lock outside of a write', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     let late: Promise<object[]> | undefined;
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(await birdNames(database)).toEqual(['late']);
   });
 
-  it('passes by Kysely on SQLite, in a write and outside of one', async () => {
+  it('bypasses Kysely on SQLite, in a write and outside of one', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const ways = await database.write(async ({ db }) => {
@@ -59,7 +59,7 @@ eachBackend((backend) => {
     expect(ways).toEqual(backend.name === 'sqlite' ? [0, 0] : [1, 1]);
   });
 
-  it('sees in a transaction that reads what was there when that began', async () => {
+  it('sees in a read transaction the state at its begin', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');

@@ -59,7 +59,7 @@ async function survivor(backend: TestBackend, clock: { now: number }, url: strin
 
 describe('the lease of a job', () => {
   eachBackend((backend) => {
-    it('is lengthened while the job runs', async () => {
+    it('is renewed while the job runs', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       await beginEndless(database);
@@ -72,7 +72,7 @@ describe('the lease of a job', () => {
       expect(await countsOf(database)).toMatchObject({ running: 1 });
     });
 
-    it('is not given again to a job that was put back: it starts at its instant', async () => {
+    it('is not renewed for a job that was rescheduled: it starts on time', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const attempts: number[] = [];
@@ -128,7 +128,7 @@ describe('the lease of a job', () => {
         expect(ended).toEqual(['renewal', 'stop']);
       });
 
-      it('is not waited for longer than the queue may take', async () => {
+      it('is not waited for longer than the shutdown time', async () => {
         const { database } = await startRenewing();
         await database.jobs.stop(20);
       });
@@ -136,7 +136,7 @@ describe('the lease of a job', () => {
   });
 
   eachPostgres((backend) => {
-    it('ends with its process: another one takes the job over by itself', async () => {
+    it('expires with its process: another one takes over the job', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
@@ -148,7 +148,7 @@ describe('the lease of a job', () => {
       await expect.poll(() => attempts).toEqual([2]);
     });
 
-    it('that a process left whose clock was a year ahead ends all the same', async () => {
+    it('of a process whose clock was a year ahead expires too', async () => {
       const clock = { now: start + 365 * 86_400_000 };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
@@ -160,7 +160,7 @@ describe('the lease of a job', () => {
       await expect.poll(() => attempts).toEqual([2]);
     });
 
-    it('is not taken for ended right after an outage: its process renews it first', async () => {
+    it('does not count as expired right after an outage: its process renews it first', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));

@@ -105,7 +105,7 @@ describe('the operators of the job queue', () => {
       expect((await ofThese(9)).map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', 'dead']);
     });
 
-    it('make a waiting job due at once', async () => {
+    it('make a pending job due at once', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -116,7 +116,7 @@ describe('the operators of the job queue', () => {
       expect(done).toEqual(['a']);
     });
 
-    it('bring a dead job back, with as much time as it had at first', async () => {
+    it('retry a dead job, with its original time to live', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       let broken = true;
@@ -141,7 +141,7 @@ describe('the operators of the job queue', () => {
       expect(await database.jobs.retry(dead.id)).toBe(false);
     });
 
-    it('remove a waiting or dead job, but not one that runs or does not exist', async () => {
+    it('remove a pending or dead job, but not a running or unknown one', async () => {
       const database = await open(backend, { now: start });
       const running = new Promise<void>((resolve) => {
         database.jobs.handle(

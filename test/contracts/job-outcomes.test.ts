@@ -5,7 +5,7 @@ import { eachBackend } from '../support/test-databases.js';
 
 describe('the job queue', () => {
   eachBackend((backend) => {
-    it('commits what belongs to an outcome together with it, and neither when that fails', async () => {
+    it('commits an outcome and its changes in one transaction, or neither', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open({
@@ -40,7 +40,7 @@ describe('the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('lets one outcome that cannot be recorded spoil none of the others', async () => {
+    it('records the other outcomes when one fails', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({
         migrations: [],
@@ -68,7 +68,7 @@ describe('the job queue', () => {
       ]);
     });
 
-    it('begins no more than it can record, however slowly that goes', async () => {
+    it('starts no more jobs than it can record, however slow the database is', async () => {
       const database = await open(backend, { now: start });
       let begun = 0;
       let release: () => void = () => undefined;

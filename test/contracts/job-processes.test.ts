@@ -24,7 +24,7 @@ afterEach(() => {
 
 describe('a process of the job queue', () => {
   eachBackend((backend) => {
-    it('takes over what a process that died was doing, and ignores what that one says later', async () => {
+    it('takes over the jobs of a dead process, and ignores its late outcomes', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const dying = await open(backend, clock, url);
@@ -66,7 +66,7 @@ describe('a process of the job queue', () => {
       expect(await onlyJob(survivor)).toMatchObject({ state: 'waiting', attempts: 2, reason: 'taken over' });
     });
 
-    it('goes on with a job whose lease ran out here, and does not begin it a second time', async () => {
+    it('continues a job whose lease expired here, and does not start it twice', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const database = await open(backend, clock, url);
@@ -138,7 +138,7 @@ describe('a process of the job queue', () => {
       expect(busy).toBeGreaterThan(5);
     });
 
-    it('hands back what does not end before the deadline, so that the next process does it at once', async () => {
+    it('releases jobs that do not end before the deadline, so that the next process runs them at once', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const first = await open(backend, clock, url);
@@ -174,7 +174,7 @@ describe('a process of the job queue', () => {
       expect(done.sort()).toEqual(['a', 'b']);
     });
 
-    it('waits for what ends before the deadline', async () => {
+    it('waits for jobs that end before the deadline', async () => {
       const database = await open(backend, { now: start });
       let finish: () => void = () => undefined;
       const claimed = new Promise<void>((resolve) => {
@@ -198,7 +198,7 @@ describe('a process of the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('keeps jobs through a restart', async () => {
+    it('keeps jobs across a restart', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const first = await open(backend, clock, url);
@@ -212,7 +212,7 @@ describe('a process of the job queue', () => {
       expect(done).toEqual(['a']);
     });
 
-    it('is not worked by a command beside the serving process, which may add to it', async () => {
+    it('runs no jobs in a command, which may only add them', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const serving = await open(backend, clock, url);

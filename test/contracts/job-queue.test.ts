@@ -6,7 +6,7 @@ import { eachBackend } from '../support/test-databases.js';
 
 describe('the job queue', () => {
   eachBackend((backend) => {
-    it('does a job once it is committed, and not one that was rolled back', async () => {
+    it('runs a committed job, and not one that was rolled back', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -22,7 +22,7 @@ describe('the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('starts a job without being asked, once it is committed', async () => {
+    it('starts a job by itself after the commit', async () => {
       const database = await open(backend, { now: start });
       const started = new Promise<string>((resolve) => {
         database.jobs.handle(
@@ -61,7 +61,7 @@ describe('the job queue', () => {
       expect(jobs).toMatchObject([{ kind: 'k', payload, attempt: 1, createdAt: start, giveUpAt: start + 5 }]);
     });
 
-    it('does the jobs of one transaction, and of many at once, each once', async () => {
+    it('runs each job of one transaction, and of many concurrent ones, once', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -77,7 +77,7 @@ describe('the job queue', () => {
       expect(done.toSorted((a, b) => Number(a) - Number(b))).toEqual(payloads);
     });
 
-    it('runs no more jobs of a kind at once than the handler asks for', async () => {
+    it('limits concurrent jobs of a kind to the handler’s concurrency', async () => {
       const database = await open(backend, { now: start });
       let running = 0;
       let most = 0;
@@ -96,7 +96,7 @@ describe('the job queue', () => {
       expect(most).toBe(3);
     });
 
-    it('tries a job that asks for it at once again, while others end and begin', async () => {
+    it('retries a job at once if its handler asks for it, while others end and start', async () => {
       // A clock that stands still: no lease ends, so that nothing but the outcome makes the job claimable again.
       const database = await open(backend, { now: start });
       const attempts = new Map<string, number>();
@@ -146,7 +146,7 @@ describe('the job queue', () => {
       expect(done).toEqual(['later']);
     });
 
-    it('retries at the instant that the handler names and gives up at the instant that the job names', async () => {
+    it('retries at the handler’s instant, and gives up at the job’s instant', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const outcomes: JobOutcome<unknown>[] = [
@@ -186,7 +186,7 @@ describe('the job queue', () => {
       });
     });
 
-    it('keeps a dead job with its reason, also one that quotes what no database can store', async () => {
+    it('keeps a dead job with its reason, even if that has characters that no database can store', async () => {
       const database = await open(backend, { now: start });
       database.jobs.handle(
         'k',
@@ -204,7 +204,7 @@ describe('the job queue', () => {
       });
     });
 
-    it('retries a job whose handler throws, later each time, and tells of it', async () => {
+    it('retries a job whose handler throws, with growing delays, and reports the error', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open({

@@ -61,7 +61,7 @@ describe('the job queue is in time', () => {
       await idle(database.jobs);
     });
 
-    it('with giving up a job that was to start later than that', async () => {
+    it('with the end of a job whose deadline is before its start', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       database.jobs.handle('k', recorder([]));
@@ -75,7 +75,7 @@ describe('the job queue is in time', () => {
       });
     });
 
-    it('when what jobs wait for is back: they follow each other, and none is put off', async () => {
+    it('when a dependency is back: pending jobs are brought forward, spaced out, and none is delayed', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const done: string[] = [];
@@ -104,7 +104,7 @@ describe('the job queue is in time', () => {
       expect(done).toEqual(['soon', 'in 1 h', 'in 2 h', 'in 3 h']);
     });
 
-    it('when very many waited: more than fit into one statement are brought forward, and not all', async () => {
+    it('with many pending jobs: more than fit into one statement are brought forward, but not all', async () => {
       const database = await open(backend, { now: start });
       await database.write(async (transaction) => {
         for (let index = 0; index < 10_300; index++) {

@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await texts()).toEqual([]);
     });
 
-    it('takes as many statements for three hundred queues and thirty events as for one of each', async () => {
+    it('takes as many statements for 300 queues and 30 events as for one of each', async () => {
       const userIds = Array.from({ length: 300 }, (_, index) => index + 1);
       await addQueues(userIds);
       const statements = async (events: readonly AddressedEvent[]) => {
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       expect(await typesIn('300 ')).toHaveLength(30);
     });
 
-    it('deletes the queue of a client that lets a thousand events wait, and no other', async () => {
+    it('deletes a queue with a thousand pending events, and no other', async () => {
       await addQueues([1, 2]);
       const many = Array.from({ length: 1000 }, () => event('message', 1));
       await publish([...many, event('message', 2)]);
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('of many transactions at once to the same users loses no event and waits for none', async () => {
+    it('in concurrent transactions for the same users loses no event and blocks none', async () => {
       const userIds = Array.from({ length: 20 }, (_, index) => index + 1);
       await addQueues(userIds);
       const some = (index: number) => (index % 2 === 0 ? userIds : [...userIds].reverse());

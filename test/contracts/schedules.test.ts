@@ -16,7 +16,7 @@ function open(
 
 describe('a schedule', () => {
   eachBackend((backend) => {
-    it('is done at the first start ever and then once in every period', async () => {
+    it('runs at the very first start and then once per period', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const done: number[] = [];
@@ -29,7 +29,7 @@ describe('a schedule', () => {
       expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
     });
 
-    it('is not done again by a restart within the period', async () => {
+    it('does not run again after a restart within the period', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       let done = 0;
@@ -45,7 +45,7 @@ describe('a schedule', () => {
       expect(done).toBe(2);
     });
 
-    it('is tried again within the period when it fails', async () => {
+    it('is retried within the period when it fails', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open<unknown>({
@@ -83,7 +83,7 @@ describe('a schedule', () => {
   });
 
   eachPostgres((backend) => {
-    it('is done once in every period over all processes', async () => {
+    it('runs once per period over all processes', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const databases = await Promise.all([0, 1, 2].map(() => open(backend, clock, url)));

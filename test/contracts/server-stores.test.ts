@@ -33,7 +33,7 @@ eachBackend((backend) => {
   });
 
   describe('the users of a server', () => {
-    it('are found by their address in any letter case, of which there is one only', async () => {
+    it('are found by their address in any letter case, and are unique by it', async () => {
       const { user } = await addUser(database, administration, person('Ada@Example.com'));
       expect(await requireUser(database, 'ada@EXAMPLE.com')).toMatchObject({
         id: user.id,
@@ -45,7 +45,7 @@ eachBackend((backend) => {
       expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
     });
 
-    it('are added once when two commands add one at the same time', async () => {
+    it('are added once when two commands add one concurrently', async () => {
       const url = await backend.freshUrl();
       const open = () => backend.open<ServerTables>({ migrations: serverMigrations, now: clock, url });
       const one = await open();
@@ -60,7 +60,7 @@ eachBackend((backend) => {
       expect(refusals).toEqual([expect.stringContaining('There is a user')]);
     });
 
-    it('get another key and keep what else they are', async () => {
+    it('get another key and keep everything else', async () => {
       const { user } = await addUser(database, administration, person('ada@example.com'));
       const before = await findUser(database.db, user.email);
       const { apiKeyHash: former } = await findCredential(database.db, { email: user.email, keyHash: '' });
@@ -70,7 +70,7 @@ eachBackend((backend) => {
       expect(after).not.toBe(former);
     });
 
-    it('go with their bots, and leave their address to others', async () => {
+    it('are removed with their bots, and free their address', async () => {
       const { user: ada } = await addUser(database, administration, person('ada@example.com'));
       const { user: bob } = await addUser(database, administration, person('bob@example.com'));
       const { user: bot } = await addUser(database, administration, person('bot@example.com', ada.email));
@@ -90,7 +90,7 @@ eachBackend((backend) => {
   });
 
   describe('the organization of a server', () => {
-    it('has one UUID, however many processes ask for it first', async () => {
+    it('has one UUID, even if several processes create it concurrently', async () => {
       const configured = { url: 'https://chat.example.com', name: 'Example' };
       const asked = await Promise.all(
         Array.from({ length: 5 }, () => readRealm(database, configured, start)),
@@ -124,7 +124,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('are one in ten seconds for each device, also of many that are asked for at once', async () => {
+    it('are one in ten seconds per device, also for concurrent requests', async () => {
       const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
       expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
       // One that finds another in a concurrent transaction gets a short wait.
@@ -141,7 +141,7 @@ eachBackend((backend) => {
       expect(await take(start - 2 * hour, '1')).toBe(10);
     });
 
-    it('are twenty an hour for each user, and what is older is forgotten', async () => {
+    it('are twenty an hour per user, and older ones are deleted', async () => {
       for (let count = 0; count < 20; count++)
         expect(await take(start + count * minute, '1')).toBeUndefined();
       expect(await take(start + 20 * minute, '2')).toBe(40 * 60);

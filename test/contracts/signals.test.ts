@@ -47,7 +47,7 @@ describe('a signal', () => {
       expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
     });
 
-    it('of a command reaches the serving process, unless it was rolled back', async () => {
+    it('from a command reaches the serving process, unless it was rolled back', async () => {
       const url = await backend.freshUrl();
       const serving = await backend.open({ migrations: [], url });
       const command = await backend.open({ migrations: [], url, role: 'visiting' });
@@ -72,7 +72,7 @@ describe('a signal', () => {
       expect(heard.all).toEqual(backend.name === 'sqlite' ? [undefined, undefined] : ['a', 'b']);
     });
 
-    it('is refused when a backend could not carry it', async () => {
+    it('is refused when a backend could not transport it', async () => {
       const database = await backend.open({ migrations: [] });
       const sending = database.write((transaction) =>
         database.signals.notify(transaction, 'birds', 'x'.repeat(7001)),

@@ -6,7 +6,7 @@ import { type BirdTables, birdNames, birds, insertBird, openBirds } from './bird
 
 describe('a write', () => {
   eachBackend((backend) => {
-    it('answers what it was asked for, once others can read it', async () => {
+    it('resolves to its result once others can read it', async () => {
       const database = await openBirds(backend);
       const id = await insertBird(database, 'waxwing');
       expect(await database.db.selectFrom('birds').selectAll().execute()).toEqual([
@@ -14,7 +14,7 @@ describe('a write', () => {
       ]);
     });
 
-    it('of one statement is kept like any other, and leaves nothing where it fails', async () => {
+    it('of one statement is committed like any other, and leaves nothing when it fails', async () => {
       const database = await openBirds(backend);
       const add = (...names: readonly string[]) => {
         const values = names.map((name) => ({ name, seen: 1 }) as never);
@@ -66,7 +66,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['beside', 'long', 'short']);
     });
 
-    it('that takes long and fails leaves nothing, and those after it are committed', async () => {
+    it('that takes long and fails leaves nothing, and later ones are committed', async () => {
       const database = await openBirds(backend);
       const failing = database.writeSingle(async ({ db }) => {
         await db
@@ -205,7 +205,7 @@ describe('a write', () => {
 
 describe('a number', () => {
   eachBackend((backend) => {
-    it('is read as one up to 2^53, also when it was counted or summed', async () => {
+    it('is read as a number up to 2^53, also from count and sum', async () => {
       const database = await openBirds(backend);
       await insertBird(database, 'a', Number.MAX_SAFE_INTEGER - 1);
       await insertBird(database, 'b', 1);
@@ -236,7 +236,7 @@ describe('a write alone', () => {
       vi.useRealTimers();
     });
 
-    it('may take longer than any other statement, and those after it have their limits again', async () => {
+    it('may take longer than any other statement, and later ones have their timeouts again', async () => {
       const database = await openBirds(backend);
       const allowed = sql<{ allowed: string }>`select current_setting('statement_timeout') as allowed`;
       const { result } = await database.writeSingle(async ({ db }) => {
@@ -256,11 +256,11 @@ describe('a write alone', () => {
 
 describe('readiness', () => {
   eachBackend((backend) => {
-    it('has nothing to say while the database answers', async () => {
+    it('reports nothing while the database answers', async () => {
       expect(await (await openBirds(backend)).check()).toBeUndefined();
     });
 
-    it('tries a write every five seconds, says when none is taken, and leaves no row behind', async () => {
+    it('tries a write every five seconds, reports a failed one, and leaves no row behind', async () => {
       const url = await backend.freshUrl();
       const time = { now: Date.parse('2026-03-01T00:00:00Z') };
       const database = await backend.open<BirdTables>({ migrations: [birds], url, now: () => time.now });

@@ -106,7 +106,7 @@ async function everythingIn(database: DatabaseWithJobs<Tables>) {
 
 describe('moving a database', () => {
   eachBackend((backend) => {
-    it('brings all rows and all jobs to an empty one', async () => {
+    it('copies all rows and all jobs to an empty one', async () => {
       const source = await filled(backend);
       const target = await backend.open<Tables>({ migrations, now: () => start });
       expect(await moved(source, target)).toEqual({ rows: 1203, jobs: 2 });
@@ -119,7 +119,7 @@ describe('moving a database', () => {
       ]);
     });
 
-    it('is as it was at one moment, whatever others write meanwhile', async () => {
+    it('is a snapshot, whatever others write meanwhile', async () => {
       const source = await filled(backend);
       const output = new PassThrough();
       const reading = text(output);
@@ -157,7 +157,7 @@ describe('moving a database', () => {
       }
     });
 
-    it('goes on numbering where the other one was', async () => {
+    it('continues the ids of the other one', async () => {
       const source = await filled(backend);
       await source.write(({ db }) => db.deleteFrom('birds').execute());
       const target = await backend.open<Tables>({ migrations });
@@ -198,7 +198,7 @@ describe('moving a database', () => {
   });
 
   eachPostgres((postgres, sqlite) => {
-    it('takes what lies in partitions along once', async () => {
+    it('copies the rows of partitions once', async () => {
       const flocks = (up: (db: Kysely<unknown>) => Promise<void>): MigrationSet => ({
         unit: 'flocks',
         migrations: { '0001-flocks': { up } },
@@ -240,7 +240,7 @@ describe('moving a database', () => {
       }
     });
 
-    it('begins the numbers of a table of SQLite into which a statement put no rows', async () => {
+    it('starts ids at 1 for an SQLite table into which a statement inserted no rows', async () => {
       const source = await sqlite.open<Tables>({ migrations });
       await source.write(({ db }) =>
         sql`insert into birds (nest_id, name) select id, 'b' from nests`.execute(db),
@@ -260,7 +260,7 @@ describe('moving a database', () => {
       expect(rows).toEqual([{ id: 1 }]);
     });
 
-    it('brings all of SQLite to PostgreSQL and back', async () => {
+    it('copies all data from SQLite to PostgreSQL and back', async () => {
       const source = await filled(sqlite);
       const middle = await postgres.open<Tables>({ migrations, now: () => start });
       await moved(source, middle);
