@@ -23,7 +23,7 @@ describe('A push account id', () => {
     expect(await pickPushAccountId(store, () => new Uint8Array(8))).toBe(0n);
   });
 
-  it('is picked again while the table has it', async () => {
+  it('is regenerated while the table has it', async () => {
     const store = createMemoryPushAccountStore();
     const draws = [5, 5, 6].map((last) => Uint8Array.of(0, 0, 0, 0, 0, 0, 0, last));
     await store.put({ ...account, pushAccountId: parsePushAccountId(5) ?? (0n as never) });
@@ -31,7 +31,7 @@ describe('A push account id', () => {
     expect(draws).toEqual([]);
   });
 
-  it('is not waited for when the random source is broken', async () => {
+  it('fails instead of looping with a broken random source', async () => {
     const store = createMemoryPushAccountStore();
     await store.put({ ...account, pushAccountId: parsePushAccountId(0) ?? (0n as never) });
     await expect(pickPushAccountId(store, () => new Uint8Array(8))).rejects.toThrow('it is broken');
@@ -72,7 +72,7 @@ const anyAccount = fc.record(
 );
 
 describe('An account as text', () => {
-  it('comes back as it was', () => {
+  it('round-trips', () => {
     fc.assert(
       fc.property(anyAccount, (original) => {
         expect(decodePushAccount(encodePushAccount(original))).toEqual(original);
@@ -87,13 +87,13 @@ describe('An account as text', () => {
     },
   );
 
-  it('is read as versions of the app that knew no sequence have written it', () => {
+  it('is read in the format of app versions without a sequence', () => {
     const text = encodePushAccount({ ...account, sequence: 7 });
     expect(decodePushAccount(text.replace(',"sequence":7', ''))).toEqual(account);
     expect(() => decodePushAccount(text.replace(':7', ':"7"'))).toThrow(SyntaxError);
   });
 
-  it('is refused with a registration that is none', () => {
+  it('is refused with an invalid registration', () => {
     const text = encodePushAccount(account).replace(/}$/, ',"registration":{"pushToken":1}}');
     expect(() => decodePushAccount(text)).toThrow(SyntaxError);
   });
@@ -104,7 +104,7 @@ describe('An account as text', () => {
     { tokenKind: 'other', token: 'abc' },
     { tokenKind: 'apns', token: '00ff' },
     { tokenKind: 'apns', token: '00ff', iosAppId: 'a.b', apnsEnvironment: 'other' },
-  ])('has a token that no phone has in place of one that is none: %j', (given) => {
+  ])('gets an impossible token instead of an invalid one: %j', (given) => {
     const registration = JSON.stringify({ pushToken: given, bouncerPublicKey: '', timestamp: 1 });
     const text = encodePushAccount(account).replace(/}$/, `,"registration":${registration}}`);
     expect(decodePushAccount(text).registration?.pushToken).toEqual({ tokenKind: 'fcm', token: '' });

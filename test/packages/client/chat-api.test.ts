@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe('The chat API', () => {
-  it('sends a registration as form fields under the user’s name, no digit of the id lost', async () => {
+  it('sends a registration as form fields with the user’s credentials, and keeps every digit of the id', async () => {
     const { server, api } = connect();
     await api.registerPushDevice(request);
     const [sent] = server.requestsTo('mobile_push/register');
@@ -43,7 +43,7 @@ describe('The chat API', () => {
     });
   });
 
-  it('throws the server’s code, status, extra fields and waiting time', async () => {
+  it('throws the server’s code, status, extra fields and Retry-After', async () => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () =>
       server.error('RATE_LIMIT_HIT', 429, { bucket: 'push' }, { 'retry-after': '30' }),
@@ -80,7 +80,7 @@ describe('The chat API', () => {
     });
   });
 
-  it('reads a waiting time that is given as a date', async () => {
+  it('parses Retry-After as a date', async () => {
     const { server, api } = connect();
     const headers = { 'retry-after': new Date(server.now + 90_000).toUTCString() };
     server.overrides.set(registerPath, () => server.error('SERVICE_UNAVAILABLE', 503, {}, headers));
@@ -110,7 +110,7 @@ describe('The chat API', () => {
     expect(error).toBeInstanceOf(UnreachableError);
   });
 
-  it('reads the id of an event whole, as text or as a number', async () => {
+  it('reads every digit of an event id, as text or as a number', async () => {
     const { server, api } = connect();
     const ids = ['"9223372036854775807"', '9223372036854775807', '-5'];
     const events = ids.map(
@@ -125,7 +125,7 @@ describe('The chat API', () => {
     ]);
   });
 
-  it('gives up an answer that does not come in time, and tells its fetch', async () => {
+  it('aborts its fetch when the answer takes too long', async () => {
     vi.useFakeTimers();
     const server = new FakeChatServer();
     const signals: AbortSignal[] = [];
@@ -148,14 +148,14 @@ describe('The chat API', () => {
     expect(String(await refused)).toContain('did not answer within 5000 ms');
   });
 
-  it('leaves no timer behind that would keep the program running', async () => {
+  it('leaves no timer that keeps the process alive', async () => {
     vi.useFakeTimers();
     const { api } = connect();
     await api.deleteEventQueue('q');
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('gives up an answer whose body never ends', async () => {
+  it('aborts an answer whose body never ends', async () => {
     vi.useFakeTimers();
     const api = createChatApi({
       realmUrl: 'https://chat.example.com',
@@ -173,7 +173,7 @@ describe('The chat API', () => {
     expect(await refused).toBeInstanceOf(UnreachableError);
   });
 
-  it('does not read more than a megabyte', async () => {
+  it('reads at most a megabyte', async () => {
     const { server, api } = connect();
     let chunks = 0;
     const body = new ReadableStream({
@@ -187,7 +187,7 @@ describe('The chat API', () => {
     expect(chunks).toBeLessThan(20);
   });
 
-  it('refuses an announced length without reading, and a long text where there are no streams', async () => {
+  it('refuses a declared length above that without reading, and a long text without streams', async () => {
     const { server, api } = connect();
     const announced = () => new Response('{}', { headers: { 'content-length': '9999999' } });
     server.overrides.set(registerPath, announced);

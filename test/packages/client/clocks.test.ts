@@ -7,7 +7,7 @@ import { createPhone, type Phone, registerAgain } from './phone.js';
 const day = 86_400_000;
 
 describe('A server that lies about the time', () => {
-  it('gets no registration for a day to come, whichever days it claims, one after the other', async () => {
+  it('gets no registration dated more than a day ahead, whichever days it claims, one after another', async () => {
     for (const step of [1, -1]) {
       const phone = await createPhone();
       for (let days = 0; days <= 31; days += 1) {
@@ -18,7 +18,7 @@ describe('A server that lies about the time', () => {
     }
   });
 
-  it('leads a phone no further by many small steps, in whatever order', async () => {
+  it('gains nothing by many small steps, in any order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: -400, max: 400 }), { maxLength: 8 }), async (hours) => {
         const phone = await createPhone();
@@ -47,7 +47,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now);
   });
 
-  it('moves no phone’s dates forward and back, and has it make no other account', async () => {
+  it('moves no phone’s dates forward and back, and makes it create no other account', async () => {
     for (const hours of [23, 40 * 24, 400 * 24]) {
       const phone = await createPhone();
       const { server, accounts, knobs } = phone;
@@ -70,7 +70,7 @@ describe('A server that lies about the time', () => {
     }
   });
 
-  it('by less than a day has a phone make no other account by holding registrations until they are refused', async () => {
+  it('by less than a day makes no phone create another account, even if it delays registrations until they are refused', async () => {
     const phone = await createPhone();
     const { server, accounts } = phone;
     server.claimedLateness = -20 * 3_600_000;
@@ -94,7 +94,7 @@ describe('A server that lies about the time', () => {
     },
   );
 
-  it('makes no phone register again by claiming that its registration is old', async () => {
+  it('makes no phone re-register by claiming that its registration is old', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.claimedLateness = 31 * day;
@@ -198,7 +198,7 @@ describe('A phone whose clock is wrong', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode: 'BAD_REQUEST' });
   });
 
-  it('says why no list is followed as well as what the clocks say', async () => {
+  it('reports both the reason for not following a list and the clock difference', async () => {
     const { publish, registrar, server, knobs } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = 31 * day;
@@ -222,7 +222,7 @@ describe('The sequence of a registration', () => {
     expect(sequences(phone)).toEqual([start, start + 1, start + 5000, start + 5001, start + 5002]);
   });
 
-  it('is kept before the server gets the registration, so that none is ever used twice', async () => {
+  it('is stored before the registration is sent, so that it is never reused', async () => {
     const accounts = createMemoryPushAccountStore();
     const { server, registrar } = await createPhone({ accounts });
     server.overrides.set('/api/v1/mobile_push/register', () => Promise.reject(new TypeError('cut off')));
@@ -233,7 +233,7 @@ describe('The sequence of a registration', () => {
     expect(server.lastRegistration.registration.sequence).toBe(server.now + 1);
   });
 
-  it('goes on over a restart of the app', async () => {
+  it('continues after a restart of the app', async () => {
     const first = await createPhone();
     await first.registrar.sync();
     const [account] = await first.accounts.list();

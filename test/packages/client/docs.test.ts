@@ -29,13 +29,13 @@ function codesBelow(heading: string): string[] {
 }
 
 describe('The page for app developers', () => {
-  it('shows the example that is run here, to the letter', () => {
+  it('shows exactly the example that runs here', () => {
     const example = readFileSync(new URL('examples/push-in-an-app.ts', docs), 'utf8');
     const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map((block) => block[1]);
     expect(blocks).toEqual([example]);
   });
 
-  it('explains every status and every reason, and no other', () => {
+  it('explains exactly the existing statuses and reasons', () => {
     expect(codesBelow('What the status says').toSorted()).toEqual(Object.keys(statusSentences).toSorted());
     expect(codesBelow('Opening notifications').toSorted()).toEqual(Object.keys(ignoredReasons).toSorted());
   });

@@ -25,7 +25,7 @@ async function bundle(conditions: string[]) {
 }
 
 describe('The client, bundled', () => {
-  it('is one file for browsers that imports nothing, least of all from Node', async () => {
+  it('is one file for browsers without imports, in particular none of Node', async () => {
     const chunk = await bundle(['source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);

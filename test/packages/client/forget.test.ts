@@ -48,7 +48,7 @@ describe('registrar.forget', () => {
 
   const offline = () => Promise.reject(new TypeError('fetch failed'));
 
-  it('has the server forget the phone, as the user, and leaves nothing behind', async () => {
+  it('deletes the phone at the server, as the user, and leaves nothing behind', async () => {
     const { server, registrar, id, told } = await registeredPhone();
     const pushAccountId = BigInt(id) as PushAccountId;
     await stores().seen.addIfNew({ pushAccountId, time: 1_800_000_000, name: 'AAAA' });
@@ -71,7 +71,7 @@ describe('registrar.forget', () => {
     expect(told()).toEqual([id, id]);
   });
 
-  it('is tried again while the server is busy, and ends no sync that works', async () => {
+  it('is retried while the server is busy, and fails no sync', async () => {
     const { server, registrar, id, told, syncOther } = await registeredPhone();
     server.overrides.set(path, () => server.error('RATE_LIMIT_HIT', 429));
     await registrar.forget();
@@ -96,7 +96,7 @@ describe('registrar.forget', () => {
     expect(told()).toEqual([id]);
   });
 
-  it('holds up no sync where the server does not answer, and asks it once at a time', async () => {
+  it('delays no sync while the server does not answer, and sends one request at a time', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();
@@ -113,7 +113,7 @@ describe('registrar.forget', () => {
     await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
   });
 
-  it('drops a damaged text, and syncs', async () => {
+  it('drops a damaged stored text, and syncs', async () => {
     const { registrar, syncOther } = await registeredPhone();
     for (const text of ['[{"pushAccountId":', '{}', 'null', '[1,{"pushAccountId":"x"}]']) {
       texts.set('waxwing.forgotten', text);
@@ -125,7 +125,7 @@ describe('registrar.forget', () => {
   });
 
   it.each(['its own', "another account's"])(
-    'that stopped half-way is finished by %s next sync, and the server keeps who signs in again',
+    'that was interrupted is finished by %s next sync, and a user who signs in again stays registered',
     async (whose) => {
       const { server, registrar, id, syncOther, told, accounts } = await registeredPhone();
       const { url: realmUrl, email, apiKey, now } = server;

@@ -40,7 +40,7 @@ function installedWith({ dependencies, optionalDependencies, ...peers }: Manifes
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...required];
 }
 
-it('brings no machine code into an app and runs no script there: installing the client installs these', async () => {
+it('adds no native code to an app and runs no install script: installing the client installs these', async () => {
   const manifests = new Map<string, Manifest>();
   const toVisit = ['@waxwing/client'];
   for (const name of toVisit) {

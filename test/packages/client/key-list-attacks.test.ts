@@ -70,7 +70,7 @@ describe('An attack on the key list fails', () => {
     return { ...document, keys: [primary, primary] };
   }
 
-  it.each(attacks)('when it is a list %s', async (_, reason, plan, change) => {
+  it.each(attacks)('by a list %s', async (_, reason, plan, change) => {
     const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone({
       withRecovery: true,
     });
@@ -87,7 +87,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([second, second]);
   });
 
-  it('when a key is added to a good list', async () => {
+  it('by a key added to a good list', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     const document = JSON.parse(atob(String(server.keyList?.key_list)));
@@ -105,7 +105,7 @@ describe('An attack on the key list fails', () => {
     ['that of an endorsement', 'waxwing signing key v1'],
     ['none', ''],
     ['a later one', 'waxwing key list v2'],
-  ])('when the signature is from another domain: %s', async (_, domain) => {
+  ])('by a signature from another domain: %s', async (_, domain) => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: thiefKey });
     const text = atob(String(server.keyList?.key_list));
@@ -116,7 +116,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([builtIn]);
   });
 
-  it('when the signature of a list is passed off as an endorsement', async () => {
+  it('by the signature of a list as an endorsement', async () => {
     const { publish, registrar, sealedTo } = await createFollowingPhone();
     const bytes = Uint8Array.from(atob(thief.publicKey), (character) => character.charCodeAt(0));
     publish({
@@ -134,7 +134,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([builtIn]);
   });
 
-  it('when an old list is replayed to bring back a revoked key', async () => {
+  it('by a replay of an old list with a revoked key', async () => {
     const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
     publish({ primary: thiefKey });
     const old = server.keyList;
@@ -147,7 +147,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([third, third]);
   });
 
-  it('when a new list, rightly signed, brings back a key that was revoked or dropped', async () => {
+  it('by a new, validly signed list with a revoked or dropped key', async () => {
     for (const revoked of [[thiefKey], []]) {
       const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
       publish({ primary: second, accepted: [thiefKey, builtIn] });
@@ -163,7 +163,7 @@ describe('An attack on the key list fails', () => {
     }
   });
 
-  it('when the server turns back its clock to keep an expired list alive', async () => {
+  it('by a server clock set back to keep an expired list valid', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: thiefKey });
     server.now += 60 * day * 1000;
@@ -174,7 +174,7 @@ describe('An attack on the key list fails', () => {
     expect(new Set(sealedTo())).toEqual(new Set([builtIn]));
   });
 
-  it('when a list from the future would shut out every later one, though the server claims that it is time', async () => {
+  it('by a list from the future that would block all later ones, though the server’s clock agrees', async () => {
     const { publish, registrar, server, now, sealedTo } = await createFollowingPhone();
     server.claimedLateness = 365 * day * 1000;
     publish({ primary: thiefKey, issuedAt: now() + 365 * day });
@@ -196,7 +196,7 @@ describe('An attack on the key list fails', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code, keySource });
   });
 
-  it('whatever the server passes off as a list', async () => {
+  it('by any other document as a list', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), async (fields, list) => {
         const { registrar, server, now, sealedTo } = await createFollowingPhone();

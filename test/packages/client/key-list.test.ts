@@ -28,7 +28,7 @@ describe('A phone that follows key lists', () => {
     ]);
   });
 
-  it('registers again at the next sync after the key was rotated', async () => {
+  it('re-registers at the next sync after a key rotation', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -39,7 +39,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('keeps to the last good list while none can be fetched, and says so', async () => {
+  it('keeps the last good list while none can be fetched, and reports it', async () => {
     const { publish, forgetList, registrar, server, knobs, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -54,7 +54,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, second]);
   });
 
-  it('goes back to the key in the app once the last good list has expired, and says so', async () => {
+  it('falls back to the key in the app when the last good list has expired, and reports it', async () => {
     const { publish, forgetList, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -68,7 +68,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, builtIn]);
   });
 
-  it('leaves a working registration alone when its key comes from a list that has expired', async () => {
+  it('keeps a working registration whose key is from an expired list', async () => {
     const { publish, forgetList, registrar, server, now, sealedTo } = await createFollowingPhone();
     publish({ expiresAt: now() + day });
     await registrar.sync();
@@ -95,7 +95,7 @@ describe('A phone that follows key lists', () => {
     expect(await store.get()).toMatchObject({ primaryPublicKey: third });
   });
 
-  it('uses the key in the app when the server passes on no list at all', async () => {
+  it('uses the key in the app when the server forwards no list', async () => {
     const { registrar, sealedTo } = await createFollowingPhone();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'built-in' });
     expect(sealedTo()).toEqual([builtIn]);
@@ -105,7 +105,7 @@ describe('A phone that follows key lists', () => {
     ['dropped', { accepted: [] }],
     ['revoked', { accepted: [], revoked: [builtIn] }],
     ['revoked, though it is listed', { revoked: [builtIn] }],
-  ])('never goes back to the key in the app when a list has %s it', async (_, plan) => {
+  ])('never falls back to the key in the app when a list has %s it', async (_, plan) => {
     const { publish, forgetList, registrar, server, sealedTo } = await createFollowingPhone();
     publish(plan);
     await registrar.sync();
@@ -128,7 +128,7 @@ describe('A phone that follows key lists', () => {
     expect(updated.server.lastRegistration.bouncerPublicKey).toBe(third);
   });
 
-  it('stays with a working registration when no key could be used for a new one', async () => {
+  it('keeps a working registration when no key is usable for a new one', async () => {
     const { publish, forgetList, registrar, server, now } = await createFollowingPhone();
     publish({ accepted: [], expiresAt: now() + day });
     await registrar.sync();
@@ -142,7 +142,7 @@ describe('A phone that follows key lists', () => {
     expect(status.keySource).toBeUndefined();
   });
 
-  it('remembers the list over a restart of the app', async () => {
+  it('remembers the list across a restart of the app', async () => {
     const first = await createFollowingPhone();
     first.publish();
     await first.registrar.sync();
@@ -151,7 +151,7 @@ describe('A phone that follows key lists', () => {
     expect(restarted.sealedTo()).toEqual([second]);
   });
 
-  it('keeps plain data alone, so that JSON keeps it whole', async () => {
+  it('stores plain data only, so that it round-trips through JSON', async () => {
     const { publish, registrar, store } = await createFollowingPhone();
     publish({ revoked: [third] });
     await registrar.sync();
@@ -161,7 +161,7 @@ describe('A phone that follows key lists', () => {
 });
 
 describe('A refused key', () => {
-  it('makes the phone fetch the list again and register again by itself, in the same sync', async () => {
+  it('makes the phone refetch the list and re-register in the same sync', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: builtIn, accepted: [] });
     const { verdictOn } = server;
@@ -175,7 +175,7 @@ describe('A refused key', () => {
     expect(sealedTo()).toEqual([builtIn, third]);
   });
 
-  it('is tried once more for each list, however often the app asks', async () => {
+  it('is retried once per list, however often the app calls sync', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     server.verdictOn = () => 'INVALID_BOUNCER_PUBLIC_KEY';
@@ -188,7 +188,7 @@ describe('A refused key', () => {
     expect(sealedTo()).toEqual([second, second, second]);
   });
 
-  it('is not tried twice for a list after the token has changed either', async () => {
+  it('is not retried for the same list after a token change', async () => {
     const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
     publish();
     server.verdictOn = () => 'INVALID_BOUNCER_PUBLIC_KEY';
@@ -199,7 +199,7 @@ describe('A refused key', () => {
     expect(sealedTo()).toHaveLength(3);
   });
 
-  it('is not tried again as long as no list can be fetched', async () => {
+  it('is not retried while no list can be fetched', async () => {
     const { publish, forgetList, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     server.verdictOn = () => {
@@ -229,13 +229,13 @@ describe('The keys that an app is built with', () => {
       },
       'keyList.recoveryPublicKey',
     ],
-  ])('are refused at once when they are none: %j', async (options, name) => {
+  ])('are refused at once when invalid: %j', async (options, name) => {
     await expect(createPhone(options)).rejects.toThrow(`${name} must be base64 of 32 bytes`);
   });
 });
 
-describe('Whatever lists a relay publishes, and however long the phone is away', () => {
-  it('nothing is sealed to a key that a verified list has revoked or dropped', async () => {
+describe('For any lists of a relay, and any time that the phone is offline', () => {
+  it('no registration is sealed to a key that a verified list has revoked or dropped', async () => {
     const keyBytes = fc.integer({ min: 1, max: 5 });
     const step = fc.record({
       primary: keyBytes,

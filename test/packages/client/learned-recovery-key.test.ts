@@ -43,20 +43,20 @@ async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
 }
 
 describe('A recovery key that the app does not pin', () => {
-  it('counts on phones that saw it in a list: after a theft they follow the new signing key', async () => {
+  it('counts on phones that have seen it in a list: after a theft they follow the new signing key', async () => {
     const { see, sealedTo } = await phoneThatSaw({ recovery });
     expect(await see(recovered)).toBe('key-list');
     expect(await see({ primary: thiefKey })).toBe('last-good-list');
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('counts for nothing on phones that saw only lists from before, and the list that needs it does not teach it', async () => {
+  it('does not count on phones that saw only earlier lists, and is not learned from the list that needs it', async () => {
     const { see } = await phoneThatSaw({});
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
   });
 
-  it('is not learned from a list that nothing leads to from the key in the app', async () => {
+  it('is not learned from a list without a chain from the key in the app', async () => {
     const { see } = await phoneThatSaw({});
     expect(await see({ signer: thief, recovery: thief })).toBe('last-good-list');
     expect(await see(endorsedBy(thief, signer(102)))).toBe('last-good-list');

@@ -55,23 +55,19 @@ async function phoneWith(rows: readonly PushAccount[]) {
 }
 
 describe('The vectors for native code', () => {
-  it('are what their generator makes', () => {
+  it('match their generator', () => {
     expect(vectors).toEqual(makeNativeVectors());
   });
 
-  it.each(vectors.pushes)(
-    '$name: the client makes of it what is expected',
-    async ({ push, expect: expected }) => {
-      const opened = await (await phoneWith(accounts)).open(push);
-      const found =
-        opened.kind === 'ignored' ? { ignored: opened.reason } : { type: opened.notification.type };
-      expect(found).toEqual('ignored' in expected ? expected : { type: expected.type });
-    },
-  );
+  it.each(vectors.pushes)('$name: the client has the expected result', async ({ push, expect: expected }) => {
+    const opened = await (await phoneWith(accounts)).open(push);
+    const found = opened.kind === 'ignored' ? { ignored: opened.reason } : { type: opened.notification.type };
+    expect(found).toEqual('ignored' in expected ? expected : { type: expected.type });
+  });
 });
 
 describe('What native code remembers', () => {
-  it('is what the client remembers', async () => {
+  it('is the same as in the client', async () => {
     const { capacity, messages } = vectors.seen;
     const seen = createMemorySeenNotifications(capacity);
     const found = [];
@@ -85,7 +81,7 @@ describe('What native code remembers', () => {
 });
 
 describe('What native code is given', () => {
-  it('is the keys of an account and whose they are: no token, no registration', () => {
+  it('is the keys and owner of an account, without token or registration', () => {
     expect(accounts.map(exportForExtension)).toEqual(vectors.accounts);
     expect(Object.keys(shared[0] ?? {})).toEqual([
       'version',
@@ -102,7 +98,7 @@ describe('What native code is given', () => {
     expect(() => exportForExtension({ ...(account as PushAccount), realmUrl: 'chat' })).toThrow(RangeError);
   });
 
-  it('is put where the example says, and taken back when the user signs out', async () => {
+  it('is stored where the example says, and removed at sign-out', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (id: string, text: string) => texts.set(id, text),

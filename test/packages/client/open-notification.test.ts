@@ -68,7 +68,7 @@ function push(plaintext: unknown, ephemeralByte = 9, pushAccountId = id) {
 }
 
 describe('What opening returns', () => {
-  it('names the account and nothing more, so that no key and no token is printed with it', async () => {
+  it('names only the account, so that no key or token is printed with it', async () => {
     const { open } = await phone();
     const opened = await open(push(message));
     expect(opened).toEqual({
@@ -114,7 +114,7 @@ describe('A received push', () => {
     });
   });
 
-  it('is refused with an explanation when its id has been rounded to a double', async () => {
+  it('is refused with an explanation when its id was rounded to a double', async () => {
     const { open } = await phone();
     const rounded = JSON.parse(`{"push_account_id":${id},"encrypted_data":"${gen11.encrypted_data}"}`);
     await expect(open(rounded)).resolves.toMatchObject({
@@ -174,7 +174,7 @@ describe('A received push', () => {
     await expect(open(push(test, 2))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('of a removal opens each time, and takes no room in what the phone remembers', async () => {
+  it('of a removal opens each time, and uses no memory of seen notifications', async () => {
     const { open } = await phone({ capacity: 1 });
     const { realm_url, user_id } = message;
     const remove = push({ type: 'remove', realm_url, user_id, message_ids: [45] }, 1);
@@ -196,7 +196,7 @@ describe('A received push', () => {
   it.each([
     ['in memory', () => createMemorySeenNotifications(20), 20],
     ['as text', () => createTextStores(new TextsInMemory()).seen, 150],
-  ])('never opens twice, however many newer ones came since: %s', async (_, createSeen, newer) => {
+  ])('never opens twice, however many newer ones arrived since: %s', async (_, createSeen, newer) => {
     const { open } = await phone({ seen: createSeen() });
     const first = push(message);
     await expect(open(first)).resolves.toMatchObject({ kind: 'notification' });

@@ -3,7 +3,7 @@ import { createPhone, type Phone, registerAgain } from './phone.js';
 
 const day = 86_400_000;
 
-describe('A phone whose account the relay takes nothing more for', () => {
+describe('A phone whose account the relay refuses', () => {
   /** The relay of the stand-in: refuses what is dated or numbered for a day to come, and all of a victim's account. */
   function guard({ server }: Phone, victim = '') {
     server.verdictOn = ({ pushAccountId, registration }) => {
@@ -16,7 +16,7 @@ describe('A phone whose account the relay takes nothing more for', () => {
     };
   }
 
-  it.each([0, 20])('comes back by itself as a new one, also with a clock %d hours ahead', async (hours) => {
+  it.each([0, 20])('recovers by itself as a new account, also with a clock %d hours ahead', async (hours) => {
     const { accounts, knobs, ...phone } = await createPhone();
     knobs.clockErrorMilliseconds = hours * 3_600_000;
     await phone.registrar.sync();
@@ -33,7 +33,7 @@ describe('A phone whose account the relay takes nothing more for', () => {
     expect(phone.server.registrations).toHaveLength(length);
   });
 
-  it('stays what it is when its own clock is behind', async () => {
+  it('keeps its account when its own clock is behind', async () => {
     const { accounts, knobs, ...phone } = await createPhone();
     await phone.registrar.sync();
     const [before] = await accounts.list();
@@ -42,7 +42,7 @@ describe('A phone whose account the relay takes nothing more for', () => {
     expect((await accounts.list())[0]?.pushAccountId).toBe(before?.pushAccountId);
   });
 
-  it('comes back when its own clock was ahead, and it has numbered a registration by that', async () => {
+  it('recovers when its own clock was ahead and a registration has that sequence', async () => {
     const { server: plain, ...rest } = await createPhone();
     const withoutDate = async (url: string, init: RequestInit) => {
       const answer = await plain.fetch(url, init);

@@ -5,7 +5,7 @@ import { createPhone } from './phone.js';
 const day = 86_400_000;
 
 describe('registrar.sync', () => {
-  it('registers a new account and tells that notifications are on', async () => {
+  it('registers a new account and reports that notifications are on', async () => {
     const { server, accounts, registrar, bouncerPublicKey } = await createPhone();
     const status = await registrar.sync();
     const [account] = await accounts.list();
@@ -63,7 +63,7 @@ describe('registrar.sync', () => {
     });
   });
 
-  it('sends nothing when nothing is to be done', async () => {
+  it('sends nothing when everything is up to date', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.now += 29 * day;
@@ -71,7 +71,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('registers again after 30 days, with the same id and key', async () => {
+  it('re-registers after 30 days, with the same id and key', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.now += 30 * day;
@@ -87,7 +87,7 @@ describe('registrar.sync', () => {
   it.each([
     ['another token', { tokenKind: 'fcm', token: 'other' }],
     ['a token of another kind', { tokenKind: 'apns', token: '00ff', iosAppId: 'a.b' }],
-  ] as const)('registers again for %s', async (_, token) => {
+  ] as const)('re-registers for %s', async (_, token) => {
     const { server, knobs, registrar } = await createPhone();
     await registrar.sync();
     knobs.token = token;
@@ -98,7 +98,7 @@ describe('registrar.sync', () => {
     ]);
   });
 
-  it('registers again when the server has lost the device', async () => {
+  it('re-registers when the server has lost the device', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.devices.clear();
@@ -106,7 +106,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(2);
   });
 
-  it('registers a failed device again, once a call', async () => {
+  it('re-registers a failed device, once per call', async () => {
     const { server, registrar } = await createPhone();
     server.verdictOn = () => 'BAD_REQUEST';
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'failed', errorCode: 'BAD_REQUEST' });
@@ -120,13 +120,13 @@ describe('registrar.sync', () => {
     ['MISSING_REMOTE_REALM', 'ask-admin'],
     ['PUSH_SERVICE_NOT_CONFIGURED', 'not-configured'],
     ['SOMETHING_NEW', 'failed'],
-  ])('tells what %s means for a person', async (errorCode, code) => {
+  ])('explains %s to the user', async (errorCode, code) => {
     const { server, registrar } = await createPhone();
     server.verdictOn = () => errorCode;
     await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode });
   });
 
-  it('does not insist on the only key that it has once the relay has refused it', async () => {
+  it('does not retry its only key after the relay has refused it', async () => {
     const { server, registrar } = await createPhone();
     server.bouncerKeys.clear();
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -137,7 +137,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('is pending while the relay is down, and learns of the end at a later call', async () => {
+  it('is pending while the relay is down, and gets the result at a later call', async () => {
     const { server, registrar } = await createPhone();
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'pending' });
@@ -146,7 +146,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('sends a registration again that has been pending for longer than a relay takes it', async () => {
+  it('resends a registration that has been pending for longer than a relay accepts it', async () => {
     const { server, registrar } = await createPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
@@ -158,7 +158,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(2);
   });
 
-  it('registers once more when the relay says that the registration has expired', async () => {
+  it('re-registers when the relay says that the registration has expired', async () => {
     const { server, registrar } = await createPhone();
     server.verdictOn = () => (server.registrations.length === 1 ? 'REQUEST_EXPIRED' : null);
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
@@ -172,14 +172,14 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(3);
   });
 
-  it('runs concurrent calls one after the other, so that there is one account and one registration', async () => {
+  it('serializes concurrent calls, so that there is one account and one registration', async () => {
     const { server, accounts, registrar } = await createPhone();
     await Promise.all([registrar.sync(), registrar.sync(), registrar.sync()]);
     expect(await accounts.list()).toHaveLength(1);
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('runs the calls of two registrars of one account one after the other too', async () => {
+  it('serializes the calls of two registrars of one account', async () => {
     const { server, client, accounts } = await createPhone();
     const { url: realmUrl, userId, email, apiKey } = server;
     const sync = () => client.registrar({ realmUrl, userId, email, apiKey }).sync();
@@ -188,7 +188,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('takes no notice of what becomes of the user’s other phones', async () => {
+  it('ignores events of the user’s other phones', async () => {
     const { server, registrar } = await createPhone();
     server.verdictOn = () => {
       server.decide('5', 'BAD_REQUEST');
@@ -204,7 +204,7 @@ describe('registrar.sync', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('throws for a token that no relay takes', async () => {
+  it('throws for a token that no relay accepts', async () => {
     const { server, knobs, registrar } = await createPhone();
     knobs.token = { tokenKind: 'apns', token: 'not hexadecimal', iosAppId: 'com.example.chat' };
     await expect(registrar.sync()).rejects.toThrow(RangeError);
@@ -242,20 +242,20 @@ describe('registrar.sync', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
   });
 
-  it('passes on how long the server asks to wait', async () => {
+  it('reports the server’s Retry-After', async () => {
     const { server, registrar } = await createPhone();
     const tooMany = () => server.error('RATE_LIMIT_HIT', 429, {}, { 'retry-after': '17' });
     server.overrides.set('/api/v1/register', tooMany);
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'retry-later', retryAfterSeconds: 17 });
   });
 
-  it('does not mind that the event queue is gone before it is deleted', async () => {
+  it('ignores that the event queue is gone before it is deleted', async () => {
     const { server, registrar } = await createPhone();
     server.overrides.set('/api/v1/events', () => server.error('BAD_EVENT_QUEUE_ID'));
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'pending' });
   });
 
-  it('goes on after the account store has failed once', async () => {
+  it('recovers after the account store has failed once', async () => {
     const { accounts, registrar } = await createPhone();
     const { list } = accounts;
     accounts.list = () => Promise.reject(new Error('the keychain is locked'));

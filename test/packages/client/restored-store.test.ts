@@ -22,7 +22,7 @@ async function restored() {
   return { server, first, second: { accounts, registrar } };
 }
 
-it('of two phones with one account store the later registration is in force, and the other still says active', async () => {
+it('of two phones with a copied account store the later registration is in force, and the other still says active', async () => {
   const { server, first, second } = await restored();
   server.now += 1000;
   await expect(second.registrar.sync()).resolves.toMatchObject({ code: 'active' });
@@ -34,7 +34,7 @@ it('of two phones with one account store the later registration is in force, and
   expect(server.registrations).toHaveLength(2);
 });
 
-it('two phones with one account store both have notifications once the restored store was emptied', async () => {
+it('two phones with a copied account store both get notifications once the restored store was emptied', async () => {
   const { server, first, second } = await restored();
   for (const { pushAccountId } of await second.accounts.list()) await second.accounts.remove(pushAccountId);
   for (const { registrar } of [second, first]) {

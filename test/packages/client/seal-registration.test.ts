@@ -39,7 +39,7 @@ describe('A sealed registration', () => {
   });
 
   it.each(['', 'AAAA', 'not base64', `${vectors.bouncer_public_key}\n`, `${'A'.repeat(43)}=`])(
-    'is not made for the key “%s”',
+    'is refused for the key “%s”',
     (key) => {
       const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1 });
       expect(() => sealRegistration(sodium, registration, key)).toThrow(RangeError);
@@ -48,7 +48,7 @@ describe('A sealed registration', () => {
 });
 
 describe('A registration', () => {
-  it('names the organization that it is for, and is refused when it names none that could be', () => {
+  it('names its organization, and is refused when it names an impossible one', () => {
     const audience = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
     const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1, audience });
     expect(registration).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1, audience });

@@ -32,20 +32,20 @@ const kinds: readonly [string, number, () => SeenNotifications][] = [
 ];
 
 describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity, createSeen) => {
-  it('knows a notification again by its account, its time and its name', async () => {
+  it('recognizes a notification by its account, time and name', async () => {
     const all = [message(1), message(2), message(1, 'BBBB'), message(1, 'AAAA', other)];
     const seen = createSeen();
     expect(await addAll(seen, all)).toEqual([true, true, true, true]);
     expect(await addAll(seen, all)).toEqual([false, false, false, false]);
   });
 
-  it('takes what is older than all it knows while there is room, and what is newer always', async () => {
+  it('accepts older notifications while there is room, and newer ones always', async () => {
     const seen = createSeen();
     await addAll(seen, upTo(capacity - 1));
     expect(await addAll(seen, [message(-5), message(-5), message(capacity)])).toEqual([true, false, true]);
   });
 
-  it('refuses what is as old as the newest that it had to forget, since that may be the same', async () => {
+  it('refuses a notification that is not newer than the newest evicted one, since it may be a replay', async () => {
     const seen = createSeen();
     await addAll(seen, upTo(capacity + 1));
     const answers = await addAll(seen, [message(-1), message(0), message(0, 'BBBB'), message(1)]);
@@ -54,14 +54,14 @@ describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity
     expect(await addAll(seen, [message(1, 'BBBB'), message(1, 'CCCC')])).toEqual([true, false]);
   });
 
-  it('takes what comes after one from a clock that is far ahead', async () => {
+  it('accepts later ones after one from a clock far ahead', async () => {
     const seen = createSeen();
     const future = message(Number.MAX_SAFE_INTEGER);
     expect(await addAll(seen, [future, ...upTo(3 * capacity)])).not.toContain(false);
     expect(await seen.addIfNew(future)).toBe(false);
   });
 
-  it('keeps what it knows of one account, however many another one gets', async () => {
+  it('keeps the notifications of one account, however many another one gets', async () => {
     const seen = createSeen();
     await seen.addIfNew(message(7, 'AAAA', other));
     await addAll(seen, upTo(3 * capacity));
@@ -69,7 +69,7 @@ describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity
     expect(await seen.addIfNew(message(0, 'AAAA', other))).toBe(true);
   });
 
-  it('knows nothing of an account that was forgotten, and all of the others', async () => {
+  it('forgets one account, and keeps the others', async () => {
     const seen = createSeen();
     await addAll(seen, [message(7), message(7, 'AAAA', other)]);
     await seen.forget(one);
@@ -77,14 +77,14 @@ describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity
     expect(await addAll(seen, [message(7), message(7, 'AAAA', other)])).toEqual([true, false]);
   });
 
-  it('answers one of two calls at once', async () => {
+  it('accepts only one of two concurrent calls', async () => {
     const seen = createSeen();
     const both = await Promise.all([seen.addIfNew(message(1)), seen.addIfNew(message(1))]);
     expect(both.toSorted()).toEqual([false, true]);
   });
 });
 
-describe('Whatever a relay delivers, repeats and reorders', () => {
+describe('Any sequence that a relay delivers, repeats and reorders', () => {
   const capacity = 4;
   const delivery = (start: number) =>
     fc.record({
@@ -94,7 +94,7 @@ describe('Whatever a relay delivers, repeats and reorders', () => {
     });
   const deliveries = fc.array(delivery(0), { maxLength: 60 });
 
-  it('is shown at most once, and dropped unseen only behind as many that are not older', async () => {
+  it('is shown at most once, and dropped only when too many newer ones came first', async () => {
     await fc.assert(
       fc.asyncProperty(deliveries, async (delivered) => {
         const seen = createMemorySeenNotifications(capacity);
@@ -113,7 +113,7 @@ describe('Whatever a relay delivers, repeats and reorders', () => {
     );
   });
 
-  it('is answered the same by the stores as text, which start again at any time', async () => {
+  it('gives the same results with text stores that restart at any time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(delivery(textCapacity - 6), { maxLength: 30 }), async (delivered) => {
         const storage = new TextsInMemory();
@@ -128,7 +128,7 @@ describe('Whatever a relay delivers, repeats and reorders', () => {
 });
 
 describe('What a phone remembers as text', () => {
-  it('takes 2048 bytes for each account at most', async () => {
+  it('takes at most 2048 bytes per account', async () => {
     const storage = new TextsInMemory();
     const { seen } = createTextStores(storage);
     const now = 36 ** 6;
@@ -151,7 +151,7 @@ describe('What a phone remembers as text', () => {
     'v1 zzzzzzzzzzzzzzzzz :: x:y:z 1:',
     'v1 - 2:AAAA\u0000',
     '[object Object]',
-  ])('may be damaged as in %j, and notifications go on', async (text) => {
+  ])('may be damaged as in %j, and notifications still arrive', async (text) => {
     const storage = new TextsInMemory();
     storage.texts.set('waxwing.seen', text);
     storage.texts.set(`waxwing.seen.${one}`, text);
@@ -164,7 +164,7 @@ describe('What a phone remembers as text', () => {
   it.each([
     ['a watermark later than all entries', 'v1 zzzzzzz tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
     ['an entry earlier than the watermark', 'v1 tro8zk 1:AAAA tro8zl:BBBB', [false, false, true]],
-  ])('may have %s: it stops no new notification and no replay protection', async (_, text, expected) => {
+  ])('may have %s: new notifications and replay protection still work', async (_, text, expected) => {
     const storage = new TextsInMemory();
     storage.texts.set(`waxwing.seen.${one}`, text);
     const { seen } = createTextStores(storage);

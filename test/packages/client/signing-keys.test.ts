@@ -19,7 +19,7 @@ describe('A signing key', () => {
   const last = signer(102);
   const recovered = [{ public_key: nextSigner.publicKey, endorsement: endorse(recovery, nextSigner) }];
 
-  it('is followed along the chain, also over several steps at once', async () => {
+  it('is followed along the chain, over several steps at once too', async () => {
     const { publish, registrar, sealedTo } = await createFollowingPhone();
     publish({
       signer: last,
@@ -29,7 +29,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('signs nothing any more once it was replaced', async () => {
+  it('is not accepted any more once it was replaced', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ signer: nextSigner, chain: rotated });
     await registrar.sync();
@@ -39,7 +39,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('comes back after a theft through the recovery key, and the stolen one is out for good', async () => {
+  it('is replaced after a theft through the recovery key, and the stolen one is refused for good', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
     publish();
     await registrar.sync();
@@ -59,7 +59,7 @@ describe('A signing key', () => {
     },
     { by: 'the recovery key', chain: [{ public_key: last.publicKey, endorsement: endorse(recovery, last) }] },
   ])(
-    'that the recovery key once endorsed does not come back after it was replaced by $by',
+    'that the recovery key once endorsed is not accepted again after it was replaced by $by',
     async ({ chain }) => {
       const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
       publish({ signer: nextSigner, chain: recovered });
@@ -80,7 +80,7 @@ describe('A signing key', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
   });
 
-  it('of an updated app counts, unless the phone is past it already', async () => {
+  it('of an updated app counts, unless the phone already follows a later one', async () => {
     const first = await createFollowingPhone();
     first.publish({ signer: nextSigner, chain: rotated });
     await first.registrar.sync();
@@ -102,7 +102,7 @@ describe('A signing key', () => {
     });
   });
 
-  it('of an updated app does not lead back a phone that has followed the chain past it', async () => {
+  it('of an updated app does not downgrade a phone that follows a later one in the chain', async () => {
     const { publish, registrar, server, store } = await createFollowingPhone();
     const chain = [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }];
     publish({ signer: last, chain });

@@ -4,7 +4,7 @@ import { dateRegistration, timeToFollow } from '#client/time-to-follow.js';
 const day = 86_400_000;
 const device = Date.UTC(2026, 10, 20, 12);
 
-describe('The time that a phone goes by', () => {
+describe('The time that a phone uses', () => {
   it.each([
     ['a day ahead', day],
     ['a day behind', -day],
@@ -43,13 +43,13 @@ describe('The date of a registration', () => {
   const time = (hours: number) =>
     timeToFollow({ device, server: device + hours * 3_600_000, keyListIssuedAt: undefined });
 
-  it.each([-20, 0, 20])('is the time that the phone goes by at first: %d hours ahead', (hours) => {
+  it.each([-20, 0, 20])('is the time that the phone uses at first: %d hours ahead', (hours) => {
     expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: false })).toBe(
       device + hours * 3_600_000,
     );
   });
 
-  it('never goes back, except where no server can have led the phone to the one before', () => {
+  it('never goes back, unless no server can have caused the former one', () => {
     const dated = (before: number) => dateRegistration({ time: time(-20), before, isRepeat: false });
     expect(dated(device + day)).toBe(device + day);
     expect(dated(device - day)).toBe(time(-20).now);

@@ -20,20 +20,20 @@ async function syncAt(realmUrl: string, fetch: Fetch = (url, init) => globalThis
   return client.registrar({ realmUrl, userId: 10, email: server.email, apiKey: server.apiKey }).sync();
 }
 
-describe('The status of a server that cannot be reached tells the cause', () => {
-  it('where no machine has its name', async () => {
+describe('The status of an unreachable server names the cause', () => {
+  it('when its name does not resolve', async () => {
     const status = await syncAt('https://nobody.invalid');
     expect(status).toMatchObject({ code: 'unreachable', cause: 'dns' });
     expect(status.warning).toContain('no machine has that name');
   });
 
-  it('where nothing listens', async () => {
+  it('when nothing listens', async () => {
     const status = await syncAt(`http://127.0.0.1:${await freePort()}`);
     expect(status).toMatchObject({ code: 'unreachable', cause: 'refused' });
     expect(status.warning).toContain('nothing listens there (ECONNREFUSED)');
   });
 
-  it('where its certificate is not trusted', async () => {
+  it('when its certificate is not trusted', async () => {
     const { certificate: cert, privateKey: key } = await makeTlsIdentity(['127.0.0.1']);
     const server = createServer({ cert, key }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -44,13 +44,13 @@ describe('The status of a server that cannot be reached tells the cause', () => 
     await once(server, 'close');
   });
 
-  it('where something else answers', async () => {
+  it('when something else answers', async () => {
     const status = await syncAt('https://chat.example.com', async () => new Response('<h1>Welcome</h1>'));
     expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
     expect(status.sentence).toContain('Something other than the chat server');
   });
 
-  it('where a relay answers', async () => {
+  it('when a relay answers', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-unreachable-'));
     const relay = await startRelayUnderTest(`sqlite:${join(folder, 'relay.sqlite')}`);
     const url = await relay.app.listen({ host: '127.0.0.1', port: 0 });
@@ -64,7 +64,7 @@ describe('The status of a server that cannot be reached tells the cause', () => 
     rmSync(folder, { recursive: true });
   });
 
-  it('where it does not answer in time', async () => {
+  it('when it does not answer in time', async () => {
     vi.useFakeTimers();
     const never: Fetch = (_, { signal }) =>
       new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));

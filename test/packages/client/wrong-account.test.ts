@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FakeChatServer } from './fake-chat-server.js';
 import { createPhone } from './phone.js';
 
-describe('An account that its server knows as another one', () => {
+describe('An account that belongs to another user at its server', () => {
   it.each([
     [
       'user',
@@ -37,7 +37,7 @@ describe('An account that its server knows as another one', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
   });
 
-  it('is found out by GET /users/me where the server does not say whose queue it is', async () => {
+  it('is detected by GET /users/me if the server does not name the queue’s owner', async () => {
     const { server, client, registrar } = await createPhone();
     Object.assign(server, { tellsUserId: false, realmUrl: undefined });
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });

@@ -25,7 +25,7 @@ function decodeCanonicalBase64(text: string): Uint8Array | undefined {
 }
 
 describe('The registrations that must fail', () => {
-  it('are what their generator makes', () => {
+  it('match their generator', () => {
     expect(registrationVectors()).toEqual(makeRegistrationVectors());
   });
 
