@@ -62,7 +62,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
 
   const cards = (): Promise<string> => page.locator('.columns').innerText();
 
-  it('shows on its phone what the curl line sends, and that relay and Google had nothing to read', async () => {
+  it('shows the curl line’s message on its phone, and that relay and Google could read nothing', async () => {
     expect(await page.locator('#command').innerText()).toBe(curl.trim());
     await promisify(execFile)('bash', ['-c', curl], { cwd: folder });
     await page.locator('.phone').getByText(`@Visitor ${curlWords}`).waitFor();
@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(await page.locator('.columns .bad').count()).toBe(0);
   }, 60_000);
 
-  it('sends what is written into it to both phones, and finds it where it is: with the server that wrote it', async () => {
+  it('sends its text to both phones, and finds it only at the server that wrote it', async () => {
     const words = 'A parcel of nightingales is at the gate';
     await page.getByLabel('What it says').fill(words);
     await page.getByRole('button', { name: 'Send' }).click();
@@ -118,7 +118,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.locator('.phone').getByText('Sealed once more, and read').waitFor();
   }, 60_000);
 
-  it('is the same phone after it was loaded again, and shows nothing twice', async () => {
+  it('is the same phone after a reload, and shows nothing twice', async () => {
     await page.reload();
     await page.locator('.key-list li').first().waitFor();
     await page.getByText('Notifications are on for this phone.').waitFor();
@@ -146,7 +146,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(colors.size).toBe(2);
   }, 60_000);
 
-  it('asks nothing of other origins, and nothing was logged or thrown on it', () => {
+  it('sends no request to other origins, and logs and throws nothing', () => {
     expect([...asked]).toEqual([new URL(link).origin]);
     expect(problems).toEqual([]);
   });

@@ -74,7 +74,7 @@ const register = (parameters: Record<string, string>) =>
   world.request(user, 'POST', 'mobile_push/register', parameters);
 
 describe('the server forwards what it has accepted', () => {
-  it('once the relay is there again', async () => {
+  it('once the relay is back', async () => {
     await world.startServer();
     const id = '9223372036854775807';
     expect(await register(registration(id))).toEqual({
@@ -96,7 +96,7 @@ describe('the server forwards what it has accepted', () => {
     for (const id of ids) expect(await outcomeOf(id)).toEqual({ status: 'active', error_code: null });
   });
 
-  it('and says so when the relay refuses for good, with its code, in the answer and in an event', async () => {
+  it('and reports a permanent refusal with its code, in the answer and in an event', async () => {
     await Promise.all([world.startRelay(), world.startServer()]);
     const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
     expect((await register(registration('7', { bouncerPublicKey: stranger }))).status).toBe(200);

@@ -10,7 +10,7 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-held-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-it('sees what a spawned program answers otherwise than its operation declares', async () => {
+it('detects answers of a spawned program that its operation does not declare', async () => {
   // The program's own operation with another declaration: its usual answer is then wrong.
   const spoil = join(dir, 'spoil.mjs');
   const http = pathToFileURL(join(import.meta.dirname, '../../packages/service/dist/http/index.js')).href;

@@ -57,7 +57,7 @@ describe('a device registers, a server notifies, and only the device can read it
     });
   }
 
-  it('shows Apple a fixed text alone', async () => {
+  it('shows Apple only a fixed text', async () => {
     const [delivery] = await world.deliveriesTo(apnsToken);
     expect(delivery?.body).toMatchObject({
       aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
@@ -66,7 +66,7 @@ describe('a device registers, a server notifies, and only the device can read it
   });
 });
 
-describe('what each party holds after the journeys', () => {
+describe('what each party stores after the journeys', () => {
   it('of the server: neither a token nor an API key, in its database, its log, or its memory', async () => {
     const heap = await heapSnapshot(server, world.serverUrl);
     const stored = filesOf('server.sqlite');

@@ -13,7 +13,7 @@ describe('moving from SQLite to PostgreSQL', () => {
     }, 120_000);
     afterEach(() => world.close());
 
-    it('takes every row and every job along: devices work on, and what waited is done', async () => {
+    it('moves every row and every job: devices keep working, and pending jobs run', async () => {
       const [relay, server] = await Promise.all([world.startRelay(), world.startServer()]);
       const user = await world.addUser('ada');
       const token = 'fcm-token-that-moves';

@@ -24,7 +24,7 @@ function allow(database: { readonly db: object }, table: string) {
   return sql`drop trigger ${sql.raw(`refuse_${table}`)}`.execute(database.db as never);
 }
 
-describe('what belongs together is stored together or not at all', () => {
+describe('one transaction stores', () => {
   it('a registration at the server, and the job that takes it to the relay', async () => {
     const test = await ServerUnderTest.start();
     closers.push(() => test.close());
@@ -34,7 +34,7 @@ describe('what belongs together is stored together or not at all', () => {
     expect(await test.pushDevices(ada)).toEqual({});
   });
 
-  it('the verdict of the relay, the end of that job, and the event that tells the phone', async () => {
+  it('the relay’s result, the end of that job, and the event for the phone', async () => {
     const test = await ServerUnderTest.start();
     closers.push(() => test.close());
     const ada = await test.addAccount('ada@example.com');

@@ -38,12 +38,12 @@ function scriptFor(line: string, name: string): string {
 const isThere = (name: string) => spawnSync(name, ['--version']).error === undefined;
 
 describe('the programs', () => {
-  it.each(programs)('waxwing-%s --version prints its version alone', (program) => {
+  it.each(programs)('waxwing-%s --version prints only its version', (program) => {
     const { version } = JSON.parse(readFileSync(join(root, `apps/${program}/package.json`), 'utf8'));
     expect(run(program, ['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it.each(['relay', 'server', 'vendors'])('waxwing-%s outlives a reader that wants no more', (program) => {
+  it.each(['relay', 'server', 'vendors'])('waxwing-%s survives a reader that closes its pipe', (program) => {
     const script = `exec 3>&1; (${process.execPath} ${bin(program)} completion zsh; echo $? >&3) | true`;
     const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     expect([stdout, stderr]).toEqual(['0\n', '']);
@@ -57,7 +57,7 @@ describe('the programs', () => {
   });
 
   it.each(programs)(
-    'a Node too old for waxwing-%s is told in one sentence which one is needed',
+    'waxwing-%s on a Node that is too old says in one sentence which one is needed',
     (program) => {
       const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); require(${JSON.stringify(bin(program))})`;
       const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { encoding: 'utf8' });

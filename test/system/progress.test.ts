@@ -44,7 +44,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('says at a terminal that it is still at work, by its name', async () => {
+  it('says at a terminal that it is still at work, with its name', async () => {
     // An export that does not arrive: a pipe without a writer.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);

@@ -139,7 +139,7 @@ async function notifyAtRelay({ relay, server }: QuickstartFile, devices: readonl
 }
 
 describe('the quickstart', () => {
-  it('shows one journey in words, and everything keeps running and can be reached with what it wrote', async () => {
+  it('narrates one journey, keeps everything running, and writes working addresses and credentials', async () => {
     const { process, facts } = await running();
     expect(statSync(fileOf(sharedPlace)).mode & 0o777).toBe(0o600);
     await expect.poll(() => process.output).toContain('The journey of one notification');
@@ -167,7 +167,7 @@ describe('the quickstart', () => {
     expect(deliveries).toMatchObject({ deliveries: [{ vendor: 'fcm' }] });
   }, 60_000);
 
-  it('tells how to go on: its commands edit a message, show that event, and send the phone a notification', async () => {
+  it('prints working commands that edit a message, show its event, and notify the phone', async () => {
     const { process } = await running();
     await expect.poll(() => process.output).toContain('which it shows below');
     const printed = process.output.slice(process.output.indexOf('Go on by yourself'));
@@ -206,7 +206,7 @@ describe('the quickstart', () => {
     expect(stdout).toContain("type: 'test'");
   }, 60_000);
 
-  it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {
+  it('does not disturb a running one in the same data directory, whatever the ports', async () => {
     const { facts } = await running();
     const otherPorts = { ...sharedPlace, portBase: String(await freePort(portsOfQuickstart)) };
     for (const place of [sharedPlace, otherPorts]) {
@@ -219,7 +219,7 @@ describe('the quickstart', () => {
     }
   }, 60_000);
 
-  it('starts again at once after a kill -9, with the same users, API keys, realm, server key and bouncer keys, and has lost nothing that it answered, although another program opened its databases', async () => {
+  it('restarts at once after kill -9 with the same users and keys, and has lost nothing that it answered, although another program opened its databases', async () => {
     const { process, facts } = await running();
     const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(sharedPlace.dir, name));
     const taken = await Promise.all(databases.map(takeInAnotherProcess));
@@ -240,7 +240,7 @@ describe('the quickstart', () => {
     expect(await again.process.end('SIGTERM')).toBe(0);
   }, 90_000);
 
-  it('ends after the journey with --once, and removes the file of an earlier start before it fails', async () => {
+  it('exits after the journey with --once, and removes the file of an earlier start before it fails', async () => {
     const place = await newPlace();
     const port = Number(place.portBase) + 10;
     writeFileSync(fileOf(place), '{"stale":true}');

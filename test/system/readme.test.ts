@@ -115,7 +115,7 @@ describe('the README', () => {
     expect(output).toContain('Relay: https://relay.example.com');
   }, 60_000);
 
-  it('shows admins a command that has the phones of a user show a text', async () => {
+  it('shows admins a command that sends a text to a user’s phones', async () => {
     const ada = await runJsonCommand<ConstellationUser>(
       'waxwing-server',
       ['users', 'add', '--email', 'ada@example.com'],

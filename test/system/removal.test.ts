@@ -20,7 +20,7 @@ function countRelayDevices(): unknown {
   }
 }
 
-it('deactivating a user makes the relay forget its phone, and leaves another user’s', async () => {
+it('deactivating a user removes their phone from the relay, and keeps another user’s', async () => {
   for (const name of ['ada', 'bob']) {
     const phone = await world.phone(await world.addUser(name), { tokenKind: 'fcm', token: `fcm-of-${name}` });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });

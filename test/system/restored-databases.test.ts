@@ -100,7 +100,7 @@ eachBackend((backend) => {
     ];
     // To copy a database takes PostgreSQL long.
     it.each(backend.name === 'sqlite' ? relays : relays.slice(0, 1))(
-      'send no message to another user or twice, and phones repair the rest: a relay %s',
+      'deliver no message to another user or twice, and phones repair the rest: a relay %s',
       async (_relay, isAhead) => {
         const examples: [Step[]][] = backend.name === 'sqlite' ? [[lost(2)], [lost(1)]] : [[lost(2)]];
         const until = performance.now() + enoughMilliseconds;

@@ -78,7 +78,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
     afterEach(() => stopLoads());
 
     it(
-      'tell a client at one server at once what happened at the other',
+      'publish an event at one server at once to clients of the other',
       async () => {
         const [user] = world.users as [ConstellationUser];
         for (const [here, there] of [
@@ -109,7 +109,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
     );
 
     it(
-      'lose nothing when one of each is killed under load, and the others carry on',
+      'lose nothing when one of each is killed under load, and the others continue',
       async () => {
         await afterAnotherTry();
         const ledger = new Ledger();

@@ -114,7 +114,7 @@ describe('a connection to APNs', () => {
     session.destroy();
   });
 
-  it('breaks off a request whose body never ends', async () => {
+  it('aborts a request whose body never ends', async () => {
     const client = await connectClient();
     await expect(client.send(deviceToken, {}, 'x'.repeat(2 * 1024 * 1024))).rejects.toThrow(
       /ENHANCE_YOUR_CALM/,
@@ -122,7 +122,7 @@ describe('a connection to APNs', () => {
     expect((await client.send()).status).toBe(200);
   });
 
-  it('forgets a request that the client takes back before it is whole', async () => {
+  it('discards a request that the client cancels before it is complete', async () => {
     const client = await connectClient();
     const before = await getStatistics(test);
     const stream = client.session.request({ ':method': 'POST', ':path': `/3/device/${deviceToken}` });

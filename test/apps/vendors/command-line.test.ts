@@ -67,7 +67,7 @@ describe('waxwing-vendors', () => {
     },
   );
 
-  it('takes three ports in a row, and tells a person what to put where', async () => {
+  it('takes three ports in a row, and says where to put each setting', async () => {
     const base = await freePort(3);
     const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
     await until('Ctrl-C');

@@ -32,7 +32,7 @@ describe('a reset', () => {
     expect((await apns.send()).status).toBe(200);
   });
 
-  it('after processing delivers, and the sender cannot know', async () => {
+  it('after processing delivers, but the sender cannot know', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', reset: 'after', times: 1 });
     await expect(apns.send()).rejects.toThrow(/INTERNAL_ERROR/);
@@ -85,7 +85,7 @@ describe('GOAWAY', () => {
     expect(spared.goaways).toEqual([]);
   });
 
-  it('waits for the answers that are under way', async () => {
+  it('waits for answers in flight', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 3, latency_ms: 30 });
     const results = await settle([apns.send(), apns.send()]);

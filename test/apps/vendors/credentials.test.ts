@@ -44,7 +44,7 @@ describe("the vendors' credentials", () => {
     ) as Record<string, string>;
   };
 
-  it('are made at the first start, for their owner alone', async () => {
+  it('are created at the first start, for their owner only', async () => {
     const { vendors } = await start();
     const { credentials, urls } = vendors;
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
@@ -114,7 +114,7 @@ describe("the vendors' credentials", () => {
     apns.close();
   });
 
-  it('are written again when the operator lost a copy', async () => {
+  it('are written again if a copy is missing', async () => {
     const first = await start();
     const key = await readFile(first.vendors.credentials.apnsKeyFile, 'utf8');
     await rm(first.vendors.credentials.apnsKeyFile);
@@ -141,7 +141,7 @@ describe("the vendors' credentials", () => {
     expect(await readFile(join(dataDir, 'vendors.json'), 'utf8')).toBe('{"fcm":');
   });
 
-  it('have a new certificate alone when the host is one that the old does not name', async () => {
+  it('get a new certificate only if the old one does not name the host', async () => {
     const first = await start();
     const before = await readAll();
     await stop(first);
@@ -155,7 +155,7 @@ describe("the vendors' credentials", () => {
     expect(await readFile(test.vendors.credentials.caFile, 'utf8')).not.toBe(before['apns-ca.pem']);
   });
 
-  it('serve addresses that can be reached when the host is a wildcard', async () => {
+  it('name reachable addresses when the host is a wildcard', async () => {
     const test = await start({ host: '0.0.0.0' });
     expect(new URL(test.vendors.urls.http).hostname).toBe('127.0.0.1');
     expect(await getAccessToken(test)).toMatch(/^ya29\./);

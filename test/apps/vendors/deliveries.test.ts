@@ -48,7 +48,7 @@ describe('the list of deliveries', () => {
     expect(await getDeliveries(test, 'other')).toEqual([]);
   });
 
-  it('shows 64-bit integers as they came', async () => {
+  it('shows 64-bit integers unchanged', async () => {
     const apns = await ApnsClient.connect(test);
     await apns.send('aa', {}, '{"aps":{}, "push_account_id": 9223372036854775807, "tiny": 1e-400}');
     apns.close();
@@ -79,7 +79,7 @@ describe('the list of deliveries', () => {
     expect(await getStatistics(test)).toMatchObject({ deliveries: { kept: 0, forgotten: 0 } });
   });
 
-  it('says which methods it takes', async () => {
+  it('names its methods', async () => {
     const response = await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, DELETE');

@@ -202,7 +202,7 @@ describe('chances', () => {
     expect(await statuses(20)).toEqual(Array(20).fill(503));
   });
 
-  it('draw from the random numbers that the stand-ins were given', async () => {
+  it('use the random numbers that the stand-ins got', async () => {
     const draws = [0.1, 0.9, 0.49, 0.5];
     const own = await startTestVendors({ random: () => draws.shift() ?? 0.99 });
     await putFaults(own, [{ vendor: 'fcm', status: 503, rate: 0.5 }]);

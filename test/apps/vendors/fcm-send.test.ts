@@ -223,7 +223,7 @@ describe('FCM messages:send', () => {
     ]);
   });
 
-  it('does not find what cannot be a project, another method, or another path', async () => {
+  it('answers 404 for an impossible project, another method, or another path', async () => {
     const { http } = test.vendors.urls;
     const headers = { authorization: `Bearer ${accessToken}` };
     for (const response of [

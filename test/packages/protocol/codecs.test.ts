@@ -17,7 +17,7 @@ import fc from '../../support/fast-check.js';
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('base64', () => {
-  it('gives back every byte string, and agrees with the platform', () => {
+  it('round-trips every byte string, and agrees with the platform', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const text = encodeBase64(bytes);
@@ -123,7 +123,7 @@ describe('64-bit ids', () => {
 });
 
 describe('JSON', () => {
-  it('gives back whatever JSON can hold', () => {
+  it('round-trips every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
@@ -146,7 +146,7 @@ describe('JSON', () => {
     expect(parseJson('[1.5,12345678901234567890,1e3]')).toEqual([1.5, 12345678901234567890n, 1000]);
   });
 
-  it('does not let a body reach an object prototype', () => {
+  it('does not let a body change an object prototype', () => {
     const parsed = parseJson('{"__proto__":{"polluted":1},"id":12345678901234567890}') as object;
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     expect(Object.keys(parsed)).toContain('id');
@@ -157,7 +157,7 @@ describe('a notify request', () => {
   const payload = { push_account_id: 2n ** 62n, encrypted_data: 'QUJD' };
   const realm_uuid = '9AA61D0B-8ce5-488d-8e9e-fedc346e6836';
 
-  it('tells the kind by its shape', () => {
+  it('recognizes the kind by its shape', () => {
     const parsed = relayNotifyRequest.parse({
       realm_uuid,
       push_requests: [
@@ -199,11 +199,11 @@ describe('a notification', () => {
   };
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-  it('is read whatever its padding and unknown fields', () => {
+  it('is parsed with any padding and unknown fields', () => {
     expect(parseNotification(bytes(`${JSON.stringify({ ...test, new_field: [] })}      `))).toEqual(test);
   });
 
-  it('is nothing when its type is unknown, a field is missing, or the bytes are not JSON', () => {
+  it('is rejected if its type is unknown, a field is missing, or the bytes are not JSON', () => {
     expect(parseNotification(bytes(JSON.stringify({ ...test, type: 'later' })))).toBeUndefined();
     expect(parseNotification(bytes('{"type":"test"}'))).toBeUndefined();
     expect(parseNotification(Uint8Array.of(0xff, 0x7b))).toBeUndefined();

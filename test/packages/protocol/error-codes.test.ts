@@ -11,7 +11,7 @@ const documented = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| ([a-z-]+) \|/g
 }));
 
 describe('the error table', () => {
-  it('says the same as the page of error codes, in both directions and in the same order', () => {
+  it('matches the page of error codes, in the same order', () => {
     const table = Object.entries(errorCodes).map(([code, { httpStatus, remedy }]) => ({
       code,
       httpStatus,
@@ -24,7 +24,7 @@ describe('the error table', () => {
     expect(Object.isFrozen(errorCodes)).toBe(true);
   });
 
-  it('knows its own codes and no inherited names', () => {
+  it('has its own codes and no inherited names', () => {
     expect(isErrorCode('REQUEST_EXPIRED')).toBe(true);
     expect(isErrorCode('toString')).toBe(false);
     expect(isErrorCode(undefined)).toBe(false);

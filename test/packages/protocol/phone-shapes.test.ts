@@ -218,7 +218,7 @@ describe.each([
     (v: JsonValue) => zod.pushDeviceEvent.safeParse(v).data,
   ],
 ] as const)('The hand-written check of a %s', (_name, valid, parse, oracle) => {
-  it('takes and refuses what the zod shape does, and makes the same of it', () => {
+  it('accepts and refuses what the zod shape does, with the same result', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(wireValues(valid), (value) => {
@@ -238,7 +238,7 @@ function byteOracle(parse: (bytes: Uint8Array) => unknown): (value: JsonValue) =
   return (value) => parse(bytesOf(value));
 }
 
-describe('Bytes that are no JSON or no UTF-8', () => {
+describe('Bytes that are not JSON or not UTF-8', () => {
   it('are neither a notification nor a registration, as by zod', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -55,7 +55,7 @@ describe('The chain of signing keys', () => {
     expect(verdict({ signer: thief })).toBe(unknown);
   });
 
-  it('is walked from the trusted key, wherever in it that key stands', () => {
+  it('is walked from the trusted key, at any position', () => {
     const chain = [first(thief), link(thief, pinned), link(pinned, next)];
     expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
     expect(verdict({ signer: next, chain: [first(pinned), link(pinned, next)] })).toBe(
@@ -63,7 +63,7 @@ describe('The chain of signing keys', () => {
     );
   });
 
-  it('breaks at a link that the key before it has not endorsed', () => {
+  it('breaks at a link that the former key has not endorsed', () => {
     for (const endorsement of [null, endorse(thief, next), endorse(pinned, thief)]) {
       const chain = [first(pinned), { public_key: next.publicKey, endorsement }];
       expect(verdict({ signer: next, chain })).toBe(unknown);
@@ -75,12 +75,12 @@ describe('The chain of signing keys', () => {
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
 
-  it('is not mended by an endorsement of a key that is not the one right before', () => {
+  it('is not repaired by an endorsement of a key that is not directly before it', () => {
     const chain = [first(pinned), link(pinned, next), link(pinned, second)];
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
 
-  it('may begin again at a key that the pinned recovery key endorses, first in it or not', () => {
+  it('may restart at a key that the pinned recovery key endorses, at any position', () => {
     for (const chain of [[link(recovery, next)], [first(thief), link(recovery, next)]]) {
       expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
       expect(verdict({ signer: next, chain }, { recoveryPublicKey: undefined })).toBe(unknown);
@@ -155,7 +155,7 @@ describe('The document of a key list', () => {
     ],
     ['with half a sequence', { sequence: 0.5 }],
     ['issued before 1970', { issued_at: -1 }],
-  ])('is malformed, though rightly signed, when it is one %s', (_, change) => {
+  ])('is malformed, though validly signed, when it is one %s', (_, change) => {
     expect(verdictOn(JSON.stringify(good))).toBe('verified');
     expect(verdictOn(JSON.stringify({ ...good, ...change }))).toBe('malformed');
   });
@@ -166,7 +166,7 @@ describe('The document of a key list', () => {
     expect(verdictOn(text('\u00e9'))).toBe('malformed');
   });
 
-  it('is handed on as it was signed', () => {
+  it('is returned as signed', () => {
     expect(verifyKeyList(answer(), trust)).toMatchObject({
       kind: 'verified',
       list: { sequence: now * 1000, issued_at: now, keys: [{ public_key: bouncerKey(1) }] },
@@ -193,7 +193,7 @@ describe('The instants of a key list', () => {
     expect(verdict(plan)).toBe(expected);
   });
 
-  it('may be as far ahead as the client allows its own clock to be behind', () => {
+  it('may be ahead by as much as the client’s clock may be behind', () => {
     const lag = { clockLagSeconds: 7 * day };
     expect(verdict({ issuedAt: now + 7 * day }, lag)).toBe(good);
     expect(verdict({ issuedAt: now + 7 * day + 1 }, lag)).toBe('issued-in-the-future');
@@ -201,19 +201,19 @@ describe('The instants of a key list', () => {
     expect(verdict({ sequence: (now + 7 * day) * 1000 + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
-  it('let a client that is days behind follow a sequence that those with the right clock follow', () => {
+  it('let a client that is days behind follow the same sequence as clients with the right clock', () => {
     const lag = { clockLagSeconds: 7 * day };
     const mended = { issuedAt: now + 5 * day, sequence: (now + 12 * day) * 1000 };
     expect(verdict(mended, lag)).toBe(good);
     expect(verdict({ ...mended, sequence: mended.sequence + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
-  it('let the last sequence come again, and none before it', () => {
+  it('accept the last sequence again, and no earlier one', () => {
     expect(verdict({}, { lastSequence: now * 1000 })).toBe(good);
     expect(verdict({}, { lastSequence: now * 1000 + 1 })).toBe('sequence-went-back');
   });
 
-  it('are looked at only where everything else is right, so that a forgery is called one', () => {
+  it('are checked last, so that a forgery is reported as one', () => {
     expect(verdict({ signer: thief, issuedAt: 0, expiresAt: 1 })).toBe(unknown);
   });
 });

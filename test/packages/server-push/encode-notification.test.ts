@@ -81,7 +81,7 @@ describe('an encoded notification', () => {
     expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => 101 + index));
   });
 
-  it('has its content cut after 200 code points, never inside one', () => {
+  it('has its content truncated to 200 code points, never inside one', () => {
     const at = (length: number) =>
       decode(encodeNotification(realm, user(1), message({ content: '🎉'.repeat(length) }))).content;
     expect(at(200)).toBe('🎉'.repeat(200));
@@ -108,7 +108,7 @@ describe('an encoded notification', () => {
     );
   });
 
-  it('is shortened in its content first, then in topic and names, never in what the phone compares', () => {
+  it('is truncated in its content first, then in topic and names, never in what the phone compares', () => {
     const long = '"\u0001é漢🎉'.repeat(120);
     const shortened = (topic: string, channelName: string) => {
       const recipient = { kind: 'channel', channelId: 10, channelName, topic } as const;
@@ -174,8 +174,8 @@ const content: fc.Arbitrary<NotificationContent> = fc.oneof(
 );
 const longestUrl = `https://${'h'.repeat(492)}`;
 
-describe('whatever a notification says', () => {
-  it('it is a valid notification of a published size, and fits both vendors', () => {
+describe('for any content of a notification', () => {
+  it('it is valid, has a published size, and fits both vendors', () => {
     const device = {
       pushAccountId: accountIdText('-9223372036854775808'),
       relayDeviceId: relayDeviceId(Number.MAX_SAFE_INTEGER),
@@ -207,7 +207,7 @@ describe('whatever a notification says', () => {
     );
   });
 
-  it('its texts are cut at code points: a prefix of what was said, and an ellipsis', () => {
+  it('its texts are truncated at code points: a prefix and an ellipsis', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 4000, size: 'max' }), (topic) => {
         const recipient = { kind: 'channel', channelId: 1, channelName: 'c', topic } as const;

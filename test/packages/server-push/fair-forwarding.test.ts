@@ -86,7 +86,7 @@ const numbers = (first: number, count: number) => Array.from({ length: count }, 
 
 eachBackend((backend) => {
   it(
-    'a registration is taken to the relay within a few others, though five thousand of another user wait longer',
+    'a registration is forwarded after a few others, though five thousand of another user are queued before it',
     async () => {
       const server = await waitingServer(backend);
       // As many devices as a user may have.
@@ -108,7 +108,7 @@ eachBackend((backend) => {
     ['first', 1],
     ['twelfth', 12],
   ])(
-    'of a hundred users who sent fourteen each, none is far ahead of a later user’s %s',
+    'with a hundred users who sent fourteen each, none is far ahead of a later user’s %s',
     async (_name, turn) => {
       const server = await waitingServer(backend);
       const others = numbers(1000, 100);
@@ -127,7 +127,7 @@ eachBackend((backend) => {
   );
 });
 
-it('all registrations of a user wait no longer when the relay is back, also those that wait apart', async () => {
+it('all pending registrations of a user are forwarded soon after the relay is back', async () => {
   const test = await ServerUnderTest.start();
   try {
     const phones = Array.from({ length: 12 }, (_, index) => testPhone(String(index)));

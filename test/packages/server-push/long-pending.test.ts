@@ -17,7 +17,7 @@ const [ada, bob] = [user(7), user(8)];
 
 describe('a registration whose job is gone', () => {
   eachBackend((backend) => {
-    it('fails after a day and tells the phone, which registers again then; one that has its job does not', async () => {
+    it('fails after a day and notifies the phone, which then re-registers; one with a job does not fail', async () => {
       const start = 1_773_000_000_000;
       let now = start;
       const database = await backend.open<ServerPushTables>({

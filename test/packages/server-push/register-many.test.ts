@@ -114,7 +114,7 @@ eachBackend((backend) => {
         : [Number(new URLSearchParams(request.body).get('push_account_id'))],
     );
 
-  it('registrations that wait together go to a relay that takes many in few requests, each of them once', async () => {
+  it('pending registrations go to a relay that takes batches in few requests, each of them once', async () => {
     await start();
     relay.otherwise(takeAll);
     await accept(numbers(30));
@@ -141,7 +141,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('what the relay says of each is that phone’s alone: one is active, one failed, and one waits', async () => {
+  it('each phone gets its own result from the batch: one is active, one failed, and one pending', async () => {
     await start();
     const outcomes: Record<number, object> = {
       2: { result: 'error', code: 'INVALID_BOUNCER_PUBLIC_KEY', msg: 'Invalid bouncer_public_key' },
@@ -169,7 +169,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a stock relay is asked for many once an hour, and is given each registration by itself', async () => {
+  it('a stock relay is probed for batches once an hour, and gets each registration by itself', async () => {
     await start();
     relay.otherwise((request) => (request.path === manyPath ? { status: 404 } : takeAll(request)));
     const timesAsked = () => paths().filter((path) => path === 'register_many').length;
@@ -188,7 +188,7 @@ eachBackend((backend) => {
     expect(await readRelayLinkStatus(database.db)).toMatchObject({ state: 'working' });
   });
 
-  it('where the relay refuses a whole request each registration is taken there alone, so that one spoils no other', async () => {
+  it('when the relay refuses a whole batch, each registration is sent alone, so that one fails no other', async () => {
     await start();
     relay.otherwise((request) => {
       if (request.path === manyPath) return refused(400, 'BAD_REQUEST', 'Invalid registrations.1');
@@ -205,7 +205,7 @@ eachBackend((backend) => {
     [[12], 20],
     [[5, 25], 30],
   ])(
-    'those at which the relay fails hold up no other: %j of %i alone wait and are tried again',
+    'registrations that make the relay fail delay no other: only %j of %i are retried',
     async (broken, count) => {
       await start();
       let isBroken = true;
@@ -248,7 +248,7 @@ eachBackend((backend) => {
   });
 
   it.each([502, 503, 504])(
-    'a relay that answers %i, as a proxy does for one that is away, is not asked for halves',
+    'a batch is not split for a relay that answers %i, as a proxy does for an unreachable one',
     async (status) => {
       await start();
       relay.otherwise({ status });
@@ -261,7 +261,7 @@ eachBackend((backend) => {
   it.each([
     ['is busy', { status: 503, headers: { 'retry-after': '60' } }],
     ['answers for fewer than were sent', registeredMany([])],
-  ])('all of them wait, and are tried again, where the relay %s', async (_what, reaction) => {
+  ])('the whole batch is retried if the relay %s', async (_what, reaction) => {
     await start();
     relay.otherwise(reaction);
     await accept(numbers(10));
@@ -274,7 +274,7 @@ eachBackend((backend) => {
     expect(Object.values(await push.pushDevicesOf(ada))).toEqual(numbers(10).map(() => active));
   });
 
-  it('no request holds more than the relay reads: large registrations go in several', async () => {
+  it('no request exceeds the relay’s limit: large registrations go in several', async () => {
     await start();
     relay.otherwise(takeAll);
     await accept(numbers(30), 'x'.repeat(72_000));

@@ -24,7 +24,7 @@ function actor(user: UserId, hold: PushActor['lockUser'] = async () => undefined
   return { userId: user, isBot: false, lockUser: hold };
 }
 
-describe('the registrations of one turn', () => {
+describe('the registrations of one event-loop tick', () => {
   eachBackend((backend) => {
     let database: DatabaseWithJobs<ServerPushTables>;
     let intake: RegistrationIntake;
@@ -45,7 +45,7 @@ describe('the registrations of one turn', () => {
         .orderBy('id')
         .execute();
 
-    it('are each kept with their own job, in the order in which they came', async () => {
+    it('are each stored with their own job, in the order of arrival', async () => {
       const users = Array.from({ length: 70 }, (_, index) => userId(170 - index));
       const answers = await Promise.all(
         users.map((user) => intake.register(actor(user), registration(user, `hash ${user}`))),
@@ -67,7 +67,7 @@ describe('the registrations of one turn', () => {
       expect(named.map((id) => userOf.get(id))).toEqual(users);
     });
 
-    it('are judged each by what its own user has', async () => {
+    it('are each judged by the state of their own user', async () => {
       await intake.register(actor(ada), registration(1));
       for (const hash of ['b', 'c', 'd']) await intake.register(actor(bob), registration(1, hash));
       const answers = await Promise.all([
@@ -86,7 +86,7 @@ describe('the registrations of one turn', () => {
       ]);
     });
 
-    it('find a user full while no device of the user has failed, and take the place of one that has', async () => {
+    it('are refused for a user at the device limit, unless a failed device can be replaced', async () => {
       const generous = new RegistrationIntake({ database, clock: () => now, registrationsPerHour: 10_000 });
       const known = Array.from({ length: maximumPushDevicesPerUser }, (_, index) => ({
         ...{ user_id: ada, push_account_id: accountIdText(index + 1), generation: 1, changed_at: now },
@@ -111,7 +111,7 @@ describe('the registrations of one turn', () => {
       expect((await devices()).map(({ id }) => id)).not.toContain(oldest?.id);
     });
 
-    it('fail alone where their requester is gone, or the database takes them not', async () => {
+    it('fail alone if their requester is gone, or the database refuses them', async () => {
       const gone = new ProtocolError('INVALID_API_KEY');
       const broken = new Error('this one cannot be written');
       const answers = await Promise.allSettled([
@@ -136,7 +136,7 @@ describe('the registrations of one turn', () => {
       expect(await database.jobs.list({ kind: forwardRegistrationJob })).toHaveLength(2);
     });
 
-    it('are the newest of their device one after the other where one phone sends several', async () => {
+    it('replace each other, one after another, if one phone sends several', async () => {
       const answers = await Promise.all(
         ['a', 'b', 'b'].map((hash) => intake.register(actor(ada), registration(1, hash))),
       );

@@ -24,11 +24,11 @@ describe('the relay’s answer', () => {
     [500, {}, 'relay-error'],
     [599, 'x', 'relay-error'],
     [404, 'not an object', 'admin-must-act'],
-  ])('is asked for again when it is %i %j, because of %s', (status, body, cause) => {
+  ])('is retried when it is %i %j, because of %s', (status, body, cause) => {
     expect(read(status, body, '9')).toMatchObject({ kind: 'retry', cause, retryAfterSeconds: 9 });
   });
 
-  it('counts the part of a second until an HTTP date as a whole one', () => {
+  it('rounds the time until an HTTP date up to whole seconds', () => {
     const later = interpretAnswer(
       { status: 503, retryAfter: 'Thu, 01 Jan 2026 00:02:00 GMT', body: undefined },
       relayRegisterAnswer,
@@ -48,7 +48,7 @@ describe('the relay’s answer', () => {
     }
   });
 
-  it('cannot break the admin’s log or terminal with what it says', () => {
+  it('cannot break the admin’s log or terminal with its text', () => {
     const outcome = read(401, { msg: `a\u001b[2J\nb${'x'.repeat(1000)}` });
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the relay answered 401: a \[2J bx+$/) });
     expect((outcome as { reason: string }).reason.length).toBeLessThan(400);

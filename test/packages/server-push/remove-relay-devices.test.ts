@@ -33,7 +33,7 @@ const dayMilliseconds = 86_400_000;
 const [ada, bob] = [user(7), user(8)];
 
 eachBackend((backend) => {
-  describe('devices that a server takes back from its relay', () => {
+  describe('devices that a server removes from its relay', () => {
     let now: number;
     let database: DatabaseWithJobs<ServerPushTables>;
     let relay: RelayStandIn;
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       expect(log.text()).toBe(before);
     });
 
-    it('are not those that another user of the same phone still uses', async () => {
+    it('exclude those that another user of the same phone still uses', async () => {
       await register(ada, '1', 11);
       await register(bob, '1', 11);
       await register(ada, '2', 12);
@@ -173,7 +173,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[12], [11]]);
     });
 
-    it('wait for a registration that may be given the same device, and are left alone if it is', async () => {
+    it('wait while a registration may get the same device, and exclude it if it does', async () => {
       await register(ada, '1', 11);
       relay.otherwise({ status: 503 });
       await accept(bob, '1', 'b');
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       expect(await database.jobs.list({ kind: 'push-devices/remove-relay-devices' })).toEqual([]);
     });
 
-    it('are the one that a newer registration has replaced by another, and not one that stays the same', async () => {
+    it('include one that a newer registration has replaced, but not one that stays the same', async () => {
       await register(ada, '1', 11);
       await register(ada, '1', 11, 'another push key');
       expect(removals()).toEqual([]);
@@ -218,7 +218,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('are those that the relay called dead, unless the phone has come back by then', async () => {
+    it('include those that the relay called dead, unless the phone has re-registered', async () => {
       await register(ada, '1', 11);
       await register(ada, '2', 12);
       relay.next(notified([11, 12]));
@@ -259,7 +259,7 @@ eachBackend((backend) => {
       ).toEqual([200, 50]);
     });
 
-    it('outlive a clean-up that removes registrations which failed a month ago, and old test notifications', async () => {
+    it('survive a cleanup of old failed registrations and old test notifications', async () => {
       await register(ada, '1', 11);
       relay.otherwise({ status: 503 });
       const failed = await accept(ada, '2', 'x');

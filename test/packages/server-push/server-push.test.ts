@@ -60,7 +60,7 @@ eachBackend((backend) => {
     const accept = (hash: string, user = userId) =>
       database.write((transaction) => acceptRegistration(transaction, user, registration(hash), now));
 
-    it('take a registration once, and a changed one in its place', async () => {
+    it('accept a registration once, and a changed one in its place', async () => {
       const first = await accept('a');
       expect(first).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
       expect(await accept('a')).toEqual({ kind: 'unchanged' });
@@ -69,13 +69,13 @@ eachBackend((backend) => {
       expect(await accept('a', user(userId + 1))).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
     });
 
-    it('take one of many identical registrations that arrive at once', async () => {
+    it('accept one of many identical concurrent registrations', async () => {
       const results = await Promise.all(Array.from({ length: 20 }, () => accept('a')));
       expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
       expect(results.filter(({ kind }) => kind === 'unchanged')).toHaveLength(19);
     });
 
-    it('let a registration be settled once, and never an older one', async () => {
+    it('settle a registration once, and never an older one', async () => {
       const [first, second] = [await accept('a'), await accept('b')];
       if (first.kind !== 'accepted' || second.kind !== 'accepted') throw new Error('not accepted');
       expect(await pendingRegistrations(database.db, [first.key, second.key])).toMatchObject([
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       expect(await fail(second.key)).toBeUndefined();
     });
 
-    it('forget a dead registration, but not one that has come into force meanwhile', async () => {
+    it('delete a dead registration, but not one that became active meanwhile', async () => {
       const first = await accept('a');
       if (first.kind !== 'accepted') throw new Error('not accepted');
       await database.write((transaction) => activateRegistration(transaction, first.key, relayId(5), now));
@@ -167,7 +167,7 @@ eachBackend((backend) => {
         }
       ).push_requests;
 
-    it('waits while the relay is away, then goes to the devices of that moment', async () => {
+    it('is retried while the relay is down, then goes to the devices of that moment', async () => {
       await activate('1', relayId(11), 'fcm');
       relay.next('cut');
       relay.otherwise(notified());
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('goes to hundreds of devices in requests that the relay can read', async () => {
+    it('goes to hundreds of devices in requests within the relay’s limits', async () => {
       for (let id = 1; id <= 450; id += 1) await activate(String(id), relayId(id), 'apns');
       relay.otherwise(notified([450]));
       await send({ type: 'test', time: 1 });
@@ -232,7 +232,7 @@ eachBackend((backend) => {
       expect(left.map(({ pushAccountId }) => pushAccountId)).toEqual(['2', '3']);
     });
 
-    it('is not sent to anybody without devices, and not again once it is of no use', async () => {
+    it('is not sent to a user without devices, nor after it has expired', async () => {
       await send({ type: 'test', time: 1 });
       await idle(database.jobs);
       await activate('1', relayId(11), 'fcm');
@@ -244,7 +244,7 @@ eachBackend((backend) => {
       expect(relay.requests).toHaveLength(1);
     });
 
-    it('is sent with a word on how many devices it goes to, and not kept for anybody who has none', async () => {
+    it('returns the number of devices, and is not stored for a user without any', async () => {
       relay.otherwise(notified());
       const whole = { userId, content: { type: 'test', time: 1 }, giveUpAt: now + 60_000 } as const;
       expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 0 });

@@ -13,7 +13,7 @@ const device = (id: number, account: number) => ({
 eachBackend((backend) => {
   const open = () => backend.open<ServerPushTables>({ migrations: [serverPushMigrations], now: () => 0 });
 
-  it('freed devices are looked up by their accounts', async () => {
+  it('removed devices are looked up by their accounts', async () => {
     const { db } = await open();
     const plans = await plansOf(db, (watched) => sortFreedDevices(watched, [device(1, 10)]));
     expect(plans).toMatch(/push_devices_account\b/);

@@ -69,7 +69,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     }
   });
 
-  it('finds malformed signatures wrong instead of throwing', () => {
+  it('rejects malformed signatures instead of throwing', () => {
     const { publicKey, privateKey } = sodium.generateSigningKeyPair();
     const message = of(20);
     const signature = sodium.signDetached(message, privateKey);

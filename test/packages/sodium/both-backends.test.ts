@@ -87,7 +87,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('what is encrypted with additional data has the same bytes as in the other backend and in @noble', () => {
+  it('AEAD ciphertext has the same bytes as in the other backend and in @noble', () => {
     fc.assert(
       fc.property(message, message, nonce, key, (plaintext, data, aeadNonce, aeadKey) => {
         const sealed = one.sealAead(plaintext, data, aeadNonce, aeadKey);
@@ -99,7 +99,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('what is encrypted with additional data opens neither changed, nor cut, nor with other data', () => {
+  it('AEAD ciphertext opens neither changed, nor cut, nor with other additional data', () => {
     fc.assert(
       fc.property(message, nonce, key, anyBit, (plaintext, aeadNonce, aeadKey, bit) => {
         const data = Buffer.from('a row');

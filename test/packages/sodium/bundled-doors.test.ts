@@ -49,7 +49,7 @@ async function expectToWork(door: typeof mainDoor, backend: string): Promise<voi
 }
 
 describe('The main door, bundled by vite', () => {
-  it('is one file that imports nothing and works', async () => {
+  it('is one file without imports, and works', async () => {
     const chunk = await bundle(['source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);

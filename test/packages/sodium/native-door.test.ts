@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe('The native door', () => {
-  it('loads the native backend as the fastest, with no reason to give', async () => {
+  it('loads the native backend as the fastest, without a fallback reason', async () => {
     const { sodium, nativeUnavailableReason } = await loadFastestSodium();
     expect(nativeUnavailableReason, 'sodium-native does not load on this machine').toBeUndefined();
     expect(sodium.backend).toBe('native');
@@ -25,7 +25,7 @@ describe('The native door', () => {
     expect(nativeUnavailableReason).toMatch(/^sodium-native did not load.*$/);
   });
 
-  it('tells the callback once, and only where the backend is missing', async () => {
+  it('calls the callback once, and only if the backend is missing', async () => {
     const reasons: string[] = [];
     expect(await loadNativeSodium((reason) => reasons.push(reason))).toBeDefined();
     expect(reasons).toEqual([]);

@@ -83,7 +83,7 @@ describe('The oracle in @noble', () => {
 });
 
 describe("The project's copy of the vectors", () => {
-  it('says what its makers published, byte for byte but for spaces', () => {
+  it('is the published one, byte for byte except for spaces', () => {
     const digest = createHash('sha256').update(JSON.stringify(vectors)).digest('hex');
     expect(digest).toBe('094da71280b7cbe585acc5fd99944e2d0d28224f18c0d67764b101db4be888e8');
   });

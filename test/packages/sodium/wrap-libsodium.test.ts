@@ -34,7 +34,7 @@ describe('An error that is no failure to open', () => {
     ['memory that ran out', { message: '_malloc() failed', length: 48 }],
   ];
 
-  it.each(failures)('%s goes on to the caller', (_name, failure) => {
+  it.each(failures)('%s is passed on to the caller', (_name, failure) => {
     const fail = () => {
       throw failure;
     };

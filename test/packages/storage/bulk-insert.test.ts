@@ -40,7 +40,7 @@ eachBackend((backend) => {
 });
 
 eachPostgres((backend) => {
-  it('is read and planned by PostgreSQL once for each connection', async () => {
+  it('is parsed and planned by PostgreSQL once per connection', async () => {
     const database = await openBirds(backend);
     const insert = new BulkInsert(database.db, { name: 'text', seen: 'integer' }, (rows) =>
       database.db.insertInto('birds').columns(['name', 'seen']).expression(rows),
@@ -73,7 +73,7 @@ eachPostgres((backend) => {
     expect(await database.db.selectFrom('birds').select('seen').execute()).toHaveLength(6);
   });
 
-  it('is planned again where every connection has kept it from before', async () => {
+  it('is planned again if every connection has a stale plan', async () => {
     const database = await openBirds(backend);
     const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
       database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
@@ -93,7 +93,7 @@ eachPostgres((backend) => {
     expect(added).toEqual([{ name: 'finch', seen: 1 }]);
   });
 
-  it('that is all of a write is planned again alike, and needs no transaction', async () => {
+  it('that is a whole write is planned again too, and needs no transaction', async () => {
     const database = await openBirds(backend);
     const { db } = database;
     const insert = new StatementOfRows<Inserted>(

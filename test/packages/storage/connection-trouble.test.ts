@@ -162,7 +162,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
 
 describe('A user who may not make tables gets an error', () => {
   eachPostgres((backend) => {
-    it('with the right that is missing, whether there are tables of another user or none', async () => {
+    it('that names the missing right, with or without tables of another user', async () => {
       const user = `waxwing_low_${process.pid}`;
       const ownersUrl = await backend.freshUrl();
       const owner = await backend.open({ migrations: [], url: ownersUrl });

@@ -5,7 +5,7 @@ import { sqliteBackend } from '../../support/test-databases.js';
 const backend = sqliteBackend();
 afterEach(() => void vi.restoreAllMocks());
 
-it('begins what was gathered already in the same turn of the event loop, and waits one turn for all else', async () => {
+it('commits writes of the same event-loop tick together, and waits one more tick for others', async () => {
   const database = await backend.open({ migrations: [] });
   const begun: string[] = [];
   const begin = (name: string) => async () => void begun.push(name);
@@ -40,13 +40,13 @@ async function commitsOf(turns: readonly (readonly boolean[])[], turnMillisecond
   return new Set(await Promise.all(writes)).size;
 }
 
-it('waits for as long as each turn brings more, gathered or not, and commits all of it together', async () => {
+it('waits while each tick brings more writes, and commits them together', async () => {
   const twenty = Array<boolean>(20).fill(false);
   expect(await commitsOf([[false], [true], [false], [true]], 0)).toBe(1);
   expect(await commitsOf([twenty, twenty, [false]], 0)).toBe(1);
 });
 
-it('does not wait for long, though each turn brings more', async () => {
+it('does not wait for long, even if each tick brings more writes', async () => {
   const turns = Array<boolean[]>(8).fill([false]);
   expect(await commitsOf(turns, 6)).toBeGreaterThan(1);
 });

@@ -64,7 +64,7 @@ describe('the write-ahead log of a SQLite file', () => {
     return { database, path, logBytes: () => statSync(`${path}-wal`).size };
   }
 
-  it('is copied back while a process writes', async () => {
+  it('is checkpointed while a process writes', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 40);
     // What was copied back is in the file itself; nothing else would write there before the database is closed.
@@ -72,7 +72,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(await count(database)).toBe(40);
   });
 
-  it('grows while a reader holds it back, and is cut when there is more after that', async () => {
+  it('grows while a reader blocks the checkpoint, and is truncated at the next write after that', async () => {
     const { database, path, logBytes } = await open();
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
@@ -123,7 +123,7 @@ describe('the write-ahead log of a SQLite file', () => {
     await fillBesideReader(() => () => undefined);
   }, 120_000);
 
-  it('stays below 256 MB where the thread does not work, too', async () => {
+  it('stays below 256 MB without the thread, too', async () => {
     await fillBesideReader((path) => {
       renameSync(path, `${path}-aside`);
       mkdirSync(path);
@@ -152,7 +152,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(database.logBytes()).toBeLessThan(64 * mebibyte);
   }, 120_000);
 
-  it('is shared with a process that writes beside it, and nothing that either commits is lost', async () => {
+  it('is shared with another writing process, and neither loses a commit', async () => {
     const { database, path } = await open();
     const other = spawn(
       process.execPath,
@@ -169,7 +169,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(verdict).toBe('ok');
   });
 
-  it('is copied back by the writer, and made short where it is full, where no thread can start', async () => {
+  it('is checkpointed by the writer, and truncated when full, if no thread can start', async () => {
     const path = (await backend.freshUrl()).slice('sqlite:'.length);
     const writer = new DatabaseSync(path);
     writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table notes (text)');
@@ -203,7 +203,7 @@ describe('the write-ahead log of a SQLite file', () => {
   it.each([
     ['its size cannot be read', '-wal', (path: string) => symlinkSync(path, path), rmSync],
     ['the thread cannot open the file', '', (path: string) => mkdirSync(path), rmdirSync],
-  ])('is copied back by the writer, and each write done once, where %s', async (_, ending, block, free) => {
+  ])('is checkpointed by the writer, and each write runs once, if %s', async (_, ending, block, free) => {
     const told: unknown[] = [];
     const { database, path } = await open({ onJobError: (error) => told.push(error) });
     await writeMebibytes(database, 1);

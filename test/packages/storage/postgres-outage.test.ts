@@ -54,7 +54,7 @@ describe('a database that goes away', () => {
       await Promise.all(proxies.splice(0).map((proxy) => proxy.cut()));
     });
 
-    it('refuses reads and writes for the time being, and is used again when it is back', async () => {
+    it('refuses reads and writes meanwhile, and works again when it is back', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       await insert(database, 'before');
       await proxy.cut();
@@ -77,7 +77,7 @@ describe('a database that goes away', () => {
       expect(rows).toEqual([{ text: 'after' }, { text: 'before' }]);
     });
 
-    it('breaks a transaction under way, of which nothing stays', async () => {
+    it('rolls back a transaction in flight', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       const broken = database.write(async ({ db }) => {
         await db.insertInto('notes').values({ text: 'half' }).execute();
@@ -89,7 +89,7 @@ describe('a database that goes away', () => {
       expect(await database.db.selectFrom('notes').selectAll().execute()).toEqual([]);
     });
 
-    it('loses no job, and jobs are worked again without a restart', async () => {
+    it('loses no job, and jobs run again without a restart', async () => {
       const errors: unknown[] = [];
       const { database, proxy } = await openThroughProxy(backend, errors);
       const done = new Set<string>();
@@ -120,7 +120,7 @@ describe('a database that goes away', () => {
       expect([...done].sort()).toEqual(['a', 'b']);
     });
 
-    it('is noticed by those who listen also when their connection was cut without a word', async () => {
+    it('is noticed by listeners even if their connection was cut silently', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       const heard = new Heard();
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -141,7 +141,7 @@ describe('a database that goes away', () => {
       expect(heard.all).toEqual([undefined]);
     });
 
-    it('leaves no connection behind that still waits for an answer', async () => {
+    it('leaves no connection behind that waits for an answer', async () => {
       const url = new URL(await backend.freshUrl());
       // Its tables may take longer to make than a query may take then.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
@@ -154,14 +154,14 @@ describe('a database that goes away', () => {
       await expectAnswers(database);
     });
 
-    it('that says nothing is not ready for long', async () => {
+    it('that stays silent is soon reported as not ready', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       await expectAnswers(database);
       proxy.silence();
       expect(await database.check()).toBe('the database has not answered for 3 s');
     });
 
-    it('tells those who listen that they may have missed something, and signals go on', async () => {
+    it('tells listeners that they may have missed signals, and delivers later ones', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       const heard = new Heard();
       await database.signals.listen('birds', heard.listener);

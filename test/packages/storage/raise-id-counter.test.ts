@@ -35,7 +35,7 @@ eachBackend((backend) => {
   it.each([
     ['empty', 0],
     ['used', 3],
-  ])('ids of a table that is %s go on above the floor', async (_state, before) => {
+  ])('ids of a table that is %s continue above the floor', async (_state, before) => {
     const database = await open();
     for (let count = 0; count < before; count += 1) expect(await add(database)).toBe(count + 1);
     await raiseIdCounter(database, 'rows', floor);
@@ -53,7 +53,7 @@ eachBackend((backend) => {
     expect(await add(database)).toBe(floor + 2);
   });
 
-  it('no id is handed out twice while several processes raise the counter and insert', async () => {
+  it('no id is used twice while several processes raise the counter and insert', async () => {
     const url = await backend.freshUrl();
     const first = await backend.open<Tables>({ url, migrations });
     const others =

@@ -22,14 +22,14 @@ function tableWith(rows: number) {
 const never = new AbortController().signal;
 
 describe('removing in batches', () => {
-  it('removes everything, a few hundred rows a transaction', async () => {
+  it('removes all rows, a few hundred per transaction', async () => {
     const table = tableWith(1700);
     expect(await removeInBatches(table.removeSome, never)).toBe(1700);
     expect(Math.max(...table.limits)).toBeLessThanOrEqual(500);
     expect(table.batches).toEqual([500, 500, 500, 200]);
   });
 
-  it('ends after what it has begun when the process stops, and says how many that were', async () => {
+  it('stops after the current batch on shutdown, and returns the number of removed rows', async () => {
     const table = tableWith(1700);
     const stopping = new AbortController();
     const removing = removeInBatches(async (limit) => {

@@ -50,7 +50,7 @@ async function count(database: DatabaseWithJobs<Tables>): Promise<number> {
 describe('a SQLite file', () => {
   const backend = sqliteBackend();
 
-  it('and all that belongs to it can be read by its owner only', async () => {
+  it('and its companion files are readable by their owner only', async () => {
     const path = pathOf(await backend.freshUrl());
     const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
     await insert(database, 'a');
@@ -58,7 +58,7 @@ describe('a SQLite file', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
   });
 
-  it('has all of it in the file alone once its serving process has stopped, so that a copy of that is a backup', async () => {
+  it('is complete in one file after its process has stopped, so that a copy is a backup', async () => {
     const path = pathOf(await backend.freshUrl());
     const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
     for (const text of ['a', 'b']) await insert(database, text);
@@ -71,7 +71,7 @@ describe('a SQLite file', () => {
   });
 
   it.each(['serving', 'visiting'] as const)(
-    'has its folder made by nobody but the operator, for a %s process',
+    'gets its folder only from the operator, for a %s process',
     async (role) => {
       const here = dirname(pathOf(await backend.freshUrl()));
       const open = (path: string) =>
@@ -132,7 +132,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('stays with its process when that opens it again', async () => {
+  it('stays locked by its process when that opens it again', async () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
     await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
@@ -154,7 +154,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('of another program is refused, and nothing about it is changed', async () => {
+  it('of another program is refused, and not changed', async () => {
     const path = pathOf(await backend.freshUrl());
     const other = new DatabaseSync(path);
     other.exec('create table songs (name text)');
@@ -172,7 +172,7 @@ describe('a SQLite file', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('keeps what is committed when the power fails: each commit waits for the disk', async () => {
+  it('survives a power failure: each commit waits for the disk', async () => {
     const database = await backend.open<Tables>({ migrations: [notes] });
     const settings = await database.write(async ({ db }) => {
       const { rows } = await sql<Record<string, unknown>>`
@@ -183,7 +183,7 @@ describe('a SQLite file', () => {
     expect(settings).toEqual([{ journal_mode: 'wal', synchronous: 2, foreign_keys: 1 }]);
   });
 
-  it('is free at once, and complete, when its process is killed', async () => {
+  it('is unlocked at once, and complete, when its process is killed', async () => {
     const url = await backend.freshUrl();
     const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', holder, pathOf(url)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -209,13 +209,13 @@ describe('a SQLite file', () => {
     await expect(locking).rejects.toThrow('cannot be locked');
   });
 
-  it('says what is wrong with a write that no lock refused', async () => {
+  it('reports the error of a write that failed without a lock', async () => {
     const database = await backend.open<Tables>({ migrations: [notes] });
     const wrong = sql`insert into notes (colour) values (1)`.execute(database.db);
     await expect(wrong).rejects.toThrow('no column named colour');
   });
 
-  it('waits for a command that writes, without holding up the process', async () => {
+  it('waits for a writing command, without blocking the process', async () => {
     const url = await backend.freshUrl();
     const serving = await backend.open<Tables>({ migrations: [notes], url });
     const command = await backend.open<Tables>({ migrations: [notes], url, role: 'visiting' });
@@ -235,7 +235,7 @@ describe('a SQLite file', () => {
 describe('a full disk', () => {
   const backend = sqliteBackend();
 
-  it('refuses writes for the time being, leaves nothing half-written, and is over once there is room', async () => {
+  it('refuses writes meanwhile, leaves nothing half-written, and recovers once there is space', async () => {
     const database = await backend.open<Tables>({ migrations: [notes], role: 'visiting' });
     await insert(database, 'before');
     const pages = await sql<{ page_count: number }>`select page_count from pragma_page_count()`.execute(
@@ -263,7 +263,7 @@ describe('a full disk', () => {
 });
 
 describe('a database URL', () => {
-  it('that is not known is refused without showing what may be a password', async () => {
+  it('of an unknown kind is refused without showing a possible password', async () => {
     const open = (url: string) =>
       openDatabaseWithJobs({
         url,

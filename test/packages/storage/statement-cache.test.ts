@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => statements.close());
 
 describe('a prepared statement', () => {
-  it('answers with one object for each row, by the names that the query gives its columns', () => {
+  it('returns one object per row, with the query’s column names', () => {
     database.exec('insert into phones values (2, null)');
     expect(
       statements.run('select name as called, id from phones where id < ? order by id', [3]).rows,
@@ -23,7 +23,7 @@ describe('a prepared statement', () => {
     expect(statements.run('select id from phones where id > ?', [3]).rows).toEqual([]);
   });
 
-  it('answers with the columns that there are by now, also where they were fewer when it was prepared', () => {
+  it('returns the current columns, even if there were fewer when it was prepared', () => {
     const all = 'select * from phones';
     expect(statements.run(all, []).rows).toEqual([{ id: 1, name: 'ada' }]);
     database.exec("alter table phones add column kind text default 'fcm'");
@@ -32,7 +32,7 @@ describe('a prepared statement', () => {
     expect(statements.run(all, []).rows).toEqual([{ id: 1, kind: 'fcm' }]);
   });
 
-  it('answers what a statement that writes has changed', () => {
+  it('returns the changes of a writing statement', () => {
     const sql = 'update phones set name = ? where id = ?';
     expect(statements.run(sql, ['bob', 1])).toMatchObject({ rows: [], numAffectedRows: 1n });
     expect(statements.run('update phones set name = ? returning id', ['eve']).rows).toEqual([{ id: 1 }]);

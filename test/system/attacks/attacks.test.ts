@@ -26,7 +26,7 @@ eachBackend(({ name }) => {
   afterAll(() => world?.close());
 
   describe.each(['relay', 'server'] as const)(
-    'whoever uses the %s is answered as soon as ever',
+    'an honest user of the %s is answered as fast as before',
     (program) => {
       // What asks no store anything is the same on every one.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];

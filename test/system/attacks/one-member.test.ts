@@ -87,7 +87,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR holds up no other organization’s notifications',
+      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR delays no other organization’s notifications',
       async () => {
         const member = await RelayMember.add(world);
         const [strange, usual] = [await newPhone(world), await newPhone(world)];
@@ -119,7 +119,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token cannot be read any more spoils no notification of another phone in the same request',
+      'whose token is unreadable fails no notification of another phone in the same request',
       async () => {
         const member = await RelayMember.add(world);
         const [spoilt, usual] = [await newPhone(world), await newPhone(world)];

@@ -24,7 +24,7 @@ async function startServer(): Promise<ServerUnderTest> {
 }
 
 describe('a clock that is stepped back and forth', () => {
-  it('costs the server no registration', async () => {
+  it('loses no registration of the server', async () => {
     const test = await startServer();
     const ada = await test.addAccount('ada@example.com');
     test.relay.otherwise('cut');
@@ -66,7 +66,7 @@ describe('a clock that is stepped back and forth', () => {
     expect((await test.ask(ada, 'POST', path)).status).toBe(429);
   });
 
-  it('never makes the relay ask FCM for a longer life than the server did, which FCM refuses', async () => {
+  it('never makes the relay send FCM a longer time to live than the server’s, which FCM refuses', async () => {
     let step = 0;
     const relay = await startDeliveriesUnderTest({
       clock: () => Date.now() + step,

@@ -26,7 +26,7 @@ afterEach(async () => {
 describe('a database that goes away for a while under load', () => {
   eachPostgres(() => {
     it(
-      'means refusals with Retry-After, no crash, nothing lost, and no restart',
+      'causes refusals with Retry-After, but no crash, loss or restart',
       async () => {
         const world = await createCrashWorld({ postgresUrl: testPostgresUrl, users: 12 });
         closers.push(() => world.close());

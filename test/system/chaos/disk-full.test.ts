@@ -23,7 +23,7 @@ const ways: Readonly<Record<string, () => ScarceDisk>> = {
   'files that must not grow': limitFileSizes,
 };
 
-describe('a full disk means refusals, nothing half-written, and no restart', () => {
+describe('a full disk causes refusals, but nothing half-written and no restart', () => {
   for (const [name, make] of Object.entries(ways)) {
     const disk = makeOrTell(name, make);
     if (disk === undefined) continue;

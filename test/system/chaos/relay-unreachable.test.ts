@@ -28,7 +28,7 @@ async function pass(milliseconds: number): Promise<void> {
 }
 
 describe('a relay that cannot be reached for an hour', () => {
-  it('costs no registration: all are active within an hour after it is back', async () => {
+  it('loses no registration: all are active within an hour after it is back', async () => {
     test.relay.otherwise('cut');
     const ids = ['1', '-2', '9223372036854775807'];
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
@@ -69,7 +69,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries([...ids, '21'].map((id) => [id, active])));
   });
 
-  it('keeps none waiting for a server that was restarted meanwhile either', async () => {
+  it('does not delay jobs of a restarted server either', async () => {
     test.relay.otherwise('cut');
     expect((await test.register(ada, testPhone('1').fields)).status).toBe(200);
     await pass(hour);
@@ -86,7 +86,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await expect.poll(settled).toEqual({ 1: active, 2: active });
   });
 
-  it('costs no notification that has not expired', async () => {
+  it('loses no notification that has not expired', async () => {
     test.relay.otherwise(registered(7));
     await test.register(ada, testPhone('1').fields);
     await test.settle();

@@ -50,7 +50,7 @@ function settingsIn(file: string): Record<string, string> {
 const serverId = '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e';
 
 describe('the files in deploy', () => {
-  it('give each program in a container settings that it reads, all that it needs among them', () => {
+  it('give each program in a container only known settings, and all required ones', () => {
     const relay = readRelayEnvironment(environmentOf('relay', example));
     const server = readServerEnvironment(
       environmentOf('server', { ...example, SERVER_RELAY_SERVER_ID: serverId }),
@@ -70,12 +70,12 @@ describe('the files in deploy', () => {
     }
   });
 
-  it('name in env.example whatever has to be set, and nothing else', () => {
+  it('name in env.example exactly the settings that must be set', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+):/g)].map(([, name]) => name);
     expect([...new Set(asked)].sort()).toEqual(Object.keys(example).sort());
   });
 
-  it('have containers trust the network that the proxy is in, and mount only files that there are', () => {
+  it('make containers trust the proxy’s network, and mount only existing files', () => {
     const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
     expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
     expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
@@ -86,7 +86,7 @@ describe('the files in deploy', () => {
     expect(own.filter((path) => !existsSync(join(root, 'deploy', path)))).toEqual([]);
   });
 
-  it('let programs write their volume alone: what they are given to read they cannot change', () => {
+  it('let programs write only to their volume: other mounts are read-only', () => {
     const programs = ['relay', 'server'].map((name) => [name, service(name)] as const);
     for (const [name, text] of programs) {
       const [, list = ''] = /^ {4}volumes: \[(.*)\]$/m.exec(text) ?? [];
@@ -126,14 +126,14 @@ describe('the files in deploy', () => {
   it.each([
     ['relay', readRelayEnvironment],
     ['server', readServerEnvironment],
-  ])('have settings for systemd that the %s reads', (name, read) => {
+  ])('have systemd settings that the %s reads', (name, read) => {
     expect(() => read(settingsIn(`${name}.env`))).not.toThrow();
     const unit = deploy(`systemd/waxwing-${name}.service`);
     expect(unit).toContain(`EnvironmentFile=/etc/waxwing/${name}.env`);
     expect(unit).toContain(`StateDirectory=waxwing-${name}`);
   });
 
-  it('are all named on the page that says how to install', () => {
+  it('are all named on the installation page', () => {
     const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
     for (const entry of readdirSync(join(root, 'deploy'))) {
       if (!entry.endsWith('.dockerignore')) expect(page).toContain(entry);
@@ -143,7 +143,7 @@ describe('the files in deploy', () => {
 
 eachPostgres(() => {
   it.runIf(spawnSync('psql', ['--version']).status === 0)(
-    'what the container of PostgreSQL runs first makes a database for each program',
+    'the init script of the PostgreSQL container creates a database for each program',
     async () => {
       const url = new URL(testPostgresUrl ?? '');
       const suffix = `_compose_test_${process.pid}`;

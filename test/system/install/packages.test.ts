@@ -114,7 +114,7 @@ eachPostgres(() => {
       expect([run.status, run.stdout]).toEqual([0, '']);
     });
 
-    it('lets that app register and open a notification in Node', async () => {
+    it('lets that app register, and open a notification in Node', async () => {
       const options = newAccount();
       const script = `
         import './out/app.js';
@@ -134,7 +134,7 @@ eachPostgres(() => {
       expect(await installation.printed(running, /^\[.*\]$/m)).toBe('["active","notification","test"]');
     });
 
-    it.runIf(hasChromium())('lets a page that Vite builds register and open one in a browser', async () => {
+    it.runIf(hasChromium())('lets a page built by Vite register, and open one in a browser', async () => {
       await build({
         root: app,
         configFile: false,
@@ -176,7 +176,7 @@ eachPostgres(() => {
       }
     });
 
-    it('serves both by TLS under their names, leads http there, and believes the proxy', async () => {
+    it('serves both by TLS under their names, redirects HTTP, and trusts the proxy', async () => {
       const plain = await fetch(`${installation.httpUrl}/api/v1/server_settings`, { redirect: 'manual' });
       expect([plain.status, plain.headers.get('location')]).toEqual([
         301,

@@ -5,7 +5,7 @@ import { Door, expectLimit } from './limit.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
 eachBackend((backend) => {
-  describe('beyond a limit of any listener, it answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('beyond a limit, any listener answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
     let relay: RelayUnderLimits;
     beforeAll(async () => {
       relay = await RelayUnderLimits.start(await backend.freshUrl());

@@ -44,12 +44,12 @@ describe('the page about limits', () => {
     expect(rows.map(({ id }) => id)).toEqual([...new Set(rows.map(({ id }) => id))]);
   });
 
-  it('calls provoked exactly those that are provoked', () => {
+  it('marks exactly the provoked limits as provoked', () => {
     const provoked = rows.filter(({ shownBy }) => shownBy === 'provoked').map(({ id }) => id);
     expect(provoked.toSorted()).toEqual(limits.map(({ id }) => id).toSorted());
   });
 
-  it.each(limits)('says of $id what whoever provokes it is answered, and what counts it', (limit) => {
+  it.each(limits)('names for $id the answer beyond it, and its metric', (limit) => {
     const [status, code, retryAfter] = limit.answer;
     const beyond = beyondOf(limit.id);
     const isSaid = status >= 400 && limit.id !== 'unread-body-seconds';

@@ -8,7 +8,7 @@ import { signInLimits } from './sign-in-limits.js';
 const longPollTimeoutSeconds = 1;
 
 eachBackend((backend) => {
-  describe('beyond a limit of who signs in or chats, a server answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('beyond a limit of sign-in or chat, a server answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
     let server: ServerUnderLimits;
     beforeAll(async () => {
       server = await ServerUnderLimits.start(await backend.freshUrl(), longPollTimeoutSeconds);

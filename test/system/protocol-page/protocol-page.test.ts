@@ -72,12 +72,12 @@ function boxKeys(name: string) {
   return { publicKey: key(`${name} public key`), privateKey: key(`${name} private key`) };
 }
 
-describe('the worked example of the page of the wire format', () => {
-  it('has every part of the example, made again byte for byte, and no other', () => {
+describe('the worked example of the protocol page', () => {
+  it('has exactly the parts of the example, reproduced byte for byte', () => {
     expect(Object.fromEntries(shown)).toEqual(example);
   });
 
-  it('has a registration that a relay opens and accepts for its realm, account and time alone', () => {
+  it('has a registration that a relay accepts only for its realm, account and time', () => {
     const sealed = decodeCiphertextBase64(block('encrypted_push_registration'));
     const registration = openRegistration(sodium, sealed, boxKeys('bouncer'));
     expect(registration).toEqual(parsePushRegistration(Buffer.from(block('registration'))));
@@ -134,7 +134,7 @@ describe('the worked example of the page of the wire format', () => {
     });
   });
 
-  it('has endorsements that the key before, and the recovery key, have signed', () => {
+  it('has endorsements signed by the former key and by the recovery key', () => {
     const [, second] = JSON.parse(block('key list document')).signing_keys;
     const input = Buffer.from(block('endorsement input'), 'hex');
     expect(Buffer.from(signingKeyEndorsedBytes(key('second signing public key')))).toEqual(input);
@@ -147,7 +147,7 @@ describe('the worked example of the page of the wire format', () => {
     );
   });
 
-  it('has a notification that the phone opens, out of what the relay takes', async () => {
+  it('has a relay request with a notification that the phone opens', async () => {
     const request = relayNotifyRequest.parse(parseJson(block('notify body')));
     const data = JSON.parse(block('FCM data'));
     expect(request.push_requests[0]?.payload).toEqual({ ...data, push_account_id: pushAccountId });
@@ -172,8 +172,8 @@ describe('the worked example of the page of the wire format', () => {
   });
 });
 
-describe('the tables of the page of the wire format', () => {
-  it('have every code that the operations of push answer, in the order and with the status of the catalogue', () => {
+describe('the tables of the protocol page', () => {
+  it('have every error code of the push operations, in the order and with the status of the catalog', () => {
     const answered = new Set([...relayOperations, ...serverPushOperations].flatMap((each) => codesOf(each)));
     // Answered for a path, before an operation is known.
     answered.add('METHOD_NOT_ALLOWED');
@@ -215,7 +215,7 @@ describe('the tables of the page of the wire format', () => {
     expect(page).toContain(list(notificationSizeBucketsBytes));
   });
 
-  it('stand under the headings that comments cite', () => {
+  it('are under the headings that comments cite', () => {
     const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()

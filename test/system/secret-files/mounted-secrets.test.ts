@@ -51,7 +51,7 @@ function mountSecret(mode: number): string {
 
 // Only root can make files of other users.
 describe.runIf(process.geteuid?.() === 0)('a program that does not run as root', () => {
-  it('reads what Kubernetes, Docker and systemd mount for it, and its own files and links', () => {
+  it('reads secrets mounted by Kubernetes, Docker and systemd, and its own files and links', () => {
     const credentials = openFolder(0o550);
     chownSync(credentials, 0, user);
     const own = openFolder();
@@ -70,7 +70,7 @@ describe.runIf(process.geteuid?.() === 0)('a program that does not run as root',
     expect(readAsUser(...paths)).toEqual(paths.map(() => 'secret'));
   });
 
-  it('refuses what others may read, replace or have made, each with its remedy', () => {
+  it('refuses files that others may read, replace or have created, each with its remedy', () => {
     const folder = openFolder(0o1777);
     const key = put(join(folder, 'key'), { uid: user, mode: 0o600 });
     const link = join(folder, 'link');

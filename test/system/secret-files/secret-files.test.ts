@@ -213,7 +213,7 @@ describe.each(Object.entries(secretFileReaders))('%s', (_kind, reader) => {
   );
 
   it.each(reader.isWrittenByProgram ? [0o440, 0o640] : [])(
-    'has no mode %o, even where root owns it, since the program writes it',
+    'must not have mode %o, even if root owns it, since the program writes it',
     async (mode) => {
       const path = await layOut((path, content) => put(path, content, mode));
       await expect(reader.read(path)).rejects.toThrow(`which lets others use it: run chmod 600 ${path}`);
