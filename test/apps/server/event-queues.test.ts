@@ -38,7 +38,7 @@ eachBackend((backend) => {
   });
 
   describe('registering an event queue', () => {
-    it('tells what a client must know of the organisation', async () => {
+    it('answers what a client must know of the organization', async () => {
       await makeEvent('5');
       const { status, body } = await test.ask(ada, 'POST', 'register');
       expect(status).toBe(200);
@@ -119,7 +119,7 @@ eachBackend((backend) => {
       expect([tooOld.status, tooOld.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('shows nobody what belongs to another user, and looks to others as if it did not exist', async () => {
+    it('is answered to other users as if it did not exist', async () => {
       const bob = await test.addAccount('bob@example.com');
       const [hers, his] = [await newQueue(), await newQueue(bob)];
       await makeEvent('1');
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
     });
 
-    it('needs its id and the last event id', async () => {
+    it('requires its id and the last event id', async () => {
       const missing = await test.ask(ada, 'GET', 'events', { dont_block: 'true' });
       expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
         400,

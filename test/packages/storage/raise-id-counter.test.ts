@@ -74,7 +74,7 @@ eachBackend((backend) => {
 });
 
 eachPostgres((backend) => {
-  it('a database user without the right to set the counter learns which right to grant', async () => {
+  it('a database user without the right to set the counter gets an error that names the right to grant', async () => {
     const url = await backend.freshUrl();
     const owner = await backend.open<Tables>({ url, migrations });
     const role = `limited_${process.pid}`;

@@ -11,7 +11,7 @@ eachBackend((backend) => {
   });
 
   describe('archiving', () => {
-    it('keeps the channel, and is undone by is_archived, which archives nothing', async () => {
+    it('keeps the channel, and is undone by is_archived, which cannot archive', async () => {
       await channel.make();
       await channel.refuses('member', { is_archived: false }, 'Channel is not currently deactivated');
       await channel.refuses(

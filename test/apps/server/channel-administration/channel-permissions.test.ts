@@ -62,7 +62,7 @@ eachBackend((backend) => {
     (await organisation.ask(who, 'DELETE', `messages/${id}`)).status;
 
   describe.each(permissions)('%s', (name) => {
-    it('is set by administrators and those who administer the channel, and by nobody else', async () => {
+    it('is set only by administrators and channel administrators', async () => {
       await channel.make('member');
       await channel.updated('owner', { can_administer_channel_group: just('member', 'guest', 'second') });
       await channel.updated('owner', { can_administer_channel_group: just('member', 'guest') });
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       await realmGroup('can_set_delete_message_policy_group', 'moderators');
     });
 
-    it('is as unknown as the channel to whoever may not know of it', async () => {
+    it('is hidden, like the channel, from users who may not know of the channel', async () => {
       await channel.make('member', { invite_only: true });
       const wish = { [name]: just('second') };
       for (const who of ['second', 'moderator', 'guest', 'bot'] as const) {
@@ -100,7 +100,7 @@ eachBackend((backend) => {
   describe('subscribing other users to a channel', () => {
     afterEach(() => realmGroup('can_add_subscribers_group', 'members'));
 
-    it('is for can_add_subscribers_group, of a private channel without being in it', async () => {
+    it('is for can_add_subscribers_group, also in a private channel that the user is not in', async () => {
       await channel.make('member', { invite_only: true });
       await channel.updated('member', { can_add_subscribers_group: just('moderator') });
       expect(await add('second', 'guest')).toBe(400);
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       expect(await add('second', 'guest')).toBe(400);
     });
 
-    it('of a public one is for its administrators and those of the organisation’s group, too', async () => {
+    it('of a public one is also for its administrators and the organization’s group', async () => {
       await channel.make('member');
       await realmGroup('can_add_subscribers_group', 'nobody');
       expect(await add('second', 'guest')).toBe(400);
@@ -121,7 +121,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('taking others out is for can_remove_subscribers_group, and for administrators always', async () => {
+  it('unsubscribing others is for can_remove_subscribers_group, and always for administrators', async () => {
     await channel.make('member');
     await channel.add('second', 'guest', 'moderator', 'bot');
     await channel.updated('member', { can_administer_channel_group: just('owner') });
@@ -136,7 +136,7 @@ eachBackend((backend) => {
     expect(await takeOut('administrator', 'bot')).toBe(200);
   });
 
-  it('administering is for can_administer_channel_group, guests excepted, and for administrators always', async () => {
+  it('administering is for can_administer_channel_group without guests, and always for administrators', async () => {
     await channel.make('member');
     await channel.add('guest');
     await channel.updated('member', { can_administer_channel_group: just('second', 'guest') });
@@ -146,7 +146,7 @@ eachBackend((backend) => {
       expect(await said(who, { description: who })).toBe('done');
   });
 
-  it('posting is for can_send_message_group, administrators not excepted', async () => {
+  it('posting is for can_send_message_group, also among administrators', async () => {
     await channel.make('member');
     await channel.add('second', 'owner', 'guest');
     for (const who of ['member', 'second', 'owner', 'guest'] as const) expect(await send(who)).toBe(200);
@@ -156,7 +156,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('joining is for all but guests in public channels, and for can_subscribe_group in private ones', async () => {
+  it('joining is for all except guests in public channels, and for can_subscribe_group in private ones', async () => {
     await channel.make('member');
     const nobody = { new: await organisation.roleGroup('nobody') };
     await channel.updated('member', { can_subscribe_group: nobody });
@@ -176,7 +176,7 @@ eachBackend((backend) => {
       for (const [name, group] of Object.entries(groups)) await realmGroup(name, group);
     });
 
-    it('of others is for can_delete_any_message_group of the channel, and always of the organisation', async () => {
+    it('of others is for can_delete_any_message_group of the channel, and always of the organization', async () => {
       await channel.make('owner');
       await channel.add('member', 'second');
       const channelId = channel.id;
@@ -192,7 +192,7 @@ eachBackend((backend) => {
       expect(await remove('moderator', three)).toBe(200);
     });
 
-    it('of one’s own is for can_delete_own_message_group, those who delete any, and always the organisation’s', async () => {
+    it('of one’s own is for can_delete_own_message_group, users who may delete any, and always the organization’s groups', async () => {
       await channel.make('owner');
       await channel.add('member', 'second');
       const channelId = channel.id;
@@ -213,7 +213,7 @@ eachBackend((backend) => {
       expect([await remove('member', two), await remove('second', three)]).toEqual([200, 200]);
     });
 
-    it('needs to read them', async () => {
+    it('requires read access to them', async () => {
       await channel.make('member', { invite_only: true });
       const [id = 0] = await post(organisation, { channelId: channel.id });
       await channel.updated('owner', {

@@ -21,7 +21,7 @@ eachBackend((backend) => {
   const reads = async (who: Who, id: number) =>
     (await organisation.ask(who, 'GET', `messages/${id}`)).status === 200;
 
-  it('a change answers result and msg alone, and sets what was asked for', async () => {
+  it('a change answers only result and msg, and sets the given properties', async () => {
     await channel.make('owner');
     const new_name = organisation.newName();
     const { channel_folder_id: folder_id } = await organisation.do(
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     expect((await channel.read()).folder_id).toBeNull();
   });
 
-  it('what older clients sent about posting is ignored, and said to be', async () => {
+  it('parameters of older clients about posting are ignored, and reported as ignored', async () => {
     await channel.make('owner');
     const { can_send_message_group: before } = await channel.read();
     const answer = await organisation.do('owner', 'PATCH', `streams/${channel.id}`, {
@@ -67,7 +67,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('a name and a description may be as long as a client is told when it registers, and no longer', async () => {
+  it('a name and a description may have at most the lengths in the register answer', async () => {
     await channel.make('owner');
     const { max_stream_name_length: name, max_stream_description_length: description } =
       await organisation.do('member', 'POST', 'register');
@@ -81,7 +81,7 @@ eachBackend((backend) => {
   });
 
   describe('history_public_to_subscribers', () => {
-    it.each([true, false])('%s says whether those who join see what was sent before', async (isShared) => {
+    it.each([true, false])('%s decides whether new subscribers see earlier messages', async (isShared) => {
       await channel.make('member', { invite_only: true });
       await channel.updated('member', { is_private: true, history_public_to_subscribers: isShared });
       const [before = 0] = await post(organisation, { channelId: channel.id, content: 'kumquat' });
@@ -99,7 +99,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('is_private takes a channel from those who are not in it, and gives it back', async () => {
+  it('is_private hides a channel from users who are not in it, and shows it again', async () => {
     await channel.make('member');
     const [id = 0] = await post(organisation, { channelId: channel.id });
     const seen = async (who: Who) => [
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       ['allow_empty_topic', 'disable_empty_topic', 200, 200],
       ['disable_empty_topic', 'allow_empty_topic', 400, 200],
       ['empty_topic_only', 'disable_empty_topic', 200, 400],
-    ])('%s with the organisation’s %s decides on topics', async (topics_policy, ofRealm, empty, named) => {
+    ])('%s with the organization’s %s decides on topics', async (topics_policy, ofRealm, empty, named) => {
       await channel.make('member');
       expect((await channel.read()).topics_policy).toBe('inherit');
       await channel.updated('member', { topics_policy });
@@ -146,7 +146,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', 'realm', { topics_policy: 'allow_empty_topic' });
     });
 
-    it('empty_topic_only takes no edit to another topic, and comes when all messages are in none', async () => {
+    it('empty_topic_only refuses edits to another topic, and can be set when all messages have the empty topic', async () => {
       await channel.make('member');
       const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
       const only = { topics_policy: 'empty_topic_only' };

@@ -53,7 +53,7 @@ eachBackend((backend) => {
     expect(unknown.body.msg).toBe('Invalid channel folder ID');
   });
 
-  it('changes a folder, and archives it when no channel is in it', async () => {
+  it('changes a folder, and archives it only if it is empty', async () => {
     const { id } = await create();
     const channel = new ChannelUnderTest(organisation);
     await channel.make('owner', { folder_id: id });

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const realm = (fields: Record<string, unknown>) => organisation.do('owner', 'PATCH', 'realm', fields);
 
   describe('who may change a channel', () => {
-    it('is whoever made it, and administrators', async () => {
+    it('is its creator, and administrators', async () => {
       await channel.make('member');
       await channel.updated('member', { description: 'one' });
       await channel.updated('administrator', { description: 'two' });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       await channel.refuses('guest', { description: 'x' }, 'Invalid channel ID');
     });
 
-    it('is an administrator of a private channel too, but not what needs to read it', async () => {
+    it('includes administrators for a private channel, but not for what requires read access', async () => {
       await channel.make('member', { invite_only: true });
       await channel.updated('administrator', { description: 'one' });
       await channel.refuses('administrator', { is_private: false }, 'Channel content access is required.');
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       await channel.refuses('second', { description: 'x' }, 'Invalid channel ID');
     });
 
-    it('is nobody for a channel that does not exist', async () => {
+    it('is no user for a channel that does not exist', async () => {
       const { status, body } = await organisation.ask('owner', 'PATCH', 'streams/999999', {
         description: 'x',
       });
@@ -55,7 +55,7 @@ eachBackend((backend) => {
   });
 
   describe('privacy', () => {
-    it('hides the history of a channel that becomes private, and shows it when it is public again', async () => {
+    it('hides the history of a channel that becomes private, and shows it again when it is public', async () => {
       await channel.make();
       await channel.updated('member', { is_private: true });
       expect(await channel.read()).toMatchObject({ invite_only: true, history_public_to_subscribers: false });
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       await channel.refuses('owner', { is_default_stream: true }, 'A default channel cannot be private.');
     });
 
-    it('keeps the channel for moderation requests private', async () => {
+    it('keeps the channel of moderation requests private', async () => {
       await channel.make('owner');
       const set = { moderation_request_channel_id: channel.id };
       const refused = await organisation.ask('owner', 'PATCH', 'realm', set);
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       await channel.updated('member', { is_private: !isPrivate });
     });
 
-    it('has no web-public channels where the server does not offer them', async () => {
+    it('refuses web-public channels if the server does not offer them', async () => {
       await channel.make('owner');
       await realm({ enable_spectator_access: true });
       await channel.refuses('owner', { is_web_public: true }, 'Web-public channels are not enabled.');
@@ -132,7 +132,7 @@ eachBackend((backend) => {
   });
 
   describe('topics, retention and defaults', () => {
-    it('takes a policy for topics bare and quoted, and needs a permission for it', async () => {
+    it('accepts a topics policy bare and quoted, and requires a permission for it', async () => {
       await channel.make();
       await channel.updated('member', { topics_policy: '"disable_empty_topic"' });
       expect((await channel.read()).topics_policy).toBe('disable_empty_topic');
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect((await channel.update('member', { topics_policy: 'none' })).body.code).toBe('BAD_REQUEST');
     });
 
-    it('allows empty_topic_only where no message is in another topic', async () => {
+    it('allows empty_topic_only if no message has another topic', async () => {
       await channel.make();
       await channel.updated('member', { topics_policy: 'empty_topic_only' });
       await realm({ send_channel_events_messages: true });
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       ['"forever"', -1],
       ['realm_default', null],
       ['"realm_default"', null],
-    ])('takes retention days %j from owners alone', async (days, stored) => {
+    ])('accepts retention days %j from owners only', async (days, stored) => {
       await channel.make();
       await channel.updated('owner', { message_retention_days: days });
       expect((await channel.read()).message_retention_days).toBe(stored);
@@ -181,7 +181,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('lets administrators alone choose default channels', async () => {
+    it('lets only administrators choose default channels', async () => {
       await channel.make();
       await channel.refuses(
         'member',
@@ -200,13 +200,13 @@ eachBackend((backend) => {
   });
 
   describe('name, description and folder', () => {
-    it('takes blanks off a new name, and another letter case', async () => {
+    it('trims a new name, and accepts another letter case', async () => {
       await channel.make();
       await channel.updated('member', { new_name: ` ${channel.name.toUpperCase()} ` });
       expect((await channel.read()).name).toBe(channel.name.toUpperCase());
     });
 
-    it('refuses the name that it has, bad ones and long ones', async () => {
+    it('refuses its current name, and invalid and long ones', async () => {
       await channel.make();
       await channel.refuses('member', { new_name: channel.name }, 'Channel already has that name.');
       await channel.refuses('member', { new_name: ' ' }, "Channel name can't be empty.");
@@ -242,7 +242,7 @@ eachBackend((backend) => {
       expect([body.code, body.msg]).toEqual(['BAD_REQUEST', expect.stringContaining('1024')]);
     });
 
-    it('refuses a folder that there is not', async () => {
+    it('refuses an unknown folder', async () => {
       await channel.make();
       await channel.refuses('member', { folder_id: 99 }, 'Invalid channel folder ID');
       await channel.updated('member', { folder_id: null });
@@ -250,7 +250,7 @@ eachBackend((backend) => {
   });
 
   describe('permissions', () => {
-    it('change as they are given, and as expected', async () => {
+    it('change to the given values, and only from the expected ones', async () => {
       await channel.make();
       const [nobody, second] = [await organisation.roleGroup('nobody'), organisation.id('second')];
       const value = { direct_members: [second], direct_subgroups: [] };

@@ -18,7 +18,7 @@ eachBackend((backend) => {
   afterEach(() => letMake('owners'));
 
   describe('a channel becomes web-public', () => {
-    it('with the setting of the organisation, by members of its group alone', async () => {
+    it('if the organization’s setting allows it, only by members of its group', async () => {
       const wish = { is_web_public: true };
       await realm({ enable_spectator_access: false });
       const off = await channel.update('owner', wish);
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('and guests read it without being in it, until it is so no more', async () => {
+    it('and guests read it without being in it, until it is no longer web-public', async () => {
       const read = async () =>
         (await organisation.ask('guest', 'GET', `streams/${channel.id}`)).body.msg || 'read';
       expect(await read()).toBe('Invalid channel ID');

@@ -66,7 +66,7 @@ eachBackend((backend) => {
   }
 
   describe('every operation', () => {
-    it('of the contract is below /api/v1, and nowhere else', async () => {
+    it('of the contract is under /api/v1, and nowhere else', async () => {
       expect(inContract).toHaveLength(10);
       expect(ofContract).toHaveLength(10);
       for (const { method, path } of ofContract) {
@@ -83,7 +83,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('answers a JSON object with result, msg, which is empty on success, and the code of an error', async () => {
+    it('answers a JSON object with result, msg (empty on success) and the code of an error', async () => {
       for (const declared of operations) {
         const asked = `${declared.method} ${declared.path}`;
         const owner = await somebody({ role: roles.owner });
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expectConvention(await organisation.ask('owner', 'DELETE', 'users'), 'another method');
     });
 
-    it('names in ignored_parameters_unsupported what it does not support, and has it only then', async () => {
+    it('lists unsupported parameters in ignored_parameters_unsupported, and omits it otherwise', async () => {
       let successes = 0;
       for (const declared of operations.filter(({ actor }) => actor.authenticate !== undefined)) {
         const asked = `${declared.method} ${declared.path}`;
@@ -143,7 +143,7 @@ eachBackend((backend) => {
       ['POST', 'realm/profile_fields', 'field_data', '{"a":{"text":"Ada","order":"1"}}', 'a=Ada'],
       ['POST', 'invites/multiuse', 'stream_ids', '[]', '1,2'],
       ['POST', 'invites/multiuse', 'group_ids', '[]', '1,2'],
-    ] as const)('of %s %s that are lists or objects come as JSON in a text: %s', async (...row) => {
+    ] as const)('of %s %s that are lists or objects are JSON strings: %s', async (...row) => {
       const [method, path, name, json, other] = row;
       const rest = method === 'POST' ? { name: organisation.newName(), field_type: 3 } : {};
       expect((await organisation.ask('owner', method, path, { ...rest, [name]: json })).status).toBe(200);
@@ -156,7 +156,7 @@ eachBackend((backend) => {
   });
 
   describe('the client', () => {
-    it('is known by the address and API key of a user or a bot, in HTTP Basic credentials alone', async () => {
+    it('is authenticated only by HTTP Basic with the address and API key of a user or bot', async () => {
       const { member, bot, second } = organisation.accounts;
       const send = (headers: Record<string, string>, query = '') =>
         organisation.server.send({ method: 'GET', url: `/api/v1/users/me${query}`, headers });

@@ -29,7 +29,7 @@ eachBackend((backend) => {
 
   describe('POST /mobile_push/register', () => {
     it.each(['fcm', 'apns'])(
-      'takes a registration with the token_kind %s, and answers success',
+      'accepts a registration with the token_kind %s, and answers success',
       async (kind) => {
         test.relay.otherwise(registered(7));
         const answer = await test.register(ada, testPhone(accountId, { token_kind: kind }).fields);
@@ -39,7 +39,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('hands on the registration as it was encrypted, with the key that names the relay’s', async () => {
+    it('forwards the encrypted registration unchanged, with the public key of the relay', async () => {
       const relayKeys = sodium.generateKeyPair();
       const registration = {
         ...{ token: 'ab'.repeat(32), token_kind: 'apns', timestamp: 1_773_230_400 },
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       expect(JSON.parse(Buffer.from(opened ?? []).toString())).toEqual(registration);
     });
 
-    it('has pushes encrypted with push_public_key, and push_account_id included with them', async () => {
+    it('encrypts pushes with push_public_key, and includes push_account_id', async () => {
       const phone = testPhone(accountId);
       test.relay.next(registered(7));
       await test.register(ada, phone.fields);
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect(JSON.parse(Buffer.from(opened ?? []).toString())).toMatchObject({ type: 'test' });
     });
 
-    it('takes one push_account_id for one registration of a user, and the same of another user', async () => {
+    it('accepts one registration per user and push_account_id, and the same id for another user', async () => {
       const bob = await test.addAccount('bob@example.com');
       test.relay.otherwise(registered(7));
       for (const account of [ada, ada, bob]) {
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect([await test.pushDevices(ada), await test.pushDevices(bob)]).toEqual([active, active]);
     });
 
-    it.each(Object.keys(testPhone('1').fields))('needs %s', async (name) => {
+    it.each(Object.keys(testPhone('1').fields))('requires %s', async (name) => {
       const { [name]: _, ...fields } = testPhone('1').fields;
       expect(await refused(fields)).toMatchObject({ code: 'REQUEST_VARIABLE_MISSING', var_name: name });
     });
@@ -107,7 +107,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('answers PUSH_SERVICE_NOT_CONFIGURED where no push service is configured', async () => {
+    it('answers PUSH_SERVICE_NOT_CONFIGURED if no push service is configured', async () => {
       await test.close();
       test = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
       expect(await refused(testPhone('1').fields)).toEqual({

@@ -158,7 +158,7 @@ eachBackend((backend) => {
   });
 
   describe('a change of a permission', () => {
-    it('is refused when the value is not the one that was expected, in whatever form that was written', async () => {
+    it('is refused if the current value is not the expected one, in any form', async () => {
       const id = await create();
       const [everyone, owners] = [
         await organisation.roleGroup('everyone'),

@@ -22,7 +22,7 @@ eachBackend((backend) => {
   }
 
   describe('making an invitation', () => {
-    it('answers a link that is nowhere stored, good for ten days, and tells administrators', async () => {
+    it('answers a link that is valid for ten days and never stored itself, and notifies administrators', async () => {
       const events = await organisation.watch('administrator', { event_types: '["invites_changed"]' });
       const others = await organisation.watch('member', { event_types: '["invites_changed"]' });
       const { invite_link: link } = await organisation.do('owner', 'POST', path);
@@ -47,14 +47,14 @@ eachBackend((backend) => {
       expect(JSON.stringify(rows)).not.toContain(token);
     });
 
-    it('takes minutes, or null for no end', async () => {
+    it('takes minutes, or null for no expiry', async () => {
       await organisation.do('owner', 'POST', path, { invite_expires_in_minutes: 5 });
       expect((await invites()).at(-1)?.expiry_date).toBe(Math.floor(organisation.server.now / 1000) + 300);
       await organisation.do('owner', 'POST', path, { invite_expires_in_minutes: null });
       expect((await invites()).at(-1)?.expiry_date).toBeNull();
     });
 
-    it('ignores the days that older clients sent, and says so', async () => {
+    it('ignores the days of older clients, and reports them as ignored', async () => {
       const answer = await organisation.do('owner', 'POST', path, { invite_expires_in_days: 3 });
       expect(answer.ignored_parameters_unsupported).toEqual(['invite_expires_in_days']);
     });
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       ['group_ids', ['1']],
       ['include_realm_default_subscriptions', 'yes'],
       ['welcome_message_custom_text', 'x'.repeat(8001)],
-    ])('refuses %s as %j, and makes none', async (name, value) => {
+    ])('refuses %s as %j, and creates none', async (name, value) => {
       const before = await invites();
       const answer = await organisation.ask('owner', 'POST', path, { [name]: value });
       expect(answer).toMatchObject(refusal('BAD_REQUEST', new RegExp(name)));
@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(await organisation.ask(who, 'POST', path)).toMatchObject(refusal('BAD_REQUEST', msg));
     });
 
-    it('gives no role above the own one, and any from the own one on', async () => {
+    it('gives no role above the maker’s own', async () => {
       await letEverybodyInvite();
       const roleCodes = [100, 200, 300, 400, 600];
       for (const [who, own] of [
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses channels that are unknown, archived or not read', async () => {
+    it('refuses channels that are unknown, archived or not readable', async () => {
       const { id: archived } = await addChannel(organisation, { isArchived: true });
       const { id: secret } = await addChannel(organisation, { isPrivate: true });
       for (const id of [999_999, archived, secret]) {
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses channels from whoever may put nobody into them', async () => {
+    it('refuses channels from a user who may not add subscribers to them', async () => {
       await letEverybodyInvite();
       const group = await organisation.roleGroup('moderators');
       await organisation.do('owner', 'PATCH', 'realm', { can_add_subscribers_group: { new: group } });
@@ -125,7 +125,7 @@ eachBackend((backend) => {
       await organisation.do('moderator', 'POST', path, wish);
     });
 
-    it('refuses groups that are unknown, by role, deactivated or not the requester’s to fill', async () => {
+    it('refuses groups that are unknown, role groups, deactivated, or closed to the requester', async () => {
       await letEverybodyInvite();
       const make = async (who: 'owner' | 'member') =>
         (
@@ -165,7 +165,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', 'realm', { welcome_message_custom_text: '' });
     });
 
-    it('takes words of welcome from administrators alone', async () => {
+    it('accepts a welcome message from administrators only', async () => {
       await letEverybodyInvite();
       await organisation.do('administrator', 'POST', path, { welcome_message_custom_text: 'x'.repeat(8000) });
       await organisation.do('moderator', 'POST', path, { welcome_message_custom_text: null });

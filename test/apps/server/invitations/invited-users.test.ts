@@ -60,7 +60,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('an invitation is good for as long as the server is set to where nothing is said', async () => {
+  it('an invitation is valid by default for as long as the server’s setting says', async () => {
     await organisation.do('owner', 'POST', path);
     const { invites } = await organisation.do('owner', 'GET', 'invites');
     const [last] = (invites as { expiry_date: number; invited: number }[]).slice(-1);
@@ -68,7 +68,7 @@ eachBackend((backend) => {
   });
 
   describe('a user who joins', () => {
-    it('is in the channels of the invitation, and in default channels only where that was said', async () => {
+    it('is in the channels of the invitation, and in default channels only if requested', async () => {
       const { id } = await addChannel(organisation, { members: ['owner'] });
       const bothIds = [defaultId, id].sort((a, b) => a - b);
       expect((await joined('owner', {})).channels).toEqual([]);
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect((await joined('owner', { stream_ids: bothIds })).channels).toEqual(bothIds);
     });
 
-    it('is a member where no role was said, and never more than the inviter', async () => {
+    it('is a member by default, and never has a higher role than the inviter', async () => {
       expect((await joined('owner', {})).user?.role).toBe(400);
       for (const role of [100, 200, 300, 600])
         expect((await joined('owner', { invite_as: role })).user?.role).toBe(role);
@@ -90,7 +90,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is in default channels also by whoever may put nobody into channels, who names none', async () => {
+    it('is in default channels even if the inviter may not add subscribers, and names no channels', async () => {
       const group = await organisation.roleGroup('administrators');
       const members = await organisation.roleGroup('members');
       await organisation.do('owner', 'PATCH', 'realm', { can_add_subscribers_group: { new: group } });
@@ -107,7 +107,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a channel of an invitation is one that the inviter reads: administrators know of it, and that is not enough', async () => {
+  it('an invitation may name only channels that the inviter can read; an administrator who only knows of one may not', async () => {
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['second'] });
     for (const who of ['member', 'administrator', 'owner'] as const) {
       for (const id of [hidden.id, 999_999]) {

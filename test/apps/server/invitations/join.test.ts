@@ -55,7 +55,7 @@ eachBackend((backend) => {
       for (const name of ['full_name', 'email', 'password']) expect(text).toContain(`<label for="${name}">`);
     });
 
-    it('becomes a user with that role, those channels and groups, and signs in', async () => {
+    it('becomes a user with its role, channels and groups, and signs in', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member'] });
       const { group_id: groupId } = await organisation.do('owner', 'POST', 'user_groups/create', {
         name: organisation.newName(),
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expect(organisation.server.logged.text()).not.toContain(link.split('/')[2]);
     });
 
-    it('gets the welcome that the invitation says', async () => {
+    it('gets the welcome message of the invitation', async () => {
       const contentsFor = async (wish: Record<string, unknown>) => {
         people += 1;
         email = `person${people}@example.com`;

@@ -10,7 +10,7 @@ eachBackend((backend) => {
   const read = (id: number) =>
     organisation.do('second', 'GET', `messages/${id}`, { allow_empty_topic_name: true });
 
-  it('a message of a channel has an id, its source, its HTML, its topic, which may be empty, and its channel', async () => {
+  it('a channel message has an id, source, HTML, topic (perhaps empty) and channel', async () => {
     const { id: to } = await addChannel(organisation, { members: ['member', 'second'] });
     for (const topic of ['lunch', '']) {
       const id = await send({ type: 'channel', to, topic });

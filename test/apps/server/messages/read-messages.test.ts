@@ -36,7 +36,7 @@ eachBackend((backend) => {
   });
 
   describe('messages', () => {
-    it('come around an anchor, in ascending order, and it is said what was found', async () => {
+    it('are returned around an anchor, in ascending order, with flags that say what was found', async () => {
       const narrow = [{ operator: 'channel', operand: channel.id }];
       const around = await list('second', { anchor: ids[2], num_before: 1, num_after: 2, narrow });
       expect(around.messages.map(({ id }) => id)).toEqual(ids.slice(1, 5));

@@ -26,7 +26,7 @@ eachBackend((backend) => {
   }
 
   describe('adding a playground', () => {
-    it('answers its id, tells everybody of all playgrounds, and is in the register answer', async () => {
+    it('answers its id, sends all users an event with all playgrounds, and is in the register answer', async () => {
       const events = await organisation.watch();
       const answer = await organisation.do('administrator', 'POST', path, good());
       const { url_template } = good();
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect((await listed()).at(-1)).toMatchObject({ name, pygments_language: 'Rust' });
     });
 
-    it('ignores the address without a template that older clients sent, and says so', async () => {
+    it('ignores the URL prefix of older clients, and reports it as ignored', async () => {
       const answer = await organisation.do('owner', 'POST', path, {
         ...good(),
         url_prefix: 'https://x.example/',
@@ -68,12 +68,12 @@ eachBackend((backend) => {
       ['PL/pgSQL', 'PL/pgSQL'],
       ['no lexer of ours', 'no lexer of ours'],
       ['x'.repeat(40), 'x'.repeat(40)],
-    ])('keeps for %j the name that the HTML of code blocks has', async (word, language) => {
+    ])('stores for %j the language name in the HTML of code blocks', async (word, language) => {
       await add({ highlighter_language: word });
       expect((await listed()).at(-1)).toMatchObject({ pygments_language: language });
     });
 
-    it('takes several for one language, and one name for several languages', async () => {
+    it('accepts several for one language, and one name for several languages', async () => {
       await add();
       await add({ highlighter_language: 'JavaScript' });
       await add({ name: name.toUpperCase() });

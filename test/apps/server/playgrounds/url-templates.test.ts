@@ -20,7 +20,7 @@ describe('the template of a playground', () => {
     expect(urlTemplateProblem(template)).toBeUndefined();
   });
 
-  it.each(accepted)('leads to the host that is written in %s, whatever the code is', (template) => {
+  it.each(accepted)('keeps the host in %s, whatever the code is', (template) => {
     const expected = new URL(template.replace(/\{.*/, '')).origin;
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => {
@@ -48,7 +48,7 @@ describe('the template of a playground', () => {
     'https://x.example/100%{code}',
     'https://x.example\\{code}',
     `https://x.example/${'a'.repeat(2048)}{code}`,
-  ])('is not %s, which is none of RFC 6570 or too long', (template) => {
+  ])('is not %s, which is not RFC 6570 or too long', (template) => {
     expect(urlTemplateProblem(template)).toMatchObject({ kind: 'form' });
   });
 
@@ -59,7 +59,7 @@ describe('the template of a playground', () => {
     'https://x.example/{code}/{code,name}',
     'https://x.example/{?code,lang}',
     'https://x.example/{code.x}',
-  ])('is not %s, whose variables are not code alone', (template) => {
+  ])('is not %s, whose only variable must be code', (template) => {
     expect(urlTemplateProblem(template)).toMatchObject({ kind: 'variables' });
   });
 

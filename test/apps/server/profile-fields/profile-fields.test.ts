@@ -24,7 +24,7 @@ eachBackend((backend) => {
   }
 
   describe('making a profile field', () => {
-    it('answers its id, tells everybody of all fields, and is in the register answer', async () => {
+    it('answers its id, sends all users an event with all fields, and is in the register answer', async () => {
       const events = await organisation.watch();
       const { id } = await organisation.do('administrator', 'POST', fieldsPath, {
         ...{ name: ` ${name} `, hint: 'What it is', field_type: 1 },
@@ -42,18 +42,18 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('has no hint, is in no summary, is not required and editable by users where nothing is said', async () => {
+    it('has by default no hint, is not in the summary, not required, and editable by users', async () => {
       const id = await add({ name, field_type: 5 });
       const said = { id, type: 5, name, hint: '', field_data: '', order: id };
       expect(await listed()).toEqual([{ ...said, required: false, editable_by_user: true }]);
     });
 
-    it.each([1, 2, 4, 5, 6, 8])('keeps no data for type %i', async (type) => {
+    it.each([1, 2, 4, 5, 6, 8])('stores no data for type %i', async (type) => {
       await add({ field_type: type, field_data: { subtype: 'github' } });
       expect((await listed())[0]).toMatchObject({ type, field_data: '' });
     });
 
-    it('keeps the options of a list as JSON in a text', async () => {
+    it('stores the options of a list as a JSON string', async () => {
       await add({ field_type: 3, field_data: options });
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(options);
     });
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('needs no name for an account of a well-known site, and no hint', async () => {
+    it('requires no name or hint for an account of a well-known site', async () => {
       await organisation.do('owner', 'POST', fieldsPath, {
         field_type: 7,
         field_data: { subtype: 'github' },
@@ -82,20 +82,20 @@ eachBackend((backend) => {
       expect((await listed())[0]).toMatchObject({ name: 'GitHub username', hint: '' });
     });
 
-    it('answers the id of the new field and no more', async () => {
+    it('answers only the id of the new field', async () => {
       const answer = await organisation.do('owner', 'POST', fieldsPath, { name, field_type: 1 });
       const [field] = await listed();
       expect(answer).toEqual({ result: 'success', msg: '', id: field?.id });
       expect(Number.isInteger(answer.id)).toBe(true);
     });
 
-    it('keeps the pattern of another account', async () => {
+    it('stores the URL pattern of a custom account', async () => {
       const data = { subtype: 'custom', url_pattern: 'https://%(username)s.example.com' };
       await add({ name, field_type: 7, field_data: data });
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(data);
     });
 
-    it('is for administrators alone', async () => {
+    it('is for administrators only', async () => {
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'POST', fieldsPath, { name, field_type: 1 });
         expect([who, status, body.code]).toEqual([who, 400, 'UNAUTHORIZED_PRINCIPAL']);
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    it('takes at most two into the summary, also of many that come at the same time', async () => {
+    it('allows at most two in the summary, also from concurrent requests', async () => {
       const wanted = { field_type: 1, display_in_profile_summary: true };
       await add(wanted);
       const answers = await Promise.all(
@@ -133,7 +133,7 @@ eachBackend((backend) => {
       expect((await listed()).filter((field) => field.display_in_profile_summary)).toHaveLength(2);
     });
 
-    it('needs a type', async () => {
+    it('requires a type', async () => {
       const { status, body } = await organisation.ask('owner', 'POST', fieldsPath, { name });
       expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', 'field_type']);
     });

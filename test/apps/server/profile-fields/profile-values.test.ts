@@ -24,7 +24,7 @@ eachBackend((backend) => {
   }
 
   describe('a profile value', () => {
-    it('is kept, told to everybody, and shown with the users', async () => {
+    it('is stored, sent to all users in an event, and shown with the users', async () => {
       const [text, list] = [await add({ field_type: 1 }), await add({ field_type: 3, field_data: options })];
       const events = await organisation.watch();
       const { status } = await set([
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await said()).toMatchObject({ [id]: { value } });
     });
 
-    it('of people is kept as text, whether it came as a list or as a text', async () => {
+    it('of users is stored as text, whether it was sent as a list or as text', async () => {
       const id = await add({ field_type: 6 });
       const [owner, guest] = [organisation.id('owner'), organisation.id('guest')];
       for (const value of [[owner, guest, owner], `[${owner},${guest},${owner}]`]) {
@@ -119,7 +119,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('may be missing where the field is required, whatever else is changed', async () => {
+    it('may be missing although the field is required, whatever else changes', async () => {
       const required = await add({ field_type: 1, required: true });
       const free = await add({ field_type: 8 });
       expect((await set([{ id: free, value: 'they' }])).status).toBe(200);
@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect(await said()).toEqual({ [free]: { value: 'they' } });
     });
 
-    it('has an HTML rendering where it is a text, short or long, and nowhere else', async () => {
+    it('has rendered HTML only for short and long text', async () => {
       const values: Record<number, unknown> = { 3: 'a', 4: '2024-02-29', 5: 'https://x.example/' };
       values[6] = [organisation.id('owner')];
       const rendered: number[] = [];
@@ -268,7 +268,7 @@ eachBackend((backend) => {
       await refused([{ id: await add({ field_type: 1 }), value: 'x' }], 'bot');
     });
 
-    it('when only administrators may change it, but not theirs', async () => {
+    it('when only administrators may change it, except for their own', async () => {
       const id = await add({ field_type: 1, editable_by_user: false });
       await refused([{ id, value: 'x' }]);
       expect((await set([{ id, value: 'x' }], 'owner')).status).toBe(200);

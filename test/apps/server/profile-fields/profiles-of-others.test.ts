@@ -23,7 +23,7 @@ eachBackend((backend) => {
     const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
       organisation.ask(who, 'PATCH', `users/${target}`, fields);
 
-    it('also what the person may not, and everybody is told', async () => {
+    it('also values that the user may not change, and notifies all users', async () => {
       const [fixed, free] = [
         await add({ field_type: 8, editable_by_user: false }),
         await add({ field_type: 8 }),
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('together with all else or not at all', async () => {
+    it('together with all other changes, or not at all', async () => {
       const id = await add({ field_type: 8 });
       const member = organisation.id('member');
       const [good, bad] = [

@@ -11,7 +11,7 @@ eachBackend((backend) => {
     organisation.do(who, 'PATCH', 'realm', fields);
 
   describe('the settings of the organisation', () => {
-    it('are told with their defaults when a client registers', async () => {
+    it('are in the register answer with their defaults', async () => {
       const { 'role:members': members, 'role:nobody': _, ...groups } = await organisation.groups();
       expect(await state()).toMatchObject({
         realm_description: '',
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('change together, and everybody is told in one event of what is another now, former names included', async () => {
+    it('change atomically, and all users get one event with the changed ones, former names included', async () => {
       const events = await organisation.watch('guest');
       const members = await organisation.roleGroup('members');
       await set({
@@ -185,7 +185,7 @@ eachBackend((backend) => {
 
   describe('a permission of the organisation', () => {
     it.each(Object.keys(realmPermissions))(
-      '%s is for nobody, everyone and groups of people as declared',
+      '%s accepts role:nobody, role:everyone and groups of users as declared',
       async (key) => {
         const name = key as keyof typeof realmPermissions;
         const row: PermissionSetting = realmPermissions[name];
@@ -218,7 +218,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is not changed by whoever expects another value', async () => {
+    it('is not changed if the request expects another value', async () => {
       const [members, owners] = [
         await organisation.roleGroup('members'),
         await organisation.roleGroup('owners'),

@@ -29,7 +29,7 @@ eachBackend((backend) => {
     );
   };
 
-  it('a file that an edit leaves behind is named with all that is known of it, and is at its URL', async () => {
+  it('a file that an edit detaches is listed with all its fields, and is still at its URL', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const { path, text } = await newFile('member');
     const uploadedAt = organisation.server.now;
@@ -49,7 +49,7 @@ eachBackend((backend) => {
     expect([statusCode, payload]).toEqual([200, picture.content]);
   });
 
-  it('a file that a message of anybody still refers to is not left behind', async () => {
+  it('a file that any message still refers to is not detached', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
     const { path, text } = await newFile('member');
     const own = await send('member', channelId, text);
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('a file of somebody else is not named to the editor', async () => {
+  it('a file of another user is not listed for the editor', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
     const { text } = await newFile('second');
     const sent = await send('second', channelId, text);

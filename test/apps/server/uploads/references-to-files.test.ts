@@ -81,7 +81,7 @@ eachBackend((backend) => {
     )?.unclaimed_since;
 
   describe('a message that refers to files', () => {
-    it('is listed with each of them, and their owner is told', async () => {
+    it('is listed with each of them, and their owner gets an event', async () => {
       const one = await newFile();
       const two = await newFile();
       const { id } = await addChannel(organisation);

@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const { somebody, rowOf, set, changed, refused, allow } = changesOfUsers(organisation);
 
   describe('a new address', () => {
-    it('is given by owners who have the special permission, and by nobody else', async () => {
+    it('is set only by owners with the special permission', async () => {
       const target = await somebody();
       const fields = { new_email: `new-${target.email}` };
       expect(await refused('owner', target, fields)).toContain('not authorized');
@@ -21,7 +21,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).email).toBe(fields.new_email);
     });
 
-    it('is what the user signs in with from then on', async () => {
+    it('is the user’s sign-in name from then on', async () => {
       const target = await somebody();
       await allow(true);
       await changed('owner', target, { new_email: `Signs.In-${target.email}` });
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       'a b@example.com',
       'a:b@example.com',
       `${'x'.repeat(250)}@example.com`,
-    ])('is no address where it is %j', async (new_email) => {
+    ])('is refused as %j', async (new_email) => {
       await allow(true);
       expect(await refused('owner', await somebody(), { new_email })).toContain('new_email');
     });

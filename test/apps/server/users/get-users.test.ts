@@ -23,7 +23,7 @@ eachBackend((backend) => {
   });
 
   describe('listing users', () => {
-    it('answers every user and bot by id, with each field as the contract has it', async () => {
+    it('answers every user and bot by id, with the fields of the contract', async () => {
       const users = await list('owner');
       expect(idsOf(users)).toEqual([...idsOf(users)].sort((a, b) => Number(a) - Number(b)));
       expect(users).toHaveLength(Object.keys(organisation.accounts).length);
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('says of each role what it is; owners are administrators too', async () => {
+    it('names each role; owners are administrators too', async () => {
       const roles = await Promise.all(
         (['owner', 'administrator', 'moderator', 'member', 'guest'] as const).map(async (whom) => {
           const { role, is_owner, is_admin, is_guest } = await read('member', whom);
@@ -62,12 +62,12 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('says of bots alone what kind they are and whose', async () => {
+    it('has type and owner for bots only', async () => {
       const bot = await read('member', 'bot');
       expect([bot.is_bot, bot.bot_type, bot.bot_owner_id]).toEqual([true, 1, organisation.id('member')]);
     });
 
-    it('includes users who were removed, as not active', async () => {
+    it('includes deactivated users as not active', async () => {
       const { userId } = await organisation.server.addAccount('gone@example.com');
       const { db } = database();
       await db.updateTable('users').set({ is_active: 0 }).where('id', '=', userId).execute();
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       await db.deleteFrom('users').where('id', '=', userId).execute();
     });
 
-    it('answers those of user_ids alone, each once, and leaves unknown ones out', async () => {
+    it('answers only those of user_ids, each once, and omits unknown ones', async () => {
       const [member, guest] = [organisation.id('member'), organisation.id('guest')];
       const wanted = [guest, member, member, 987_654, -3];
       expect(idsOf(await list('second', { user_ids: wanted }))).toEqual([member, guest]);
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(ignored).toEqual(['ant', 'zebra']);
     });
 
-    it('has profile data of people alone, and only when asked for', async () => {
+    it('has profile data of humans only, and only if requested', async () => {
       const asked = { include_custom_profile_fields: true };
       expect((await read('member', 'second', asked)).profile_data).toEqual({});
       expect(await read('member', 'bot', asked)).not.toHaveProperty('profile_data');
@@ -135,7 +135,7 @@ eachBackend((backend) => {
   describe('the picture of a user', () => {
     const providerUrl = /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?d=identicon&version=1$/;
 
-    it('is left to the client by either name of the switch, which is on where nothing is said', async () => {
+    it('is left to the client by either name of the flag, which is on by default', async () => {
       expect((await read('guest', 'member')).avatar_url).toBeNull();
       for (const name of ['client_external_avatar', 'client_gravatar']) {
         expect((await read('guest', 'member', { [name]: true })).avatar_url).toBeNull();
@@ -146,7 +146,7 @@ eachBackend((backend) => {
       expect(body.code).toBe('REQUEST_CONFUSING_VAR');
     });
 
-    it('has a URL when it was uploaded, whatever the switch', async () => {
+    it('has a URL if it was uploaded, whatever the flag', async () => {
       const avatar_url = '/user_avatars/1/abc.png';
       const member = organisation.id('member');
       const store = (url: string | null) =>
@@ -179,7 +179,7 @@ eachBackend((backend) => {
       ['administrators', ['owner', 'administrator']],
       ['nobody', []],
     ] as const)(
-      'is read by whom its setting %s lets, and stood for by one for everybody otherwise',
+      'is visible to the users that its setting %s allows; others see a placeholder address',
       async (to, may) => {
         await show('member', to);
         const hidden = `user${organisation.id('member')}@chat.example.com`;
@@ -204,7 +204,7 @@ eachBackend((backend) => {
   });
 
   describe('guests', () => {
-    it('see everybody, unless the organisation keeps that to members: then bots and themselves', async () => {
+    it('see all users, unless the organization allows only members to: then bots and themselves', async () => {
       expect(await list('guest')).toHaveLength(Object.keys(organisation.accounts).length);
       await restrictGuests('members');
       const seen = [organisation.id('guest'), organisation.id('bot')].sort((a, b) => a - b);
@@ -219,7 +219,7 @@ eachBackend((backend) => {
   });
 
   describe('a client without an account', () => {
-    it('is refused, unless the organisation has public access', async () => {
+    it('is refused, unless the organization has public access', async () => {
       const { status, body, headers } = await organisation.server.ask(undefined, 'GET', 'users');
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
       expect(headers['www-authenticate']).toBe('Basic realm="zulip"');

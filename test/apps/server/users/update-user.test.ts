@@ -11,7 +11,7 @@ eachBackend((backend) => {
     changesOfUsers(organisation);
 
   describe('changing a user', () => {
-    it('is for administrators, and for nobody below them, whether or not there is such a user', async () => {
+    it('is for administrators and above, whether or not the user exists', async () => {
       const target = await somebody();
       for (const who of ['owner', 'administrator'] as const) {
         await changed(who, target, { full_name: `By ${who}` });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('finds it by its id, its address in any letter case, and the address that stands for a hidden one', async () => {
+    it('finds it by id, by address in any letter case, and by the placeholder of a hidden address', async () => {
       const target = await somebody();
       const dummy = `user${target.userId}@chat.example.com`;
       for (const name of [target.userId, target.email.toUpperCase(), dummy]) {
@@ -40,7 +40,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).full_name).toBe('By real address');
     });
 
-    it('does not find it by a real address that the administrator may not know, as if there were none', async () => {
+    it('does not find it by a real address that is hidden from the administrator', async () => {
       const target = await somebody();
       await set(target, { email_address_visibility: addressVisibility.nobody });
       const fields = { full_name: 'Other' };
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('does nothing, and tells nobody, when everything is so already', async () => {
+    it('does nothing, and sends no event, without a change', async () => {
       const target = await somebody();
       await allow(true);
       const events = await organisation.watch('owner');
@@ -91,7 +91,7 @@ eachBackend((backend) => {
   });
 
   describe('a role', () => {
-    it('is given by administrators, of the five that there are', async () => {
+    it('is given by administrators, and one of five', async () => {
       const target = await somebody();
       for (const role of [600, 400, 300, 200]) {
         await changed('administrator', target, { role });
@@ -99,14 +99,11 @@ eachBackend((backend) => {
       }
     });
 
-    it.each(['0', '150', '500', '-100', 'guest', '"200"', '200.0', ''])(
-      'is none of the five where it is %j',
-      async (role) => {
-        await refused('owner', await somebody({ role: roles.guest }), { role });
-      },
-    );
+    it.each(['0', '150', '500', '-100', 'guest', '"200"', '200.0', ''])('is refused as %j', async (role) => {
+      await refused('owner', await somebody({ role: roles.guest }), { role });
+    });
 
-    it('of owner is given and taken by owners alone', async () => {
+    it('of owner is given and taken only by owners', async () => {
       const [target, owner] = [await somebody(), await somebody({ role: roles.owner })];
       await refused('administrator', target, { role: roles.owner }, 'UNAUTHORIZED_PRINCIPAL');
       await refused('administrator', owner, { role: roles.member }, 'UNAUTHORIZED_PRINCIPAL');
@@ -116,7 +113,7 @@ eachBackend((backend) => {
       await changed('owner', owner, { role: roles.guest });
     });
 
-    it('of owner stays with the only owner, whom bots and removed owners do not stand in for', async () => {
+    it('of owner cannot be taken from the only owner; bots and deactivated owners do not count', async () => {
       const { owner } = organisation.accounts;
       const [bot, gone] = [
         await somebody({ role: roles.owner, isBot: true }),
@@ -130,7 +127,7 @@ eachBackend((backend) => {
       for (const other of [bot, gone]) await changed('owner', other, { role: roles.member });
     });
 
-    it('of administrator or owner is no guest’s, who is to be a member first', async () => {
+    it('of administrator or owner is refused for a guest, who must become a member first', async () => {
       const target = await somebody({ role: roles.guest });
       for (const role of [roles.administrator, roles.owner]) {
         expect(await refused('owner', target, { role, full_name: 'Other' })).toContain('Guests cannot be');
@@ -175,7 +172,7 @@ eachBackend((backend) => {
   });
 
   describe('a full name', () => {
-    it('is stored without the blanks around it, and told to everybody', async () => {
+    it('is trimmed, stored, and sent to all users in an event', async () => {
       const target = await somebody();
       const events = await organisation.watch('guest');
       await changed('administrator', target, { full_name: '  Zoë Ω 名前  ' });

@@ -29,7 +29,7 @@ eachBackend((backend) => {
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('answers result, msg and the files that were left behind, and no more', async () => {
+  it('answers only result, msg and the detached files', async () => {
     const { ids } = await lunch(1);
     expect(await edit(ids[0] as number, { topic: 'dinner' })).toEqual({
       ...{ result: 'success', msg: '', detached_uploads: [] },
@@ -37,7 +37,7 @@ eachBackend((backend) => {
   });
 
   describe('a topic', () => {
-    it('may be the one without a name, by that or by its display name', async () => {
+    it('may be the empty topic, by either of its names', async () => {
       const { ids } = await lunch(2);
       const [one = 0, two = 0] = ids;
       await edit(one, { topic: '' });
@@ -46,7 +46,7 @@ eachBackend((backend) => {
     });
 
     it.each(['', 'general chat', '(no topic)', ' '])(
-      'is not %j where topics are required, by the channel or the organisation',
+      'is not %j if topics are required by the channel or the organization',
       async (topic) => {
         const required = await channel('disable_empty_topic');
         const inherits = await channel();
@@ -70,7 +70,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is cut to max_topic_length characters', async () => {
+    it('is truncated to max_topic_length characters', async () => {
       const { ids } = await lunch(1);
       const { max_topic_length: limit } = await organisation.do('member', 'POST', 'register');
       await edit(ids[0] as number, { topic: 'ü'.repeat(Number(limit)) });
@@ -81,7 +81,7 @@ eachBackend((backend) => {
   });
 
   describe('propagate_mode', () => {
-    it('is change_one where nothing is said: the message alone moves', async () => {
+    it('is change_one by default: only the message moves', async () => {
       const { ids } = await lunch(3);
       const told = await organisation.watch('member', { event_types: '["update_message"]' });
       await edit(ids[1] as number, { topic: 'dinner' });
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       ['change_one', ['lunch', 'dinner', 'lunch']],
       ['change_later', ['lunch', 'dinner', 'dinner']],
       ['change_all', ['dinner', 'dinner', 'dinner']],
-    ])('%s decides which messages move, and tells clients', async (propagate_mode, topics) => {
+    ])('%s decides which messages move, and is in the event', async (propagate_mode, topics) => {
       const { ids } = await lunch(3);
       const told = await organisation.watch('member', { event_types: '["update_message"]' });
       await edit(ids[1] as number, { topic: 'dinner', propagate_mode });
@@ -102,7 +102,7 @@ eachBackend((backend) => {
       expect(await told()).toMatchObject([{ propagate_mode, message_ids }]);
     });
 
-    it.each(['change_later', 'change_all'])('is not %s where the content alone is changed', async (mode) => {
+    it.each(['change_later', 'change_all'])('is not %s if only the content changes', async (mode) => {
       const { ids } = await lunch(1);
       const [id = 0] = ids;
       for (const same of [{}, { topic: 'lunch' }]) {
@@ -121,14 +121,14 @@ eachBackend((backend) => {
       (await textsIn(organisation, channelId, 'dinner')).length,
     ];
 
-    it('are in the new topic and not in the old one where nothing is said', async () => {
+    it('are by default in the new topic, and not in the old one', async () => {
       const { channelId, ids } = await lunch(2);
       await edit(ids[0] as number, { topic: 'dinner' });
       expect(await counts(channelId)).toEqual([1, 2]);
       expect((await textsIn(organisation, channelId, 'dinner'))[1]).toContain('came from');
     });
 
-    it('are where they are asked for, and not where they are not', async () => {
+    it('are only where they are requested', async () => {
       const { channelId, ids } = await lunch(3);
       const [one = 0, two = 0] = ids;
       const threads = (toOld: boolean, toNew: boolean) => ({
@@ -145,7 +145,7 @@ eachBackend((backend) => {
   });
 
   describe('a topic that is resolved', () => {
-    it('moves whole, and send_notification_to_new_thread adds no notice to the one of that', async () => {
+    it('moves as a whole, and send_notification_to_new_thread adds no second notice', async () => {
       const { channelId, ids } = await lunch(3);
       const resolve = (topic: string, tells: boolean) =>
         edit(ids[1] as number, {
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it.each(['✔', '✔ ', '✔ general chat'])('is not the one without a name: %j', async (topic) => {
+    it.each(['✔', '✔ ', '✔ general chat'])('is not the empty topic: %j', async (topic) => {
       const { id: channelId } = await channel();
       const [id = 0] = await post(organisation, { channelId, topic: '' });
       const { status, body } = await ask(id, { topic, propagate_mode: 'change_all' });
@@ -172,7 +172,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('prev_content_sha256 is the hash of the content before, or nothing is changed', async () => {
+  it('prev_content_sha256 must be the hash of the former content, or nothing changes', async () => {
     const { ids } = await lunch(1);
     const [id = 0] = ids;
     const hash = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -186,7 +186,7 @@ eachBackend((backend) => {
     await edit(id, { content: 'x', prev_content_sha256: hash('ü') });
   });
 
-  it('content and stream_id do not come together, and neither is changed', async () => {
+  it('content and stream_id together are refused, and neither changes', async () => {
     const { channelId, ids } = await lunch(1);
     const { id: other } = await channel();
     const { status, body } = await ask(ids[0] as number, { content: 'x', stream_id: other });

@@ -57,7 +57,7 @@ eachBackend((backend) => {
   }
 
   describe('the content', () => {
-    it('is changed by its sender alone, whatever the role of others', async () => {
+    it('is changed only by its sender, whatever the role of others', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const who of ['owner', 'administrator', 'moderator', 'second', 'bot'] as const) {
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       expect(await refused(id)).toContain('turned off message editing');
     });
 
-    it('is changed by nobody where allow_message_editing is off, and topics still are', async () => {
+    it('cannot be changed if allow_message_editing is off, but topics can', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'owner'] });
       const [id = 0, owners = 0] = await post(organisation, { channelId }, { channelId, by: 'owner' });
       await realm({ allow_message_editing: false });
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { topic: 'dinner' })).toBe(ok);
     });
 
-    it('is changed until message_content_edit_limit_seconds have passed, by administrators too', async () => {
+    it('can be changed until message_content_edit_limit_seconds have passed, by administrators too', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'owner'] });
       const [id = 0, owners = 0] = await post(
         organisation,
@@ -131,7 +131,7 @@ eachBackend((backend) => {
   });
 
   describe('the topic', () => {
-    it('is changed by can_move_messages_between_topics_group and by administrators, of others too', async () => {
+    it('is changed by can_move_messages_between_topics_group and administrators, also for others’ messages', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       expect(await edit('second', id, { topic: 'a' })).toBe(ok);
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await edit('moderator', id, { topic: 'b' })).toBe(ok);
     });
 
-    it('is changed until move_messages_within_stream_limit_seconds have passed, which bind none from moderators on', async () => {
+    it('is changed until move_messages_within_stream_limit_seconds have passed, and by moderators and above without a limit', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, ageSeconds: 100 });
       await realm({ move_messages_within_stream_limit_seconds: 79 });
@@ -166,7 +166,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { topic: 'a' })).toBe(ok);
     });
 
-    it('of messages without one is changed under the same restrictions', async () => {
+    it('of messages with the empty topic is changed under the same restrictions', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, topic: '', ageSeconds: 100 });
       await realmGroup('can_move_messages_between_topics_group', 'nobody');
@@ -180,7 +180,7 @@ eachBackend((backend) => {
   });
 
   describe('a topic', () => {
-    it("is resolved by can_resolve_topics_group, the organisation's or the channel's, at any age", async () => {
+    it('is resolved by can_resolve_topics_group of the organization or the channel, at any age', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, ageSeconds: 30 * 86_400 });
       expect(await edit('member', id, resolving)).toBe(ok);
@@ -234,7 +234,7 @@ eachBackend((backend) => {
       expect(await edit('moderator', other, { stream_id: to.id })).toBe(ok);
     });
 
-    it('is changed until move_messages_between_streams_limit_seconds have passed, which bind none from moderators on', async () => {
+    it('is changed until move_messages_between_streams_limit_seconds have passed, and by moderators and above without a limit', async () => {
       const { to, id, other } = await twoChannels();
       await realm({ move_messages_between_streams_limit_seconds: 79 });
       expect(await edit('member', id, { stream_id: to.id })).toBe(
@@ -254,7 +254,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a permission of a channel is no use to whoever cannot read it: its messages are as unknown as none', async () => {
+  it('a channel permission does not help a user who cannot read the channel: its messages look like unknown ones', async () => {
     const from = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const to = await addChannel(organisation, { members: ['member', 'second'] });
     const [id = 0] = await post(organisation, { channelId: from.id });

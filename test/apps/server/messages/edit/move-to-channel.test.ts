@@ -41,7 +41,7 @@ eachBackend((backend) => {
     (await organisation.ask(who, 'GET', `messages/${id}/history`)).status === 200;
 
   describe('messages that move to another channel', () => {
-    it('are told with the old channel and topic and with the new channel', async () => {
+    it('are in an event with the old channel and topic and the new channel', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect([await reads('second', id), await reads('moderator', id)]).toEqual([true, false]);
     });
 
-    it('from one with protected history are those that the mover can see, and the rest stays', async () => {
+    it('from one with protected history are only those that the mover can see', async () => {
       const from = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [before = 0] = await post(organisation, { channelId: from.id, ageSeconds: 30 * 86_400 });
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect((await stored(organisation, after))?.channel_id).toBe(to.id);
     });
 
-    it('are told of in both topics where that is asked for, by the names of channel and topic', async () => {
+    it('are announced in both topics if requested, with the names of channel and topic', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { members: ['member'], name: `a & b ${from.id}` });
       const [id = 0] = await post(organisation, { channelId: from.id }, { channelId: from.id });

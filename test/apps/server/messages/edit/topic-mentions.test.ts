@@ -29,7 +29,7 @@ eachBackend((backend) => {
     expect(await mentioned('change_all')).toEqual([true, true, true]);
   });
 
-  it('of a topic with more than 15 participants an edit mentions all for none but those who may', async () => {
+  it('an edit mentions all in a topic with more than 15 participants only for users who may mention many', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member', 'owner'] });
     for (let count = 0; count < 16; count++) {
       const { userId } = await organisation.server.addAccount(`crowd${count}.${channelId}@example.com`);

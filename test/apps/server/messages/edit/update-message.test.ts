@@ -24,7 +24,7 @@ eachBackend((backend) => {
     events.filter((event) => (event as { type: string }).type === type) as Record<string, unknown>[];
 
   describe('editing content', () => {
-    it('changes it, keeps what it was, and tells whoever reads the channel with their own flags', async () => {
+    it('changes it, keeps the history, and notifies the channel’s readers with their own flags', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, content: 'hello' });
       const [sender, second, owner] = [await watch('member'), await watch('second'), await watch('owner')];
@@ -66,7 +66,7 @@ eachBackend((backend) => {
       expect(typed(await second(), 'update_message')).toMatchObject([{ flags: [] }]);
     });
 
-    it('refuses the second of two editors who have seen the same text', async () => {
+    it('refuses the second of two concurrent edits of the same text', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, content: 'hello' });
       const prev_content_sha256 = createHash('sha256').update('hello').digest('hex');
@@ -79,7 +79,7 @@ eachBackend((backend) => {
         expect(body).toMatchObject({ code: 'EXPECTATION_MISMATCH', field_name: 'prev_content_sha256' });
     });
 
-    it('makes a blank one the text (deleted), and cuts one that is too long', async () => {
+    it('replaces a blank one by the text (deleted), and truncates a long one', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       await edit('member', id, { content: ' \n ' });
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       expect(await owner()).toEqual([]);
     });
 
-    it('in large channels may mention all only by those who may mention many users', async () => {
+    it('may mention all in large channels only by users who may mention many', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (let count = 0; count < 15; count++) {
@@ -124,7 +124,7 @@ eachBackend((backend) => {
   });
 
   describe('moving', () => {
-    it('one message leaves the others, and tells the new topic where it came from', async () => {
+    it('one message keeps the others, and adds a notice of its origin to the new topic', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [first = 0, id = 0] = await post(organisation, { channelId }, { channelId });
       const second = await watch('second');
@@ -155,7 +155,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('the message and those after it, or the whole topic, ignoring letter case', async () => {
+    it('the message and later ones, or the whole topic, ignores letter case', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const to = (topic: string) => ({ channelId, topic });
       const [a = 0, b = 0, c = 0] = await post(organisation, to('Lunch'), to('lunch'), to('LUNCH'));
@@ -176,7 +176,7 @@ eachBackend((backend) => {
       expect(await topics()).toEqual(['Lunch', 'supper', 'supper']);
     });
 
-    it('a topic resolves it, and back within a minute leaves no notice', async () => {
+    it('a topic resolves it, and moving it back within a minute leaves no notice', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const second = await watch('second');
@@ -211,7 +211,7 @@ eachBackend((backend) => {
       expect((await stored(organisation, id))?.topic).toBe('');
     });
 
-    it('a whole topic with messages that are too old is refused, and what is young enough moves after that', async () => {
+    it('a whole topic with too old messages is refused; the recent ones can then be moved', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const old = { channelId, ageSeconds: 8 * 86_400 };
       const [, first = 0, last = 0] = await post(organisation, old, { channelId }, { channelId });
@@ -230,7 +230,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'dinner')).toHaveLength(3);
     });
 
-    it('refuses what is wrong with the message named by the chat API', async () => {
+    it('has the error messages of the chat API', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       const [direct = 0] = await post(organisation, { to: ['member', 'second'] });

@@ -33,7 +33,7 @@ eachBackend((backend) => {
   }
 
   describe('the history of a message', () => {
-    it('has the original alone where it was never edited', async () => {
+    it('has only the original if it was never edited', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, content: '*x*', ageSeconds: 0 });
       expect(await history(id)).toEqual([
@@ -47,7 +47,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('has a snapshot for each edit, oldest first, with what it changed and no other field', async () => {
+    it('has a snapshot for each edit, oldest first, with only the changed fields', async () => {
       const { id, from, to } = await edited();
       const [member, second] = [organisation.id('member'), organisation.id('second')];
       const at = { timestamp: seconds() };
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('calls the topic without a name by its display name, unless the client knows it', async () => {
+    it('shows the empty topic by its display name, unless the client supports it', async () => {
       const { id } = await edited();
       const told = (await history(id)) as { topic: string; prev_topic?: string }[];
       expect(told.map(({ topic }) => topic)).toEqual([
@@ -166,7 +166,7 @@ eachBackend((backend) => {
       await organisation.do('member', 'PATCH', `messages/${id}`, { topic: 'dinner', ...silent });
     });
 
-    it('is refused with the policy none, before anything is looked for', async () => {
+    it('is refused with the policy none, before any lookup', async () => {
       await policy('none');
       const { status, body } = await organisation.ask('member', 'GET', 'messages/999999/history');
       expect([status, body.code, body.msg]).toEqual([
@@ -177,7 +177,7 @@ eachBackend((backend) => {
       await policy('all');
     });
 
-    it('is refused of a message that does not exist, and of one that cannot be read', async () => {
+    it('is refused for an unknown message, and for one that the user cannot read', async () => {
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const [who, asked] of [

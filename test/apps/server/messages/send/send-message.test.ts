@@ -144,7 +144,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('mentions all of a large channel or topic only for those who may', async () => {
+    it('mentions all of a large channel or topic only for users who may mention many', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'owner'] });
       const wish = (content: string) => ({ type: 'channel', to: id, topic: 'a', content });
       expect((await send('member', wish('@**all** and @**topic**'))).status).toBe(200);
