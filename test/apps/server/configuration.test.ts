@@ -247,7 +247,7 @@ describe('starting the server', () => {
   it.each([
     ['warns', {}, [expect.objectContaining({ msg: expect.stringContaining('SERVER_REALM_URL is not set') })]],
     ['says nothing', { SERVER_REALM_URL: 'https://chat.example.com' }, []],
-  ])('%s about the organisation’s URL when the environment is %j', async (_, environment, warnings) => {
+  ])('%s about the organization’s URL when the environment is %j', async (_, environment, warnings) => {
     const server = await start(environment);
     await server.close();
     expect(memoryLog.lines().filter(({ level }) => level === 'warn' || level === 40)).toEqual(warnings);

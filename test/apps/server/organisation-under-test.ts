@@ -91,7 +91,7 @@ export class OrganisationUnderTest {
   }
 }
 
-/** The organisation that the tests of a file on this backend share. */
+/** The organization that the tests of a file on this backend share. */
 export function sharedOrganisation(
   backend: TestBackend,
   settings: ServerSettings = {},

@@ -196,7 +196,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('an organisation with a small upload quota', () => {
+  describe('an organization with a small upload quota', () => {
     const small = sharedOrganisation(backend, { uploads: { quotaBytes: 100 } });
     it('counts current avatars toward the quota, but not replaced ones', async () => {
       for (let round = 0; round < 4; round++) {

@@ -163,7 +163,7 @@ eachBackend((backend) => {
   });
 
   describe('notices', () => {
-    it('are posted only if the organisation enables them', async () => {
+    it('are posted only if the organization enables them', async () => {
       await channel.make();
       await channel.updated('member', { description: 'x' });
       expect(await channel.messages()).toEqual([]);

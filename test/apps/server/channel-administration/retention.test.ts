@@ -45,7 +45,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('uses the organisation’s limit unless the channel has its own, which can be unlimited', async () => {
+  it('uses the organization’s limit unless the channel has its own, which can be unlimited', async () => {
     const kept = new ChannelUnderTest(organisation);
     await kept.make();
     await kept.updated('owner', { message_retention_days: 'unlimited' });
@@ -74,7 +74,7 @@ eachBackend((backend) => {
     expect([await channel.messages(), await later.messages()]).toEqual([[], []]);
   });
 
-  it('deletes direct messages older than the organisation’s limit', async () => {
+  it('deletes direct messages older than the organization’s limit', async () => {
     const { id } = await organisation.do('member', 'POST', 'messages', {
       ...{ type: 'direct', to: [organisation.id('second')], content: 'hello' },
     });

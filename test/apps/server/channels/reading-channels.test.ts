@@ -116,7 +116,7 @@ eachBackend((backend) => {
       expect((await register('guest')).realm_default_streams).toEqual([]);
     });
 
-    it('lists the system bots, which are not users of the organisation', async () => {
+    it('lists the system bots, which are not users of the organization', async () => {
       const { cross_realm_bots: bots } = await register('member');
       expect(bots).toEqual([
         expect.objectContaining({ full_name: 'Notification Bot', is_system_bot: true, is_bot: true }),

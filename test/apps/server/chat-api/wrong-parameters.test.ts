@@ -120,7 +120,7 @@ eachBackend((backend) => {
     return organisation.server.ask(who, method, path, Object.fromEntries(fields));
   }
 
-  /** Every row of the organisation, after all promised background work is done. */
+  /** Every row of the organization, after all promised background work is done. */
   async function everything(): Promise<Record<string, string[]>> {
     await organisation.server.settle();
     const { db } = organisation.server.server.database;

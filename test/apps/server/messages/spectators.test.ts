@@ -126,7 +126,7 @@ eachBackend((backend) => {
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     });
 
-    it('is refused if the organisation does not allow public access', async () => {
+    it('is refused if the organization does not allow public access', async () => {
       await allow(false);
       const answers = [
         await ask('messages', { ...window, narrow: [onWeb] }),

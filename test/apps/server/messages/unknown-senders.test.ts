@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await asRead('guest', id)).toMatchObject({ sender_full_name: names[index] });
   });
 
-  it('a guest can see all senders if the organisation shows all users to guests', async () => {
+  it('a guest can see all senders if the organization shows all users to guests', async () => {
     await restrict('everyone');
     const guest = await watch('guest');
     const id = await send('second');

@@ -130,7 +130,7 @@ eachBackend((backend) => {
       expect(await own()).toMatchObject({ full_name: `Ada ${people}`, timezone: '' });
     });
 
-    it('must be unique if the organisation requires that', async () => {
+    it('must be unique if the organization requires that', async () => {
       await setting('require_unique_names', true);
       await organisation.server.addAccount(`other${people}@example.com`, { fullName: 'Taken' });
       const { status, body } = await set(ada, { full_name: 'taken' });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('can only be changed by administrators if the organisation disables changes', async () => {
+    it('can only be changed by administrators if the organization disables changes', async () => {
       await setting('name_changes_disabled', true);
       const { status, body } = await set(ada, { full_name: 'Another' });
       const same = await set(ada, { full_name: `Ada ${people}` });

@@ -10,7 +10,7 @@ eachBackend((backend) => {
   const set = (fields: Record<string, unknown>, who: 'owner' | 'administrator' = 'owner') =>
     organisation.do(who, 'PATCH', 'realm', fields);
 
-  describe('the settings of the organisation', () => {
+  describe('the settings of the organization', () => {
     it('are in the register answer with their defaults', async () => {
       const { 'role:members': members, 'role:nobody': _, ...groups } = await organisation.groups();
       expect(await state()).toMatchObject({
@@ -183,7 +183,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a permission of the organisation', () => {
+  describe('a permission of the organization', () => {
     it.each(Object.keys(realmPermissions))(
       '%s accepts role:nobody, role:everyone and groups of users as declared',
       async (key) => {
@@ -248,7 +248,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a change of the organisation is refused, and nothing changes,', () => {
+  describe('a change of the organization is refused, and nothing changes,', () => {
     it.each([
       ['description', 'd'.repeat(1001), 'BAD_REQUEST'],
       ['allow_message_editing', 'yes', 'BAD_REQUEST'],

@@ -21,7 +21,7 @@ eachBackend((backend) => {
   });
 
   describe('a client that registers without an account', () => {
-    it('sees the organisation and its web-public channels, and gets no queue', async () => {
+    it('sees the organization and its web-public channels, and gets no queue', async () => {
       const { status, body } = await register();
       expect(status).toBe(200);
       expect(body.server_web_public_streams_enabled).toBe(true);
@@ -57,7 +57,7 @@ eachBackend((backend) => {
       expect(body).not.toHaveProperty('can_invite_others_to_realm');
     });
 
-    it('sees only bots if the organisation restricts who can see all users', async () => {
+    it('sees only bots if the organization restricts who can see all users', async () => {
       const restrict = async (to: 'members' | 'everyone') =>
         organisation.do('owner', 'PATCH', 'realm', {
           can_access_all_users_group: { new: await organisation.roleGroup(to) },
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect((await register({ [name]: 'false' })).status).toBe(200);
     });
 
-    it('is refused if the organisation requires accounts, or if its credentials are wrong', async () => {
+    it('is refused if the organization requires accounts, or if its credentials are wrong', async () => {
       await allow(false);
       const { status, body } = await register();
       await allow(true);
@@ -149,7 +149,7 @@ eachBackend((backend) => {
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend, { offersWebPublicChannels: false });
 
-  it('a client without an account is refused if the server offers no public access, even if the organisation allows it', async () => {
+  it('a client without an account is refused if the server offers no public access, even if the organization allows it', async () => {
     await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
     for (const [method, path] of [
       ['GET', 'users'],

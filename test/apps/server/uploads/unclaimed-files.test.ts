@@ -103,7 +103,7 @@ eachBackend((backend) => {
   const organisation = new OrganisationUnderTest();
   afterEach(() => organisation.server.close());
 
-  it('an organisation accepts files up to its quota, also from concurrent uploads', async () => {
+  it('an organization accepts files up to its quota, also from concurrent uploads', async () => {
     await organisation.start(await backend.freshUrl(), { uploads: { quotaBytes: 100 } });
     const send = (content: string) =>
       sendForm(organisation, organisation.accounts.member, fileForm({ content }));

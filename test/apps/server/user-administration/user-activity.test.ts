@@ -187,7 +187,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('must have a unique name if the organisation requires that', async () => {
+    it('must have a unique name if the organization requires that', async () => {
       const unique = await test.addAccount(`unique${people}@example.com`, { fullName: `Unique ${people}` });
       await deactivate(owner, unique);
       await test.addAccount(`other${people}@example.com`, { fullName: `unique ${people}` });

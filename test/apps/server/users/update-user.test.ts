@@ -207,7 +207,7 @@ eachBackend((backend) => {
       await refused('owner', await somebody(), { full_name });
     });
 
-    it('must be unique, ignoring case and width, if the organisation requires that', async () => {
+    it('must be unique, ignoring case and width, if the organization requires that', async () => {
       const [one, other] = [await somebody(), await somebody()];
       await changed('administrator', one, { full_name: 'Ada Lovelace' });
       await changed('administrator', other, { full_name: 'ada lovelace' });

@@ -18,7 +18,7 @@ export interface Draft {
   readonly content?: string;
   /** The recipients of a direct message, including the sender. */
   readonly to?: readonly Who[];
-  /** Age in seconds, by the organisation's clock. */
+  /** Age in seconds, by the organization's clock. */
   readonly ageSeconds?: number;
 }
 

@@ -33,7 +33,7 @@ it('a move says whether the topic or the channel changes, and does not announce 
 describe('resolving a topic', () => {
   const resolve = { topic: '✔ lunch', propagateMode: 'change_all' } as const;
 
-  it("needs the organisation's or the channel's can_resolve_topics_group, for every role", () => {
+  it("needs the organization's or the channel's can_resolve_topics_group, for every role", () => {
     const origin = accessTo(1, { role: roles.owner });
     expect(said(factsOf({ role: roles.owner, origin, held: [] }), resolve)).toContain('resolve topics');
     const allowed = accessTo(1, { held: ['can_resolve_topics_group'] });
@@ -76,7 +76,7 @@ describe('resolving a topic', () => {
 describe('changing the topic', () => {
   const dinner = { topic: 'dinner' };
 
-  it("needs the organisation's or a channel's permission, or an administrator of either", () => {
+  it("needs the organization's or a channel's permission, or an administrator of either", () => {
     expect(said(factsOf({ held: [] }), dinner)).toContain('permission to edit');
     for (const held of ['can_move_messages_within_channel_group', 'can_administer_channel_group'])
       expect(said(factsOf({ held: [], origin: accessTo(1, { held: [held] }) }), dinner)).toBe('done');
@@ -112,7 +112,7 @@ describe('changing the channel', () => {
       expect(said(moved({ target }), away)).toBe('Invalid channel ID');
   });
 
-  it("needs the organisation's or the old channel's permission, or an administrator of either", () => {
+  it("needs the organization's or the old channel's permission, or an administrator of either", () => {
     expect(said(moved({ held: [] }), away)).toContain('permission to move');
     for (const held of ['can_move_messages_out_of_channel_group', 'can_administer_channel_group']) {
       expect(said(moved({ held: [], origin: accessTo(1, { held: [held] }) }), away)).toBe('done');

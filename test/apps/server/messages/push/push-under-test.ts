@@ -108,7 +108,7 @@ export class PushUnderTest {
     await subscribe(this.#organisation, channelId, userId, false);
   }
 
-  /** The part of an organisation that subscribing users needs. */
+  /** The part of an organization that subscribing users needs. */
   get #organisation(): OrganisationUnderTest {
     return { server: this.server } as unknown as OrganisationUnderTest;
   }

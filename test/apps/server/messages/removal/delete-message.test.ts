@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await second()).toEqual([]);
     });
 
-    it("of others needs can_delete_any_message_group, the organisation's or the channel's", async () => {
+    it("of others needs can_delete_any_message_group, the organization's or the channel's", async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [first = 0, second = 0, third = 0] = await post(
         organisation,

@@ -39,7 +39,7 @@ function said(c: Case, message?: 'absent'): string {
 }
 
 describe('deleting a message', () => {
-  it('of the actor or their bot needs the organisation’s or channel’s permission for own or any messages', () => {
+  it('of the actor or their bot needs the organization’s or channel’s permission for own or any messages', () => {
     for (const sender of ['me', 'my bot'] as const) {
       for (const name of [own, any] as const) {
         expect(said({ sender, realm: [name] })).toBe('done');
@@ -51,7 +51,7 @@ describe('deleting a message', () => {
     }
   });
 
-  it('of another user needs the organisation’s or channel’s permission for any message', () => {
+  it('of another user needs the organization’s or channel’s permission for any message', () => {
     expect(said({ sender: 'another', realm: [own], channel: [own] })).toContain('permission');
     expect(said({ sender: 'another', realm: [any], channel: [] })).toBe('done');
     expect(said({ sender: 'another', channel: [any] })).toBe('done');

@@ -51,7 +51,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('needs the organisation’s permission to start and to take part in a conversation', async () => {
+    it('needs the organization’s permission to start and to take part in a conversation', async () => {
       const nobody = await organisation.roleGroup('nobody');
       const everyone = await organisation.roleGroup('everyone');
       const wish = (to: readonly number[]) => ({ type: 'direct', to, content: 'a' });
