@@ -4,7 +4,7 @@ import { type ServerTables, serverMigrations } from '#server/tables.js';
 import { addUser } from '#server/users/manage-users.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 
-/** Adds members as the command does it, without a process for each. */
+/** Adds members like the command, but without a process for each. */
 export async function addUsers(
   { serverEnv }: Pick<Constellation, 'serverEnv'>,
   names: readonly string[],

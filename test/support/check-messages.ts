@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '#server/tables.js';
 
 /**
- * Walks all rows about messages and says in sentences what does not fit together: histories and the messages that came of
- * them, topics and their folded names, copies and references without a message, and where channels begin.
+ * Checks the consistency of all rows about messages, and returns a sentence per problem: messages and their histories,
+ * topics and their folded names, copies and references without a message, and where channels begin.
  */
 export async function messageProblems(db: Kysely<ServerTables>): Promise<string[]> {
   const messages = await db.selectFrom('messages').selectAll().orderBy('id').execute();

@@ -70,7 +70,7 @@ export class Constellation {
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
-    // Each command is a process: those that need nothing of each other run at the same time.
+    // Each command is a process: independent ones run concurrently.
     const [{ realm_uuid }, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),
@@ -105,17 +105,17 @@ export class Constellation {
     return server.readyAt(`http://127.0.0.1:${env.SERVER_PORT ?? this.serverEnv.SERVER_PORT}/health/ready`);
   }
 
-  /** What all relays and servers printed so far. */
+  /** The output of all relays and servers so far. */
   get output(): string {
     return [...this.#processes].map(({ output }) => output).join('');
   }
 
-  /** Begins to start a relay; it is not ready yet. */
+  /** Spawns a relay without waiting until it is ready. */
   spawnRelay(env: Record<string, string> = {}): SpawnedProcess {
     return this.#spawn('waxwing-relay', { ...this.relayEnv, ...env });
   }
 
-  /** Begins to start a server; it is not ready yet. */
+  /** Spawns a server without waiting until it is ready. */
   spawnServer(env: Record<string, string> = {}): SpawnedProcess {
     return this.#spawn('waxwing-server', { ...this.serverEnv, ...env });
   }
@@ -165,7 +165,7 @@ export class Constellation {
     return { status: response.status, text: await response.text() };
   }
 
-  /** What the vendors were handed for a token, once there is anything. */
+  /** The vendors' deliveries for a token; waits for the first one. */
   async deliveriesTo(token: string): Promise<Delivery[]> {
     for (;;) {
       const response = await fetch(`${this.vendors.urls.http}/deliveries?token=${encodeURIComponent(token)}`);
@@ -176,7 +176,7 @@ export class Constellation {
     }
   }
 
-  /** Kills whatever relays and servers there are; others can be started on the same data. */
+  /** Kills all relays and servers; others can be started on the same data. */
   async endProcesses(): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.end('SIGKILL')));
   }

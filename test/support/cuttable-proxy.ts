@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** A TCP proxy on loopback whose far side can go away and come back, as a database server does that is restarted. */
+/** A TCP proxy on loopback whose target can go away and come back, like a restarted database server. */
 export class CuttableProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #sockets = new Set<Socket>();
@@ -17,7 +17,7 @@ export class CuttableProxy {
     return this.#port;
   }
 
-  /** Takes connections, on the same port as before. */
+  /** Accepts connections again, on the same port. */
   async open(): Promise<void> {
     this.#server = createServer((near) => joinSockets(near, connect(this.#target), this.#sockets));
     this.#server.listen(this.#port, '127.0.0.1');
@@ -25,7 +25,7 @@ export class CuttableProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Lets nothing more through the connections that there are, without a word to either side; new ones work. */
+  /** Silently drops all data on the open connections; new ones work. */
   silence(): void {
     for (const socket of this.#sockets) {
       socket.unpipe();

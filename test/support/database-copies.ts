@@ -5,7 +5,7 @@ import pg from 'pg';
 /** Copies of the databases that no process has open. */
 export interface DatabaseCopies {
   url(name: string): string;
-  /** Makes an empty one. */
+  /** Creates an empty one. */
   make(name: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
     url: (name) => `sqlite:${file(name)}`,
     make: async () => undefined,
     async copy(from, to) {
-      // Removed rather than written over: what is left of a closed connection in this process must not reach the copy.
+      // Removes the file instead of overwriting it: a closed connection of this process must not reach the copy.
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${file(to)}${suffix}`, { force: true });
       copyFileSync(file(from), file(to));
     },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-// The gate draws the same inputs each time, so that it says the same of the same sources; elsewhere they are new ones,
-// and a failure names its seed.
+// CI uses a fixed seed, so that the same sources give the same result. Elsewhere the seed is random, and a failure names it.
 if (process.env.CI !== undefined) fc.configureGlobal({ seed: 20_260_311 });
 
 export default fc;

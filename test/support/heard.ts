@@ -1,6 +1,6 @@
 import type { SignalListener } from '@waxwing/storage';
 
-/** A listener that remembers what it heard, and can be waited for. */
+/** A listener that records the signals it got, and can be awaited. */
 export class Heard {
   readonly all: (string | undefined)[] = [];
   #told: () => void = () => undefined;
@@ -10,7 +10,7 @@ export class Heard {
     this.#told();
   };
 
-  /** Resolves once what was heard is as described. */
+  /** Resolves when the recorded signals match. */
   async until(isSo: (all: readonly (string | undefined)[]) => boolean): Promise<void> {
     while (!isSo(this.all)) {
       await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import type { Answered } from '@waxwing/service/http';
 
-/** What an answer showed: the code that was provoked, as `METHOD path CODE`, and a sentence where it is not as declared. */
+/** The result for an answer: the provoked code as `METHOD path CODE`, and a sentence if it violates its declaration. */
 export interface HeldAnswer {
   readonly provoked?: string;
   readonly wrong?: string;

@@ -21,7 +21,7 @@ export async function holdAnswer({ declared, code, fields }) {
   return { wrong: `${name} answered fields that it does not declare: ${written(fields)}` };
 }
 
-/** As it goes over the wire, with sorted names. */
+/** The JSON on the wire, with sorted names. */
 function written(value) {
   return JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return `${inner}`;

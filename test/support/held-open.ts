@@ -1,4 +1,4 @@
-/** Something that is kept open, such as a transaction, while a test looks at who waits for it. */
+/** Keeps something open, such as a transaction, while a test looks at what waits for it. */
 export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 

@@ -18,7 +18,7 @@ export function handler(
   return { concurrency, run, giveUp: () => async () => {} };
 }
 
-/** Does nothing but remember what it was given. */
+/** A handler that only records its jobs. */
 export function recorder(done: string[]): JobHandler<unknown> {
   return handler(async ({ payload }) => {
     done.push(payload);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Passes on what each side says, and ends both when one ends or breaks; `open` holds the sockets meanwhile. */
+/** Pipes both sockets into each other, and ends both when one ends or fails; `open` holds them meanwhile. */
 export function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
   for (const [one, other] of [
     [near, far],

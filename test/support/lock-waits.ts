@@ -2,8 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { expect } from 'vitest';
 
 /**
- * Does something in a transaction on PostgreSQL, during which `meanwhile` asks for what must wait for it; the answer once
- * the transaction is committed. `finish` is done when it waits, or has been answered without waiting.
+ * Holds a transaction open on PostgreSQL while `meanwhile` makes a request that must wait for it. Resolves to that answer
+ * once the transaction is committed. `finish` runs when the request waits, or was answered without waiting.
  */
 export async function whileLocked<Tables, Result>(
   db: Kysely<Tables>,

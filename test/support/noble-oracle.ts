@@ -4,8 +4,8 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 
 /**
- * A third implementation of what libsodium does, written from its documentation on the primitives of @noble
- * (https://doc.libsodium.org/public-key_cryptography/sealed_boxes). Slow and independent: for tests alone.
+ * A third implementation of libsodium's operations, written from its documentation on the primitives of @noble
+ * (https://doc.libsodium.org/public-key_cryptography/sealed_boxes). Slow and independent: for tests only.
  */
 
 const publicKeyBytes = 32;

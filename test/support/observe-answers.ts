@@ -9,7 +9,7 @@ import { takeWrongAnswers } from './program-answers.js';
 // is held against what its operation declares. It loads nothing of the product itself, which would cost each test file
 // that needs none of it.
 
-// Files that share a worker share the watch: it is begun by the first of them.
+// Files that share a worker share the watch: the first one starts it.
 
 interface Watch {
   readonly wrong: string[];
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 afterAll(() => {
-  // What programs wrote after the last test, such as at their end.
+  // Also what programs wrote after the last test, such as at exit.
   expectDeclared(takeWrongAnswers());
   const file = process.env.WAXWING_PROVOKED_CODES;
   if (file === undefined) return;

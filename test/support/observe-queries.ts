@@ -3,7 +3,7 @@ import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import { vi } from 'vitest';
 import { StatementCache } from '#storage/sqlite/statement-cache.js';
 
-/** A query, and what it gave. */
+/** A query and its result. */
 export interface ObservedQuery {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -11,8 +11,8 @@ export interface ObservedQuery {
 }
 
 /**
- * Tells of every query that succeeds in this thread on any database of the same kind, but not of begin and commit; the
- * answer ends that.
+ * Calls back for every successful query of this thread on any database of the same kind, except begin and commit; the
+ * returned function stops that.
  */
 export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {
   const spy = isPostgres(db) ? spyOnExecutors(db, tell) : spyOnStatements(tell);

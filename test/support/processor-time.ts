@@ -15,17 +15,17 @@ export function processorMilliseconds(run: () => unknown, enough = 0): number {
   return fastest;
 }
 
-/** What {@link tidyWords} takes on the machine whose limits the tests state. */
+/** The time of {@link tidyWords} on the reference machine. */
 const usualMilliseconds = 10;
 
 /**
- * How many times as long as on the machine whose limits the tests state this one takes now for the same work; 1 at least.
+ * How many times slower this machine is now than the reference machine, for the same work; at least 1.
  */
 export function slownessOfMachine(): number {
   return Math.max(1, processorMilliseconds(tidyWords) / usualMilliseconds);
 }
 
-/** Texts cut up, looked through and put together, as in rendering, with nothing of the product. */
+/** Splits, searches and joins texts like rendering, without the product's code. */
 function tidyWords(): number {
   const text = 'Words *with* `marks`, https://example.com/a?b=c and #12 between them. '.repeat(400);
   let length = 0;

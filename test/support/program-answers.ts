@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
-// The programs that one worker of the tests spawned write into this file what is wrong with their answers.
+// The spawned programs of one test worker write wrong answers to this file.
 const file = join(tmpdir(), `waxwing-wrong-answers-${process.pid}-${threadId}`);
 
 const holding = pathToFileURL(join(import.meta.dirname, 'hold-answers.mjs')).href;
 
-/** What a spawned program is given, so that it holds each of its answers against what its operation declares. */
+/** The environment of a spawned program that makes it check each answer against its operation's declaration. */
 export const answersHeld = {
   NODE_OPTIONS: `--import=${holding}`,
   WAXWING_TEST_WRONG_ANSWERS: file,
 } as const;
 
-/** What was wrong with answers of spawned programs since the last time, a sentence each; none most of the time. */
+/** The wrong answers of spawned programs since the last call, a sentence each; usually none. */
 export function takeWrongAnswers(): string[] {
   let text: string;
   try {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Around a whole run of the tests: each code that an operation refuses requests with must have been answered by it in some
- * test. Nothing is looked at where only some test files ran.
+ * Global setup: each error code that an operation declares must have been answered by it in some test. Checks nothing if
+ * only some test files ran.
  */
 export default function watchProvokedCodes(): () => void {
-  // Each project of the tests asks for it; one watch is for all of them.
+  // Each vitest project calls it; all share one watch.
   if (process.env.WAXWING_PROVOKED_CODES !== undefined) return () => undefined;
   const directory = mkdtempSync(join(tmpdir(), 'waxwing-codes-'));
   const file = join(directory, 'provoked');
@@ -20,7 +20,7 @@ export default function watchProvokedCodes(): () => void {
     if (!testFiles().every((path) => seen.has(`file ${path}`))) return;
     const missing = missingCodes(lines);
     if (missing.length === 0) return;
-    // What is thrown here is shown, and fails nothing.
+    // An error thrown here is printed, and does not fail the run.
     process.exitCode = 1;
     throw new Error(`No test provokes these codes, which their operations declare:\n${missing.join('\n')}`);
   };
@@ -28,7 +28,7 @@ export default function watchProvokedCodes(): () => void {
 
 const declaration = 'declared ';
 
-/** Writes down that an operation declares these codes; for the test that knows all operations. */
+/** Records the codes that an operation declares, for the test that knows all operations. */
 export function declaredLines(
   { method, path }: { readonly method: string; readonly path: string },
   codes: readonly string[],
@@ -36,7 +36,7 @@ export function declaredLines(
   return codes.map((code) => `${declaration}${method} ${path} ${code}`);
 }
 
-/** What was declared and not provoked; without a declaration there is none to be provoked, which is a mistake too. */
+/** Declared codes that no test provoked; an empty list of declarations is an error too. */
 export function missingCodes(lines: readonly string[]): string[] {
   const seen = new Set(lines);
   const declared = lines.filter((line) => line.startsWith(declaration));

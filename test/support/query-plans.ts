@@ -1,7 +1,7 @@
 import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 
-/** How the database does the statements of some work. */
+/** The query plans of the statements of some work. */
 export async function plansOf<Tables>(
   db: Kysely<Tables>,
   work: (db: Kysely<Tables>) => Promise<unknown>,
@@ -16,7 +16,7 @@ export async function plansOf<Tables>(
   };
   await work(db.withPlugin(watching));
   return db.transaction().execute(async (transaction) => {
-    // In tables as small as these it would walk over all of them rather than use an index.
+    // In small tables it would scan all rows instead of using an index.
     if (isPostgres(db)) await sql`set local enable_seqscan = off`.execute(transaction);
     const plans: string[] = [];
     for (const node of nodes) {

@@ -7,7 +7,7 @@ import { build } from 'vite';
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-registration-thread-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-// The bundle leaves out what npm installs, and finds it from where it lies.
+// The bundle excludes npm packages, and resolves them from its location.
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 const entry = 'registration-thread';
 await build({

@@ -10,12 +10,12 @@ export interface RelayRequest {
   readonly body: string;
 }
 
-/** What the stand-in does with a request: answer, never answer, or cut the connection. */
+/** The stand-in's reaction to a request: answer, never answer, or cut the connection. */
 export type RelayReaction =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Text as it is, or a value to be written as JSON. */
+      /** Text, or a value to serialize as JSON. */
       readonly body?: unknown;
     }
   | 'silence'
@@ -28,7 +28,7 @@ export function registered(deviceId: number): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', device_id: deviceId } };
 }
 
-/** Success for a notification; `dead` are the ids that the relay does not know any more. */
+/** Success for a notification; `dead` are the ids that the relay no longer knows. */
 export function notified(dead: readonly number[] = []): RelayReaction {
   const body = {
     result: 'success',
@@ -52,8 +52,8 @@ export function registeredMany(results: readonly object[]): RelayReaction {
 }
 
 /**
- * A relay's HTTP side that does what the test says and remembers what it was asked. It is a stock one, which takes
- * registrations one by one: a request for many is answered 404 and not remembered, unless it is said to take them.
+ * A relay's HTTP side with scripted reactions that records its requests. It acts as a stock relay, which takes
+ * registrations one by one: a batch is answered 404 and not recorded, unless the test enables batches.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];
@@ -77,17 +77,17 @@ export class RelayStandIn {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** How the next requests are met, one after the other. */
+  /** Reactions to the next requests, in order. */
   next(...reactions: RelayReaction[]): void {
     this.#next.push(...reactions);
   }
 
-  /** How all other requests are met; 503 at first. */
+  /** The reaction to all other requests; 503 at first. */
   otherwise(reaction: RelayReaction | Reactor): void {
     this.#otherwise = typeof reaction === 'function' ? reaction : () => reaction;
   }
 
-  /** Ends it at once; connections that are open are cut. */
+  /** Stops it at once, and cuts open connections. */
   async close(): Promise<void> {
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));

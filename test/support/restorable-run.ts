@@ -15,16 +15,16 @@ import {
   type StoredSide,
 } from './restorable-world.js';
 
-/** What the vendors were handed for one message. */
+/** The vendors' deliveries of one message. */
 export interface Arrived {
-  /** How many deliveries each phone of the user got, by its present token. */
+  /** Deliveries to each phone of the user, by its current token. */
   readonly perToken: ReadonlyMap<string, number>;
   /** Tokens of the other user that got any. */
   readonly ofOthers: readonly string[];
 }
 
 const waitMilliseconds = 11 * 60_000;
-/** Longer than the server waits before it asks a relay that was away again. */
+/** Longer than the server's backoff for an unreachable relay. */
 const retryMilliseconds = 60_000;
 
 interface Phone {
@@ -37,7 +37,7 @@ interface Phone {
 export class Run {
   readonly #world: RestorableWorld;
   readonly #phones: readonly Phone[];
-  /** The copy that a restore puts back, for each side. */
+  /** The backup that a restore uses, for each side. */
   readonly #backups: Record<StoredSide, string>;
   readonly #counted = new Map<string, number>();
   readonly #dead: string[] = [];
@@ -78,7 +78,7 @@ export class Run {
     return (await this.#phone(phone).registrar.sync()).code;
   }
 
-  /** The vendor gives the phone another token, and knows the former one no more. */
+  /** The vendor replaces the phone's token, and forgets the former one. */
   async changeToken(number: number): Promise<void> {
     const phone = this.#phone(number);
     this.#dead.push(phone.token);
@@ -88,7 +88,7 @@ export class Run {
     phone.token = `fcm-${this.#world.runs}-${number}-${this.#dead.length}`;
   }
 
-  /** Sends a message from the other user, and waits until relay and server have done all that is due. */
+  /** Sends a message from the other user, and waits until relay and server have run all due jobs. */
   async notify(user: number, away?: { readonly isRestored: boolean }): Promise<Arrived> {
     const world = this.#world;
     if (away === undefined) await world.relay();

@@ -13,7 +13,7 @@ import { freePort } from './free-ports.js';
 import { createMemoryLog } from './memory-log.js';
 import { testPostgresUrl } from './test-databases.js';
 
-/** Whose database is backed up and restored. */
+/** The side whose database is backed up and restored. */
 export type StoredSide = 'relay' | 'server';
 
 export interface RestorableAccount {
@@ -24,7 +24,7 @@ export interface RestorableAccount {
 
 export const restorableRealm = { url: 'https://chat.example.com', name: 'Restored' };
 
-/** Relay, server and vendors in this process, whose databases are put back to earlier states. */
+/** Relay, server and vendors in this process, with databases that can be restored to earlier states. */
 export class RestorableWorld {
   readonly vendors: Vendors;
   readonly ring: RingOnDisk;
@@ -33,7 +33,7 @@ export class RestorableWorld {
   readonly dir: string;
   accounts: readonly RestorableAccount[] = [];
   runs = 0;
-  /** How far the clock of all is ahead of the system's, in milliseconds. */
+  /** Milliseconds by which all clocks are ahead of the system's. */
   readonly time: { ahead: number };
   readonly clock: () => number;
   #relay: Relay | undefined;
@@ -64,7 +64,7 @@ export class RestorableWorld {
     return world;
   }
 
-  /** The relay, started where it is not running. */
+  /** The relay; starts it if it is not running. */
   async relay(): Promise<Relay> {
     if (this.#relay !== undefined) return this.#relay;
     const apps = {
@@ -88,7 +88,7 @@ export class RestorableWorld {
     return relay;
   }
 
-  /** The server, started where it is not running. */
+  /** The server; starts it if it is not running. */
   async server(): Promise<Server> {
     if (this.#server !== undefined) return this.#server;
     const configuration = readServerEnvironment({
@@ -135,7 +135,7 @@ export class RestorableWorld {
 
   #relayAccount: Record<string, string> = {};
 
-  /** Users, and the server at the relay: before any backup. */
+  /** Adds users, and the server to the relay, before any backup. */
   async #provision(): Promise<void> {
     for (const side of ['relay', 'server'] as const) await this.copies.make(side);
     const server = await this.server();

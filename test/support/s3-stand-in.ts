@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What Amazon's S3 does with objects, as far as files need it, over HTTP on this machine. */
+/** The part of Amazon's S3 that the file store needs, over HTTP on loopback. */
 export class S3StandIn {
   /** Key -> what is stored under it. */
   readonly objects = new Map<string, { readonly content: Buffer; readonly type: string }>();
-  /** Upload id -> the pieces that have come. */
+  /** Upload id -> its parts so far. */
   readonly unfinished = new Map<string, Map<number, Buffer>>();
-  /** Headers `Authorization` that came. */
+  /** Received `Authorization` headers. */
   readonly authorizations = new Set<string>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   #types = new Map<string, string>();

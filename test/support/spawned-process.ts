@@ -18,13 +18,13 @@ export type CommandName = keyof typeof commands;
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The descriptor of an open file that gets all that it prints; without it, `output` does. */
+  /** Descriptor of an open file for all output; without it, `output` gets it. */
   readonly outputFile?: number;
 }
 
 /**
- * A real process of one of our commands. Nothing of the caller's environment reaches it but PATH and HOME. The test fails
- * when one of its answers is not as its operation declares.
+ * A real process of one of our commands. Of the caller's environment it gets only PATH and HOME. The test fails
+ * when one of its answers violates its operation's declaration.
  */
 export class SpawnedProcess {
   readonly child: ChildProcess;
@@ -45,7 +45,7 @@ export class SpawnedProcess {
     }
   }
 
-  /** Everything that it printed so far, on both streams. */
+  /** Its output so far, on both streams. */
   get output(): string {
     return this.#output;
   }
@@ -54,14 +54,14 @@ export class SpawnedProcess {
     return hasEnded(this.child);
   }
 
-  /** Resolves when `url` answers 200. @throws when the process ends first, with what it printed. */
+  /** Resolves when `url` answers 200. @throws with its output when the process ends first. */
   async readyAt(url: string): Promise<this> {
     await untilReady(url, this.child, () => this.#output);
     return this;
   }
 
   /**
-   * Sends the signal and waits for the end, and for all that it printed; the exit status, or `null` when a signal ended
+   * Sends the signal, and waits for the exit and all output. Returns the exit status, or `null` if a signal ended
    * it.
    */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
@@ -80,7 +80,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs one of our commands to its end, without a terminal. */
+/** Runs one of our commands to completion, without a terminal. */
 export async function runCommand(
   command: CommandName,
   args: readonly string[],

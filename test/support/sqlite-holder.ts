@@ -1,6 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
-/** A process that serves from the database file named on its command line, says so, and stays. */
+/** A process that opens the database file named on its command line as a server, says so, and stays. */
 const [path] = process.argv.slice(2);
 const database = await openDatabaseWithJobs({
   url: `sqlite:${path}`,

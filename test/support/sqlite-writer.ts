@@ -1,7 +1,7 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { sql } from 'kysely';
 
-/** A process beside another: commits as many notes of one mebibyte into the file as its command line says, and ends. */
+/** A concurrent process that commits the given number of one-mebibyte notes to the file, and exits. */
 const [path, count] = process.argv.slice(2);
 const database = await openDatabaseWithJobs<{ notes: { text: string } }>({
   url: `sqlite:${path}`,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** One address for several processes, as a load balancer gives it: in turn, and never to one that refuses. */
+/** A TCP load balancer for several processes: round-robin, and never to one that refuses. */
 export class TcpBalancer {
   readonly #ports: readonly number[];
   readonly #server: Server;
@@ -14,7 +14,7 @@ export class TcpBalancer {
     this.#server = createServer((near) => this.#join(near, this.#ports.length));
   }
 
-  /** Listens on loopback, where the processes are as well. */
+  /** Listens on loopback, like the processes. */
   static async start(ports: readonly number[]): Promise<TcpBalancer> {
     const balancer = new TcpBalancer(ports);
     balancer.#server.listen(0, '127.0.0.1');

@@ -4,7 +4,7 @@ import pg from 'pg';
 /** A database of the test's own on a PostgreSQL server. */
 export interface TemporaryPostgres {
   readonly url: string;
-  /** Removes all that is in it. */
+  /** Removes all its content. */
   empty(): Promise<void>;
   /** Removes it, even if clients are still connected. */
   drop(): Promise<void>;
@@ -18,7 +18,7 @@ const dropAllSchemas = `
     create schema public;
   end $$`;
 
-/** Makes an empty database; `serverUrl` names any database of the server, by a user that may make others. */
+/** Creates an empty database; `serverUrl` names any database of the server, with a user that may create others. */
 export async function createTemporaryPostgres(serverUrl: string): Promise<TemporaryPostgres> {
   const name = `waxwing_test_${randomUUID().replaceAll('-', '')}`;
   await onServer(serverUrl, `create database ${name}`);

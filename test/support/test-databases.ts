@@ -10,7 +10,7 @@ export interface TestBackend {
   /** The URL of an unused database; it is removed after the tests of this backend. */
   freshUrl(): Promise<string>;
   /**
-   * Opens a database (a fresh one where no URL is given). What the test leaves open is closed after it.
+   * Opens a database (a new one without a URL). Closes it after the test if the test leaves it open.
    * Errors of job handlers make the test fail, unless it brings its own `onJobError`.
    */
   open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>>;
@@ -18,10 +18,10 @@ export interface TestBackend {
 
 type TestDatabaseOptions = Pick<DatabaseWithJobsOptions, 'migrations'> & Partial<DatabaseWithJobsOptions>;
 
-/** The PostgreSQL that tests may make databases on; `undefined` when none is named. */
+/** The PostgreSQL on which tests may create databases; `undefined` if none is set. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
 
-/** Defines the same tests once for every backend that can be reached from here, and says what is left out. */
+/** Defines the same tests for every reachable backend, and reports the ones left out. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
     define(sqliteBackend());
@@ -29,12 +29,12 @@ export function eachBackend(define: (backend: TestBackend) => void): void {
   eachPostgres(define);
 }
 
-/** Defines tests of what only PostgreSQL has, or has beside SQLite, when one can be reached from here. */
+/** Defines tests that need PostgreSQL, if one is reachable. */
 export function eachPostgres(define: (postgres: TestBackend, sqlite: TestBackend) => void): void {
   const url = testPostgresUrl;
   if (url === undefined) {
     tellWhatIsLeftOut();
-    // Shown as left out, and a file that has no other test is no mistake.
+    // Reported as skipped, so that a file without other tests is no error.
     it('on PostgreSQL', ({ skip }) => skip('WAXWING_TEST_POSTGRES_URL is not set'));
     return;
   }
@@ -51,7 +51,7 @@ function tellWhatIsLeftOut(): void {
   isTold = true;
 }
 
-/** For tests of what only SQLite has. */
+/** For tests of SQLite only. */
 export function sqliteBackend(): TestBackend {
   return withDatabases('sqlite', sqliteDatabases());
 }
