@@ -114,7 +114,7 @@ function dataOf(body: unknown): Record<string, string> {
   return (body as { message: { data: Record<string, string> } }).message.data;
 }
 
-/** The APNs body as text: the phone must not get the 64-bit id through a parser that rounds. */
+/** The APNs body as text, because a JSON parser would round the 64-bit id. */
 function rawApnsBody(deliveries: string): string {
   const id = /"push_account_id":\s*(-?\d+)/.exec(deliveries)?.[1];
   const encrypted = /"encrypted_data":\s*"([^"]+)"/.exec(deliveries)?.[1];
@@ -133,7 +133,7 @@ function filesOf(database: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
 }
 
-/** All strings of a process's heap, as its own snapshot writes them; it goes on serving. */
+/** All strings of a process's heap, from its own snapshot; it keeps serving. */
 async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buffer> {
   const before = new Set(readdirSync(world.dir));
   child.kill('SIGUSR2');

@@ -68,7 +68,7 @@ describe('messages on their way to a phone', () => {
     expect(told).toBe(`${[...content].slice(0, 200).join('')}…`);
 
     const deliveries = await world.deliveriesTo(token);
-    // Those of the same size bucket look alike, however long their texts are, and in whatever order they come.
+    // Notifications of one size bucket look alike, whatever the lengths of their texts, in any order.
     const [short = 0, other = 0, long = 0] = sentIds.map((id) => sizes.get(id));
     expect([other, long > other]).toEqual([short, true]);
     for (const plaintext of [secretWords, 'sender_full_name', 'bob@system.example']) {

@@ -9,7 +9,7 @@ const bin = (program: string) => join(root, `apps/${program}/bin/waxwing-${progr
 const run = (program: string, args: readonly string[]) =>
   spawnSync(bin(program), args, { encoding: 'utf8', cwd: root });
 
-/** What a shell answers to a script; `undefined` where there is no such shell. */
+/** The output of a script in a shell; `undefined` if the shell is not installed. */
 function shell(name: string, flags: readonly string[], script: string): string[] | undefined {
   const { stdout, stderr, error } = spawnSync(name, [...flags, '-c', script], { encoding: 'utf8' });
   if (error !== undefined) return undefined;

@@ -14,7 +14,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 
 const programs: ChildProcess[] = [];
 
-/** Types a command at a terminal of its own, which ends with the test. */
+/** Runs a command in a pseudo-terminal that is closed with the test. */
 function type(typed: string, env: NodeJS.ProcessEnv) {
   const program = spawn('script', ['-qec', typed, '/dev/null'], { env });
   programs.push(program);
@@ -26,7 +26,7 @@ function type(typed: string, env: NodeJS.ProcessEnv) {
   return { program, shown, shows: (part: string) => expect.poll(shown).toContain(part) };
 }
 
-/** What runs at the terminal ends when the terminal goes away. */
+/** The command ends when its terminal is closed. */
 async function end(program: ChildProcess): Promise<void> {
   if (hasEnded(program)) return;
   const exited = once(program, 'exit');
@@ -71,7 +71,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
       });
       await shows('"ready"');
       const exited = once(program, 'exit');
-      // Ctrl-C, as the terminal passes it on.
+      // Ctrl-C, as the terminal sends it.
       program.stdin.write('\u0003');
       await exited;
       expect(shown().match(/still starting/g)).toHaveLength(1);

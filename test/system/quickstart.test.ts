@@ -73,7 +73,7 @@ const flags = ({ dir, portBase }: Place, ...more: string[]): string[] => [
 ];
 const fileOf = ({ dir }: Place): string => join(dir, 'quickstart.json');
 
-/** The one that most tests look at, as starting it takes longer than most of them. */
+/** Shared by most tests, as starting one takes longer than most of them. */
 async function running(): Promise<Running> {
   if (shared === undefined || shared.process.hasExited) shared = await start(sharedPlace);
   return shared;
@@ -125,7 +125,7 @@ async function registerAtRelay(
   return devices;
 }
 
-/** What becomes of a notification to each of the relay's devices. */
+/** The status of a notification to each of the relay's devices. */
 async function notifyAtRelay({ relay, server }: QuickstartFile, devices: readonly RegisteredAtRelay[]) {
   const requests = devices.map(({ deviceId, pushAccountId }) => ({
     device_id: deviceId,

@@ -41,7 +41,7 @@ afterAll(async () => {
 // Each background command is a process group, so that what npx started ends with it.
 const endJobs = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT`;
 
-/** Runs a shell block as a person would in the checkout, with the paths of this test instead of the system's. */
+/** Runs a shell block as in the checkout, with paths of this test instead of the system's. */
 async function runShell(code: string, env: Record<string, string>): Promise<string> {
   const script = code
     .replaceAll('/var/lib/waxwing', join(dir, 'lib'))

@@ -4,14 +4,14 @@ import { Run } from '../support/restorable-run.js';
 import { RestorableWorld, type StoredSide } from '../support/restorable-world.js';
 import { eachBackend } from '../support/test-databases.js';
 
-/** What happens in a schedule. Two users have two phones each, which are numbered 0 to 3. */
+/** A step of a random schedule. Two users have two phones each, numbered 0 to 3. */
 type Step =
   | { readonly kind: 'sync' | 'change-token'; readonly phone: number }
   | { readonly kind: 'notify'; readonly user: number }
-  /** The relay is away when the server sends, and comes back, perhaps from a backup. */
+  /** The relay is down when the server sends, and comes back, perhaps from a backup. */
   | { readonly kind: 'notify-while-away'; readonly user: number; readonly isRestored: boolean }
   | { readonly kind: 'back-up' | 'restore'; readonly side: StoredSide }
-  /** Long enough for the server to tell the relay what it should forget. */
+  /** Long enough for the server to send its device removals to the relay. */
   | { readonly kind: 'wait' };
 
 const mostSchedules = 20;
@@ -46,7 +46,7 @@ const lost = (other: number): Step[] => [
   { kind: 'sync', phone: other },
 ];
 
-/** Sends a message to a user; each phone gets it once at most, and none of the other user's. */
+/** Sends a message to a user; each of their phones gets it at most once, and no other phone. */
 async function notify(run: Run, to: number, isRelayAway?: { readonly isRestored: boolean }) {
   const arrived = await run.notify(to, isRelayAway);
   expect(arrived.ofOthers).toEqual([]);
@@ -73,7 +73,7 @@ async function take(run: Run, each: Step): Promise<void> {
   }
 }
 
-/** Whatever happened, two syncs of each phone and a message between them bring everything back. */
+/** After any schedule, two syncs of each phone with a message between them repair everything. */
 async function settle(run: Run): Promise<void> {
   for (const each of [0, 1, 2, 3]) expect(await run.sync(each)).toBe('active');
   for (const to of [0, 1]) await notify(run, to);

@@ -45,7 +45,7 @@ function registration(pushAccountId: string): Record<string, string> {
   };
 }
 
-/** Whether a process takes a request; one that stops refuses the connection or answers 503. */
+/** Whether a process accepts a request; on shutdown it refuses the connection or answers 503. */
 async function takesRequests(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/api/v1/events`, { headers: { connection: 'close' } });
@@ -161,7 +161,7 @@ describe('a relay on SIGTERM while a vendor is silent', () => {
     expect(await relay.end()).toBe(endedInTime);
     const { status, after } = await answered;
     expect(status).toBe(200);
-    // Requests wait for vendors for eight seconds, but not those of a relay that stops.
+    // Requests wait up to eight seconds for vendors, but not on shutdown.
     expect(after, 'milliseconds').toBeLessThan(8000 * slowdown());
     await faults([]);
     const { jobs } = await runJsonCommand<{ jobs: { kind: string; state: string }[] }>(

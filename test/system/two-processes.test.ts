@@ -29,7 +29,7 @@ const atOnceMilliseconds = 45_000;
 interface Twin {
   readonly process: SpawnedProcess;
   readonly url: string;
-  /** Starts another one in its place. */
+  /** Starts a replacement. */
   again(): Promise<Twin>;
 }
 
@@ -65,7 +65,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
         url: `http://127.0.0.1:${port}`,
         again: () => server(port),
       });
-      // The first of each migrates the database.
+      // The first process of each migrates the database.
       relays = [await relay(firstRelay), await relay(secondRelay)];
       servers = [await server(firstServer), await server(secondServer)];
     }, startMilliseconds);
@@ -165,7 +165,7 @@ async function nextEvents(url: string, authorization: string, queueId: string): 
   return (parseJson(await response.text()) as { events: JsonObject[] } & JsonObject).events;
 }
 
-/** Clients of both, which go to the other one when they are not answered. */
+/** Clients of both, which fail over to the other one. */
 function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const { bouncerPublicKey, realmUuid, serverEnv } = world.constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;

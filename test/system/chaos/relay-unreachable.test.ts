@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => test.close());
 
-/** Lets time pass as a server sees it: jobs are done as they fall due. */
+/** Advances the server's clock, and runs jobs as they fall due. */
 async function pass(milliseconds: number): Promise<void> {
   const until = test.now + milliseconds;
   while (test.now < until) {
@@ -35,7 +35,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await pass(hour);
     const pending = { status: 'pending', error_code: null };
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, pending])));
-    // Ever more rarely, so that a relay that comes back is not run over.
+    // With growing delays, so that a relay that comes back is not overloaded.
     expect(test.relay.requests.length).toBeGreaterThan(3 * ids.length);
     expect(test.relay.requests.length).toBeLessThan(20 * ids.length);
 

@@ -3,10 +3,10 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Room for the databases of some processes, which can be used up and given back while they run. */
+/** A limited disk for the databases of some processes, which can be filled and freed while they run. */
 export interface ScarceDisk {
   readonly folder: string;
-  /** Lets none of these processes write another byte into files. */
+  /** Fills the disk: no process can write another byte. */
   useUp(processIds: readonly number[]): void;
   giveBack(processIds: readonly number[]): void;
   close(): void;
@@ -14,7 +14,7 @@ export interface ScarceDisk {
 
 const blockBytes = 4096;
 
-/** A file system of 16 MiB that fills up. @throws Error with the reason where this user may not mount any. */
+/** A file system of 16 MiB that fills up. @throws Error with the reason if this user may not mount one. */
 export function mountScarceDisk(): ScarceDisk {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'tmpfs', folder]);

@@ -7,7 +7,7 @@ export interface Asked {
 
 const patienceMilliseconds = 20_000;
 
-/** That no whole answer came, and why; the other side may have done what it was asked all the same. */
+/** No complete answer arrived, and why; the other side may have processed the request anyway. */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 
@@ -16,7 +16,7 @@ class NoAnswer extends Error {
   }
 }
 
-/** Posts and reads the whole answer. @throws NoAnswer when none came, whatever the other side has done. */
+/** Posts and reads the whole answer. @throws NoAnswer without one, whether or not the request was processed. */
 export async function ask(
   url: string,
   authorization: string,
@@ -39,7 +39,7 @@ export async function ask(
   }
 }
 
-/** Asks what may be asked twice, up to three times until there is an answer. @throws NoAnswer of the last time. */
+/** Sends an idempotent request up to three times until it is answered. @throws NoAnswer of the last attempt. */
 export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked> {
   return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
 }
@@ -54,7 +54,7 @@ export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | unde
   }
 }
 
-/** Of fetch the outermost says the least. */
+/** The innermost cause: the outermost error of fetch says least. */
 function causesOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }

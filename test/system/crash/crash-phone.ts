@@ -8,7 +8,7 @@ export interface CrashPhoneOptions {
   readonly tokenKind: 'fcm' | 'apns';
 }
 
-/** A phone with a token, an account and a key of its own, and no more. */
+/** A minimal phone: a token, an account and a key of its own. */
 export class CrashPhone {
   readonly token: string;
   readonly tokenKind: 'fcm' | 'apns';
@@ -31,7 +31,7 @@ export class CrashPhone {
     this.sealedRegistration = this.sealRegistration();
   }
 
-  /** Its registration, sealed now, in base64; `more` is what it says of itself beside its token, or in place of the time. */
+  /** Its registration, sealed now, in base64; `more` adds fields or replaces the timestamp. */
   sealRegistration(more: Partial<Pick<PushRegistration, 'timestamp' | 'sequence'>> = {}): string {
     const { token, tokenKind } = this;
     const target: PushTarget =
@@ -44,7 +44,7 @@ export class CrashPhone {
     return toBase64(this.#sodium.seal(registration, key));
   }
 
-  /** What the server is asked to register. */
+  /** The form of its registration at the server. */
   get registration(): Record<string, string> {
     return {
       token_kind: this.tokenKind,
@@ -60,7 +60,7 @@ export class CrashPhone {
     return toBase64(this.#sodium.seal(Buffer.from(notification), this.#keyPair.publicKey));
   }
 
-  /** The JSON that a ciphertext for this phone holds; `undefined` when its key does not open it. */
+  /** The JSON in a ciphertext for this phone; `undefined` when its key does not open it. */
   open(encrypted: string): unknown {
     const plaintext = this.#sodium.openSealed(
       new Uint8Array(Buffer.from(encrypted, 'base64')),

@@ -13,12 +13,12 @@ import { ServerLoad } from './server-load.js';
 import { readDeliveries } from './vendor-deliveries.js';
 
 export interface CrashOptions {
-  /** How often each of relay and server is killed. */
+  /** Kills of the relay, and of the server. */
   readonly rounds: number;
   /** `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
-  /** Told in one sentence of what happens. */
+  /** Gets a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
@@ -26,14 +26,14 @@ const users = 30;
 const relayWorkers = 4;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
-/** Four times as long as it takes until what a dead process was doing is taken over. */
+/** Four times as long as the takeover of a dead process's jobs. */
 const settleMilliseconds = 120_000;
 const lookMilliseconds = 1000;
 
 /**
- * Kills relay and server at random moments under load, and counts from outside what became of what they answered with
- * success.
- * @throws Error when a process does not start again, ends by itself, or answers what it must not.
+ * Kills relay and server at random moments under load, and counts from outside the lost and repeated requests among those
+ * that were answered with success.
+ * @throws Error when a process does not restart, exits by itself, or gives a wrong answer.
  */
 export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
   const { postgresUrl, tell } = options;
@@ -96,7 +96,7 @@ async function createLoads(
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
-  // What the vendors refuse now is stored, and tried again while the rest of the rounds go on.
+  // What the vendors refuse now is queued, and retried during the remaining rounds.
   const calm = (deaths: number) =>
     deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
   const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);
@@ -122,7 +122,7 @@ async function killBoth(constellation: Constellation, { rounds, seed, tell }: Cr
   ]);
 }
 
-/** One in four is refused for ten seconds at least, streams are refused and connections go away. */
+/** One in four is refused for at least ten seconds, streams are refused and connections are closed. */
 const stormyVendors = [
   { vendor: 'fcm', status: 503, rate: 0.25 },
   { vendor: 'apns', reset: 'before', rate: 0.1 },

@@ -8,7 +8,7 @@ import { Constellation, type ConstellationUser } from '../../support/constellati
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 
 export interface CrashWorldOptions {
-  /** Databases of its own are made on this PostgreSQL server; SQLite files where there is none. */
+  /** Creates databases on this PostgreSQL server, or SQLite files without one. */
   readonly postgresUrl: string | undefined;
   readonly users: number;
 }
@@ -19,7 +19,7 @@ export interface CrashWorld {
   close(): Promise<void>;
 }
 
-/** Relay, server and vendors as their operators set them up, and many users; no process serves yet. */
+/** Relay, server and vendors, fully configured, and many users; no process runs yet. */
 export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions): Promise<CrashWorld> {
   const databases: TemporaryPostgres[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-crash-'));

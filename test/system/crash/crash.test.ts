@@ -4,7 +4,7 @@ import { runCrash } from './crash-run.js';
 
 // `npm run crash` takes the number of rounds, by default twenty.
 const rounds = 4;
-// It takes a quarter of a minute; a machine that is shared may take a few.
+// It takes 15 seconds; a shared machine may take a few minutes.
 const timeoutMilliseconds = 360_000;
 
 describe('relay and server that are killed at random moments under load', () => {
@@ -20,9 +20,9 @@ describe('relay and server that are killed at random moments under load', () => 
           tell: (sentence) => void told.push(sentence),
         });
         expect(counts, told.join('\n')).toMatchObject({ lost: 0, unopenable: 0 });
-        // Enough for kills to hit something.
+        // Enough load for kills to hit something.
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
-        // What is under way when the relay dies, and no more, is asked for again.
+        // Only deliveries in flight when the relay dies are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);
       },
       timeoutMilliseconds,

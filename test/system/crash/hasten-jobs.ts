@@ -1,6 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
-/** Makes all jobs that wait for another try due now, as operators can; a job that was lost stays lost. */
+/** Makes all pending retries due now, as operators can; a lost job stays lost. */
 export async function hastenJobs(databaseUrls: readonly string[]): Promise<void> {
   for (const url of databaseUrls) {
     const { jobs, close } = await openDatabaseWithJobs({

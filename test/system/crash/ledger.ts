@@ -4,14 +4,14 @@ import type { VendorDelivery } from './vendor-deliveries.js';
 /** A notification that was answered with success. */
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
-  /** Whether what the phone opened is this notification. */
+  /** Whether the opened content is this notification. */
   matches(ciphertext: string, opened: Record<string, unknown>): boolean;
 }
 
 export interface CrashCounts {
   /** Registrations and notifications that were answered with success. */
   readonly acknowledged: number;
-  /** Those of them that are not there in the end. */
+  /** Those of them that are missing in the end. */
   readonly lost: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;
@@ -23,7 +23,7 @@ interface PhoneDeliveries {
   readonly byCiphertext: Map<string, { count: number; readonly opened: Record<string, unknown> | undefined }>;
 }
 
-/** What clients were promised, kept outside the processes that promised it. */
+/** Records acknowledged requests, outside the processes that acknowledged them. */
 export class Ledger {
   readonly #phones = new Map<string, CrashPhone>();
   readonly #registered = new Set<CrashPhone>();
@@ -35,7 +35,7 @@ export class Ledger {
     return this.#registered.size + this.#notifications.length;
   }
 
-  /** A phone that may get something. */
+  /** Adds a phone that may get notifications. */
   know(phone: CrashPhone): void {
     this.#phones.set(phone.token, phone);
   }
@@ -52,7 +52,7 @@ export class Ledger {
     this.#notifications.push(notification);
   }
 
-  /** What of all that has not arrived, in words. */
+  /** A sentence for each acknowledged item that has not arrived. */
   missing(deliveries: readonly VendorDelivery[]): string[] {
     const arrived = this.#sort(deliveries).byPhone;
     const missing = [...this.#lostRegistrations.values()];

@@ -6,18 +6,17 @@ export interface LivesOptions {
   readonly random: () => number;
   start(): SpawnedProcess;
   readonly readyUrl: string;
-  /** Called after each death, with how many there were. */
+  /** Called after each kill, with their number so far. */
   died(deaths: number): Promise<void>;
 }
 
 const longestLifeMilliseconds = 1200;
-/** One in so many is killed while it starts. */
+/** The share of kills that happen during the start. */
 const killedWhileStarting = 0.15;
 const shortestStartMilliseconds = 100;
 
 /**
- * Starts a process and kills it at a random moment, as often as asked; it is started again each time, and the last one
- * stays.
+ * Starts a process, kills it at a random moment and restarts it, the given number of times. The last one keeps running.
  */
 export async function liveAndDie(options: LivesOptions): Promise<SpawnedProcess> {
   const { random, rounds, readyUrl } = options;

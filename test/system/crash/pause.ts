@@ -1,4 +1,4 @@
-/** For loads, whose users take their time; nothing waits for a fact with it. */
+/** A pause between a simulated user's requests; never used to wait for a result. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);

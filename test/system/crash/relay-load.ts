@@ -13,7 +13,7 @@ import { pause } from './pause.js';
 
 export interface RelayLoadOptions {
   readonly ledger: Ledger;
-  /** Where a relay is, which may be another one each time. */
+  /** The current URL of a relay, perhaps of another one each time. */
   relayUrl(): string;
   readonly authorization: string;
   readonly realmUuid: string;
@@ -29,10 +29,10 @@ interface RegisteredPhone {
 const pauseMilliseconds = 80;
 const againMilliseconds = 50;
 const mostPerRequest = 2;
-/** As many as the relay writes in a thread. */
+/** As many as make the relay use its writer thread. */
 const crowd = 20;
 
-/** A chat server, as far as a relay sees one: registers phones and notifies them, and asks again until it is answered. */
+/** A chat server as a relay sees it: registers phones and notifies them, and retries until it is answered. */
 export class RelayLoad {
   readonly #options: RelayLoadOptions;
   readonly #devices: RegisteredPhone[] = [];
@@ -43,7 +43,7 @@ export class RelayLoad {
     this.#options = options;
   }
 
-  /** Works until {@link stop}; then ends what it has begun. */
+  /** Works until {@link stop}, then completes what it has begun. */
   async run(workers: number): Promise<void> {
     await Promise.all(Array.from({ length: workers }, () => this.#work()));
   }
@@ -103,7 +103,7 @@ export class RelayLoad {
     const results = body.results as readonly JsonObject[];
     for (const [index, phone] of phones.entries()) {
       const result = results[index] ?? {};
-      // One that was not kept, while others of the crowd were, is not acknowledged.
+      // A failed registration of a batch is not acknowledged.
       if (result.result === 'success') this.#acknowledged(phone, result);
     }
   }
@@ -142,7 +142,7 @@ export class RelayLoad {
     }
   }
 
-  /** @throws Error for an answer that a relay in good order would not give. */
+  /** @throws Error for an answer that a working relay would not give. */
   async #askUntilSuccess(path: string, content: URLSearchParams | string): Promise<Asked> {
     for (;;) {
       const asked = await unlessSilent(

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to, not including, 1, the same ones for the same seed (Mulberry32). */
+/** Random numbers in [0, 1), reproducible by the seed (Mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -12,7 +12,7 @@ import { pause } from './pause.js';
 
 export interface ServerLoadOptions {
   readonly ledger: Ledger;
-  /** Where a server is, which may be another one each time. */
+  /** The current URL of a server, perhaps of another one each time. */
   serverUrl(): string;
   readonly users: readonly ConstellationUser[];
   readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
@@ -63,7 +63,7 @@ export class ServerLoad {
     this.#isStopping = true;
   }
 
-  /** Resolves when the server says of every phone that it is active or failed, at the latest when `isOver`. */
+  /** Resolves when the server reports every phone as active or failed, at the latest when `isOver`. */
   async settle(isOver: () => boolean): Promise<void> {
     for (const user of this.#users) {
       while (user.unsettled.size > 0) {
@@ -115,7 +115,7 @@ export class ServerLoad {
     user.phones.push({ phone, lastTestAt: 0 });
   }
 
-  /** Asked once: a repeat would be another notification. */
+  /** Sent once: a retry would be another notification. */
   async #test(user: LoadUser, target: UserPhone): Promise<void> {
     const { serverUrl } = this.#options;
     const startedAt = Date.now();
@@ -150,7 +150,7 @@ export class ServerLoad {
     }
   }
 
-  /** A device gets at most one in ten seconds, so that the second in which it was asked for tells them apart. */
+  /** A device gets at most one in ten seconds, so the second of the request identifies each. */
   #acknowledge(phones: readonly CrashPhone[], startedAt: number): void {
     const [from, to] = [Math.floor(startedAt / 1000), Math.floor(Date.now() / 1000)];
     for (const phone of phones) {

@@ -1,13 +1,13 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 
-/** What a vendor's stand-in was handed for a token. */
+/** A delivery to a vendor's stand-in for a token. */
 export interface VendorDelivery {
   readonly token: string;
   readonly pushAccountId: string;
   readonly encrypted: string;
 }
 
-/** Everything that the stand-ins were handed. @throws Error when they could not keep all of it. */
+/** All deliveries to the stand-ins. @throws Error when they had to drop some. */
 export async function readDeliveries(vendorsUrl: string): Promise<VendorDelivery[]> {
   const statistics = await readJson(`${vendorsUrl}/stats`);
   const { forgotten } = statistics.deliveries as { readonly forgotten: number };

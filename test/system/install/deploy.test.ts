@@ -18,7 +18,7 @@ function service(name: string): string {
   return text;
 }
 
-/** The lines `NAME=value` of env.example, those that are commented out too. */
+/** The lines `NAME=value` of env.example, including commented ones. */
 const example = Object.fromEntries(
   [...deploy('compose/env.example').matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
     name as string,
@@ -26,7 +26,7 @@ const example = Object.fromEntries(
   ]),
 );
 
-/** The variables of a service, with what env.example says in the places of what is to be set. */
+/** The variables of a service, with the placeholders filled from env.example. */
 function environmentOf(name: string, values: Readonly<Record<string, string>>): Record<string, string> {
   const [, block = ''] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(service(name)) ?? [];
   const filled = block.replace(/\$\{([A-Z_]+):[?-][^}]*\}/g, (_, variable: string) => values[variable] ?? '');
@@ -38,7 +38,7 @@ function environmentOf(name: string, values: Readonly<Record<string, string>>): 
   );
 }
 
-/** What a shell and systemd make of a file of settings. */
+/** The variables that a shell and systemd read from a settings file. */
 function settingsIn(file: string): Record<string, string> {
   const lines = execFileSync('env', ['-i', 'sh', '-c', `set -a; . ${join(root, 'deploy', file)}; env`], {
     encoding: 'utf8',
@@ -58,7 +58,7 @@ describe('the files in deploy', () => {
     expect(relay.databaseUrl.reveal()).toBe('postgres://waxwing_relay:change-me@postgres/waxwing_relay');
     expect(server.databaseUrl.reveal()).toBe('postgres://waxwing_server:change-me@postgres/waxwing_server');
     expect(server.relay).toMatchObject({ kind: 'configured', serverId });
-    // A server without a relay, as env.example has it before anybody fills in the rest.
+    // A server without a relay, as in the unedited env.example.
     const alone = { ...example, SERVER_RELAY_URL: '', SERVER_RELAY_SERVER_KEY_FILE: '' };
     expect(readServerEnvironment(environmentOf('server', alone)).relay.kind).toBe('not-configured');
 
@@ -79,7 +79,7 @@ describe('the files in deploy', () => {
     const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
     expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
     expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
-    // Folders with what is the operator's own are made by them.
+    // The operator creates the folders with their own files.
     const mounted = [...compose.matchAll(/\.(\/[\w./-]+):\//g)].map(([, path]) => path as string);
     const own = mounted.filter((path) => !/^\/(?:secrets|tls)\b/.test(path));
     expect(own.length).toBe(3);
@@ -95,7 +95,7 @@ describe('the files in deploy', () => {
         .filter((mount) => !mount?.endsWith(':ro'));
       expect(written).toEqual([`${name}:/var/lib/waxwing`]);
     }
-    // What is written where the programs run lies in that volume.
+    // The programs write only into that volume.
     expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.location).toEqual({
       kind: 'file',
       path: '/var/lib/waxwing/key-ring.age',
@@ -107,7 +107,7 @@ describe('the files in deploy', () => {
       ([text]) => text,
     );
     expect(commands).toEqual(['npm ci', 'npm prune']);
-    // A link in node_modules leads to each program's folder, which is copied as well.
+    // Links in node_modules point to each program's folder, which is copied too.
     const copied = [
       ...deploy('Dockerfile').matchAll(/^COPY --from=build \/build\/(\w+) \/opt\/waxwing\/\1$/gm),
     ];

@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-ports.js';
 export const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
-/** The shell lines of the page on installing that carry this mark. */
+/** The shell lines of the installation page with this mark. */
 export function linesMarked(mark: string): string {
   const blocks = [...page.matchAll(/<!-- (run by a test[a-z: ]*) -->\n```sh\n([\s\S]*?)```/g)];
   return blocks.flatMap(([, marked, code]) => (marked === mark ? [code] : [])).join('\n');
@@ -84,7 +84,7 @@ export class Installation {
     return join(this.dir, 'etc/tls/chat.pem');
   }
 
-  /** The text with this installation's paths, names and ports. */
+  /** Replaces the page's paths, names and ports by this installation's. */
   placed(text: string): string {
     return this.#replaced.reduce((so, [from, to]) => so.replaceAll(from, to), text);
   }
@@ -118,14 +118,14 @@ export class Installation {
     return vendors;
   }
 
-  /** Runs lines of the page to their end. @throws with what they printed when one fails. */
+  /** Runs lines of the page to completion. @throws with their output when one fails. */
   async shell(lines: string, cwd: string): Promise<void> {
     const child = this.start('bash', ['--norc', '-euc', this.placed(lines)], cwd);
     const [status] = await once(child, 'close');
     if (status !== 0) throw new Error(`the lines of the page ended with ${status}:\n${this.output}`);
   }
 
-  /** What a command of the installed program prints with `--json`, under the settings that the page made. */
+  /** The `--json` output of a command of the installed program, with the page's settings. */
   command<Answer>(program: 'relay' | 'server', args: readonly string[]): Answer {
     const { dir } = this;
     const line = `set -a; . ${dir}/etc/${program}.env; exec ${dir}/opt/node_modules/.bin/waxwing-${program} "$@"`;
@@ -190,7 +190,7 @@ export class Installation {
     return JSON.parse(await this.printed(child, /^\{.*\}$/m)) as VendorsLine;
   }
 
-  /** Starts a process that ends with the installation at the latest. */
+  /** Starts a process that is stopped with the installation at the latest. */
   start(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) {
     const { PATH = '', HOME = '' } = process.env;
     const preferOffline = { npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };
@@ -208,7 +208,7 @@ export class Installation {
     return child;
   }
 
-  /** What a process prints that looks like this, once it does. @throws with all output when it ends before. */
+  /** Resolves to the first match in a process's output. @throws with all output when it exits before. */
   async printed(child: ChildProcess, pattern: RegExp): Promise<string> {
     let output = '';
     child.stdout?.on('data', (chunk: Buffer) => {

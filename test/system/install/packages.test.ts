@@ -30,7 +30,7 @@ const configurations = {
   'bundler-without-dom': { ...plain, module: 'Preserve', moduleResolution: 'Bundler' },
 };
 
-/** Opens what the stand-in for Google was handed for a token, once there is anything. */
+/** Opens the first delivery to the stand-in for Google for a token. */
 async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await (await fetch(`${vendorsUrl}/deliveries?token=${token}`)).json();
@@ -193,7 +193,7 @@ eachPostgres(() => {
       expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
       for (const program of ['relay', 'server']) {
         const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
-        // Each would warn of a proxy in front that it was not told of.
+        // Each would warn of an unconfigured proxy.
         expect(log).not.toContain('TRUSTED_PROXIES');
         expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
       }

@@ -1,7 +1,7 @@
 import { request } from '../../packages/service/http/listening-app.js';
 import type { Door } from './limit.js';
 
-/** What one of many asks for. */
+/** One of many requests. */
 export interface CrowdRequest {
   readonly path: string;
   /** Header lines. */
@@ -12,7 +12,7 @@ const connections = 5;
 const eachConnection = 50;
 
 /**
- * Has many ask, a few of them at once, and waits for all their answers. @throws when one of them was answered anything but
+ * Sends many requests, a few at a time, and waits for all answers. @throws when one of them has another status than
  * `status`.
  */
 export async function askInCrowd(

@@ -6,9 +6,9 @@ export interface Question {
   readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The address on this machine that it comes from. */
+  /** The local address that it comes from. */
   readonly localAddress?: string;
-  /** The Unix socket that it goes to, where it goes to no port. */
+  /** The Unix socket to use instead of a port. */
   readonly socketPath?: string;
 }
 
@@ -56,7 +56,7 @@ export function ask({
       response.on('error', reject).on('end', () => {
         const retryAfter = response.headers['retry-after'];
         resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
-        // What is left of a body that was refused is not sent.
+        // The rest of a refused body is not sent.
         asked.destroy();
       });
     });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** Stands in for Google: takes messages, and holds each answer until the test releases it. */
 export class HoldingGoogle {
-  /** Those that are not answered, the oldest first. */
+  /** Unanswered requests, the oldest first. */
   readonly held: ServerResponse[] = [];
   mostAtOnce = 0;
   readonly #server: Server;
@@ -26,7 +26,7 @@ export class HoldingGoogle {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Says of one of those that it was sent. */
+  /** Answers one of those as sent. */
   accept(response: ServerResponse | undefined): void {
     response?.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"projects/x/messages/1"}');
   }

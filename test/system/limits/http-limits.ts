@@ -6,7 +6,7 @@ import { type Answer, ask, form, question } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
-/** A limit that every listener has; with other settings than the relay's own where it is otherwise far away. */
+/** A limit that every listener has, with smaller settings where the default is hard to reach. */
 export interface HttpLimit extends Limit<RelayUnderLimits> {
   readonly http?: Partial<HttpLimits>;
 }
@@ -15,7 +15,7 @@ const full = [503, 'SERVICE_UNAVAILABLE', '1'] as const;
 const removals = (status: number) => answered(`POST ${relayRemovePath}`, status);
 const greedyAddress = '127.0.0.3';
 
-/** The head of a notify request of the greedy server, and a part of its body. */
+/** The head of a notify request of the greedy server, and part of its body. */
 function half(relay: RelayUnderLimits, bodyBytes = 9, headers = ''): string {
   const authorization = `authorization: ${relay.greedy.authorization}\r\n`;
   return request(
@@ -29,7 +29,7 @@ function keyList(relay: RelayUnderLimits, more: object = {}): Promise<Answer> {
   return ask({ url: relay.url + keyListPath, localAddress: greedyAddress, ...more });
 }
 
-/** Says something on a connection and then nothing; the first status that comes before it is closed. */
+/** Sends some bytes on a connection and then nothing. Resolves to the first status before it is closed. */
 async function fallSilent(door: Door, text: string): Promise<Answer> {
   const connection = (await door.connect(greedyAddress)).send(text);
   await connection.closed;
@@ -119,7 +119,7 @@ const numbers: readonly HttpLimit[] = [
     answer: full,
     spares: 'who-sends-no-body',
     async provoke(relay, door) {
-      // One body passes alone, whatever its size.
+      // A single body is accepted, whatever its size.
       await door.hold(1, half(relay, 3990), greedyAddress);
       const [registration] = relay.honest();
       return ask(registration ?? { url: relay.url });
@@ -144,7 +144,7 @@ const numbers: readonly HttpLimit[] = [
       const connection = await door.connect(greedyAddress);
       connection.send(half(relay));
       await expect.poll(async () => (await door.counts()).requests).toBe(1);
-      // The body's last bytes, and behind it more requests than may wait.
+      // The last bytes of the body, then more pipelined requests than allowed.
       connection.send(`12345${request(`GET ${keyListPath}`).repeat(1000)}`);
       await connection.closed;
       return { status: 0 };
@@ -189,7 +189,7 @@ const times: readonly HttpLimit[] = [
     async provoke(relay, door) {
       const connection = await door.connect(greedyAddress);
       connection.socket.pause();
-      // Answers name what they do not know, so that they are as long as the questions.
+      // Answers list unknown parameters, so that they are as long as the requests.
       const fields = { realm_uuid: relay.greedy.realmUuid, device_ids: '[]' };
       const body = new URLSearchParams({ ...fields, ['x'.repeat(60_000)]: '' }).toString();
       const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n`;
@@ -282,5 +282,5 @@ function multipart(relay: RelayUnderLimits, names: readonly string[]): Promise<A
   });
 }
 
-/** What holds for whatever is asked of either program. */
+/** Limits of all requests to either program. */
 export const httpLimits: readonly HttpLimit[] = [...numbers, ...times, ...sizes, ...operators];

@@ -4,7 +4,7 @@ import { RawConnection } from '../../packages/service/http/listening-app.js';
 import { measureSlowdown } from '../../support/slowdown.js';
 import { type Answer, ask, type Question } from './ask.js';
 
-/** Where a limit is reached and passed: a process that listens, and what it says of itself. */
+/** The process whose limit is provoked: its listener and its metrics. */
 export interface Place {
   readonly url: string;
   metricsText(): Promise<string>;
@@ -15,7 +15,7 @@ export interface Place {
 /** One line of docs/limits.md, and how it is provoked. */
 export interface Limit<World> {
   readonly id: string;
-  /** How the line of the metric begins that counts it; left out where there is none. */
+  /** The start of the line of the metric that counts it, if there is one. */
   readonly metric?: string;
   /** Status, code and Retry-After of the first answer beyond the limit. */
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
@@ -23,7 +23,7 @@ export interface Limit<World> {
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
   /** Goes up to the limit and one step beyond; resolves to that answer. {@link Door.close} closes its connections. */
   provoke(world: World, door: Door): Promise<Answer>;
-  /** Takes back what is not a connection, and waits until it is gone. */
+  /** Undoes everything except connections, and waits until it is gone. */
   end?(world: World, door: Door): Promise<void>;
 }
 
@@ -35,14 +35,14 @@ const mostSlowdown = 2;
 /** Others may always wait so many times as long as before the limit was reached. */
 const mostTimesAsLong = 5;
 
-/** Refusals by the HTTP side, as the metrics count them. */
+/** The metric of HTTP refusals for a reason. */
 export const refusals = (reason: string): string => `waxwing_http_refusals_total{reason="${reason}"}`;
 
-/** Requests that were answered so. */
+/** The metric of requests with this operation and status. */
 export const answered = (operation: string, status: number): string =>
   `waxwing_http_request_seconds_count{operation="${operation}",status="${status}"}`;
 
-/** Connections to a place, and what it counts. */
+/** Connections to a process under test, and its metrics. */
 export class Door {
   readonly place: Place;
   readonly #connections: RawConnection[] = [];
@@ -51,7 +51,7 @@ export class Door {
     this.place = place;
   }
 
-  /** From a local address where one is given, or to a Unix socket. */
+  /** From the given local address, or to a Unix socket. */
   async connect(where?: string | { readonly path: string }): Promise<RawConnection> {
     const connection =
       typeof where === 'object'
@@ -61,14 +61,14 @@ export class Door {
     return connection;
   }
 
-  /** Sends so many requests, each on a connection of its own, and waits until all of them are worked on. */
+  /** Sends so many requests, each on its own connection, and waits until all are in flight. */
   async hold(count: number, text: string, localAddress?: string): Promise<void> {
     const before = (await this.counts()).requests;
     for (let sent = 0; sent < count; sent++) (await this.connect(localAddress)).send(text);
     await expect.poll(async () => (await this.counts()).requests).toBe(before + count);
   }
 
-  /** The value of the metric whose line begins so. */
+  /** The value of the metric whose line starts with this. */
   async metric(start: string): Promise<number> {
     const lines = (await this.place.metricsText()).split('\n').filter((line) => line.startsWith(start));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
@@ -123,7 +123,7 @@ function isSpared({ url, body }: Question, spares: NonNullable<Limit<unknown>['s
 }
 
 interface Service {
-  /** Of so few it stands for the p99. */
+  /** Stands for the p99 of so few requests. */
   readonly slowestMilliseconds: number;
   readonly mostMilliseconds: number;
 }

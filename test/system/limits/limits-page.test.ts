@@ -82,14 +82,14 @@ describe('the page about limits', () => {
   );
 });
 
-/** What the page says of a limit; of one that is "the same" as the row before, what that row says. */
+/** The page's text about a limit; for "the same" it is that of the row before. */
 function beyondOf(id: string): string {
   const index = rows.findIndex((row) => row.id === id);
   const row = rows.slice(0, index + 1).findLast(({ beyond }) => beyond !== 'the same');
   return row?.beyond ?? '';
 }
 
-/** A metric in the page's short words. */
+/** A metric in the page's short form. */
 function inShort(metric = ''): string {
   const [, reason] = /^waxwing_http_refusals_total\{reason="(.+)"\}$/.exec(metric) ?? [];
   if (reason !== undefined) return `refusals \`${reason}\``;

@@ -10,14 +10,14 @@ type RelayLimit = Limit<RelayUnderLimits>;
 const kibibyte = 1024;
 const adminConnections = 100;
 
-/** Asks through the admin socket, as a command does, with a form of so many bytes and more. */
+/** Sends a request to the admin socket like a command, with a form of at least so many bytes. */
 function command(relay: RelayUnderLimits, path: string, bytes: number): Promise<Answer> {
   const asked = form(`http://localhost${path}`, '', { padding: 'x'.repeat(bytes) });
   const headers = { ...asked.headers, 'waxwing-operator': 'test' };
   return ask({ ...asked, headers, socketPath: relay.adminSocket });
 }
 
-/** What operators ask over the admin socket; the database has no part in it. */
+/** Limits of the admin socket, independent of the database. */
 export const operatorLimits: readonly RelayLimit[] = [
   {
     id: 'admin-body',
@@ -55,7 +55,7 @@ export const operatorLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** How long is waited for the database to say whether it is well. */
+/** Limits of the time that readiness waits for the database. */
 export const readinessLimits: readonly RelayLimit[] = [
   {
     id: 'health-seconds',

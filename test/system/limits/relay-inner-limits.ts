@@ -10,7 +10,7 @@ import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
 
-/** What holds notifications, and the request for most of them, from the time when a limit is provoked to its end. */
+/** Google's stand-in that holds notifications while a limit is provoked, and the request for most of them. */
 let holding: HoldingGoogle | undefined;
 let crowd: Promise<Answer> | undefined;
 
@@ -18,14 +18,14 @@ const day = 86_400_000;
 const rowsRemoved = (kind: string): string => `waxwing_rows_removed_total{kind="${kind}"}`;
 const openBreakers = 'waxwing_app_breaker_open{';
 
-/** Lets time pass, and waits until the relay has removed some of these rows. */
+/** Advances the clock, and waits until the relay has removed some of these rows. */
 async function removedAfter(relay: RelayUnderLimits, door: Door, kind: string, milliseconds: number) {
   const before = await door.metric(rowsRemoved(kind));
   relay.pass(milliseconds);
   await expect.poll(() => door.metric(rowsRemoved(kind))).toBeGreaterThan(before);
 }
 
-/** Notifies so many phones, each of an account of its own, one after the other; the last answer. */
+/** Notifies so many phones of different accounts, one after another; resolves to the last answer. */
 async function notifyMany(relay: RelayUnderLimits, name: string, count: number): Promise<Answer> {
   let last: Answer = { status: 0 };
   for (let index = 1; index <= count; index++) {
@@ -36,18 +36,18 @@ async function notifyMany(relay: RelayUnderLimits, name: string, count: number):
   return last;
 }
 
-/** What is sent to a phone of that account. */
+/** The payload for a phone of that account. */
 function payloadFor(push_account_id: number): object {
   return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
 }
 
-/** The form of an account of its own, whose registration carries that number. */
+/** The registration form of a new account with that sequence. */
 function numbered(relay: RelayUnderLimits, sequence: number): Readonly<Record<string, string>> {
   const sealed = { token: 'numbered', audience: relay.greedy.realmUuid, push_account_id: '31', sequence };
   return { ...relay.registration(sealed), push_account_id: '31' };
 }
 
-/** What the relay keeps, and for how long, and what it holds back. */
+/** Limits of what the relay stores, how long, and what it holds back. */
 export const relayInnerLimits: readonly RelayLimit[] = [
   {
     id: 'relay-request-budget',
@@ -194,7 +194,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     },
     async end(relay, door) {
       const device = await relay.device('frozen-1', '1001');
-      // One dead phone in an hour is nothing unusual, and has the relay look.
+      // One dead phone in an hour is usual, and triggers a review.
       const later = async () => {
         relay.pass(3_600_000);
         await ask(relay.notification(device, 1, payloadFor(1001)));

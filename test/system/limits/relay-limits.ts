@@ -20,7 +20,7 @@ const badRequest = [400, 'BAD_REQUEST'] as const;
 const registered = (status: number) => answered(`POST ${relayRegisterPath}`, status);
 const notified = (status: number) => answered(`POST ${relayNotifyPath}`, status);
 
-/** Something is taken as long as it is within the limit, and refused beyond it. */
+/** Checks that a request within the limit is accepted, and one beyond it refused. */
 async function within(good: Promise<Answer>): Promise<void> {
   expect(await good).toMatchObject({ status: 200 });
 }
@@ -39,7 +39,7 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
   };
 }
 
-/** One more, of the same server or of another, than so many of one server, whose vendor is slow. */
+/** Fills slots with requests of one server whose vendor is slow, then sends one more, of the same server or another. */
 function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boolean }): RelayLimit {
   return {
     id,
@@ -53,7 +53,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
       const oneMore = relay.notification(device);
       const [authorization = ''] = isOfAnother ? await relay.addServers(1) : [relay.greedy.authorization];
       const answer = await ask({ ...oneMore, headers: { ...oneMore.headers, authorization } });
-      // The vendor is slow while the others are asked; what it was asked for arrives in the end.
+      // The vendor is slow meanwhile; its deliveries arrive in the end.
       void slow.catch(() => undefined);
       return answer;
     },
@@ -64,7 +64,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
   };
 }
 
-/** The refusal comes while the body is still being sent: none of it is waited for. */
+/** The refusal arrives while the body is still being sent. */
 async function expectRefusedByHead(relay: RelayUnderLimits, door: Door, path: string): Promise<void> {
   const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-length: 9\r\n`;
   const connection = (await door.connect()).send(request(path, headers, 'half'));
@@ -111,7 +111,7 @@ const requests: readonly RelayLimit[] = [
   },
 ];
 
-/** What a request may hold; the database has no part in it. */
+/** Limits of a request's content, independent of the database. */
 export const relaySizeLimits: readonly RelayLimit[] = [
   {
     id: 'relay-register-bytes',

@@ -50,7 +50,7 @@ const environment = {
 };
 
 /**
- * A relay as production runs it, with small limits, a clock that stands still, and two servers: one reaches for too much.
+ * A relay as in production, with small limits, a fixed clock, and two servers, of which one is greedy.
  */
 export class RelayUnderLimits implements Place {
   readonly greedy: Member;
@@ -116,7 +116,7 @@ export class RelayUnderLimits implements Place {
     return relay;
   }
 
-  /** Runs it (again) with other limits of its HTTP side. */
+  /** Restarts it with other HTTP limits. */
   async run(http: Partial<HttpLimits> = {}): Promise<void> {
     await this.#relay?.close();
     const configuration = readRelayEnvironment(this.#terminal.environment);
@@ -128,8 +128,7 @@ export class RelayUnderLimits implements Place {
   }
 
   /**
-   * Runs it again with a Google that answers at that URL, the usual one where none is given, and with so many notifications
-   * in flight.
+   * Restarts it with Google at that URL (the usual stand-in by default), and with so many notifications in flight.
    */
   async askGoogleAt(url = this.#vendors.urls.fcm, notificationsInFlight = 8): Promise<void> {
     Object.assign(this.#terminal.environment, {
@@ -161,7 +160,7 @@ export class RelayUnderLimits implements Place {
     return this.#terminal.environment.RELAY_KEY_ADMIN_SOCKET ?? '';
   }
 
-  /** Has the database take no write until it is released. */
+  /** Blocks all writes to the database until released. */
   holdDatabase(): Promise<void> {
     const isOnPostgres = this.#terminal.environment.RELAY_DATABASE?.startsWith('postgres');
     return this.#held.hold((stay) =>
@@ -179,7 +178,7 @@ export class RelayUnderLimits implements Place {
     return this.#held.release();
   }
 
-  /** The authorizations of so many other servers. */
+  /** Adds so many other servers, and returns their authorizations. */
   async addServers(count: number): Promise<string[]> {
     const key = generateCredential().reveal();
     const row = { name: 'one of many', key_hash: hashCredential(key), created_at: 0, deactivated_at: null };
@@ -195,7 +194,7 @@ export class RelayUnderLimits implements Place {
     return ids.map((id) => basic(id, key));
   }
 
-  /** Has the greedy server's key be a wrong one, or the right one again. */
+  /** Makes the greedy server's key wrong, or right again. */
   async setGreedyKey(isRight: boolean): Promise<void> {
     const [id = '', key = ''] = Buffer.from(this.greedy.authorization.slice(6), 'base64')
       .toString()
@@ -206,7 +205,7 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /** Has the numbers of all registrations so far be from so many milliseconds before. */
+  /** Moves the sequences of all registrations back by so many milliseconds. */
   async ageSequences(milliseconds: number): Promise<void> {
     await withDatabase(this.#terminal, ({ db }) =>
       sql`update registration_sequences set presented_at = presented_at - ${milliseconds}`.execute(db),
@@ -232,7 +231,7 @@ export class RelayUnderLimits implements Place {
     return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
   }
 
-  /** The form that registers a phone whose sealed registration says this. */
+  /** The form for a phone with this sealed registration. */
   registration(sealed: object, { realmUuid } = this.greedy): Fields {
     const plaintext = { token_kind: 'fcm', timestamp: Math.floor(this.now / 1000), ...sealed };
     const key = Buffer.from(this.#bouncerPublicKey, 'base64');

@@ -40,21 +40,21 @@ async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   await server.test.settle();
 }
 
-/** The text of the message in what the relay was given for a phone. */
+/** The message text in the relay's request for a phone. */
 function contentOf({ body }: RelayRequest, { publicKey, privateKey }: TestPhone): string {
   const { encrypted_data } = JSON.parse(body).push_requests[0].payload;
   const opened = openSealed(Buffer.from(encrypted_data, 'base64'), publicKey, privateKey);
   return JSON.parse(Buffer.from(opened ?? []).toString()).content;
 }
 
-/** Has the relay answer as usual, until nothing waits for it. */
+/** Makes the relay answer as usual, until no job is pending. */
 async function relayIsBack({ test }: ServerUnderLimits): Promise<void> {
   test.relay.otherwise(registered(1));
   test.now += hour;
   await test.settle();
 }
 
-/** What a server does by itself for what it was asked. */
+/** Limits of a server's background work. */
 export const serverInnerLimits: readonly ServerLimit[] = [
   {
     id: 'metrics-job-seconds',

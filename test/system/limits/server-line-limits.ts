@@ -16,7 +16,7 @@ const path = '/api/v1/register';
 const atOnce = 3;
 const strangersInLine = 20;
 
-/** Has so many of the greedy user's event queues wait for what is being published, on SQLite for their turn to write. */
+/** Makes so many queue registrations of the greedy user wait for a publish, or on SQLite for the write lock. */
 async function openWhilePublishing(server: ServerUnderLimits, count: number): Promise<Promise<Answer>[]> {
   await server.holdOwn(beginPublishing);
   const asked = Array.from({ length: count }, () => server.ask('POST', 'register'));
@@ -41,7 +41,7 @@ async function letStrangersIn({ test, greedy }: ServerUnderLimits): Promise<void
   });
 }
 
-/** Who waits for others in a line. Meanwhile nothing is published, so that no others open a queue either. */
+/** Limits of queues of requests. Nothing is published meanwhile, so that no other client opens an event queue. */
 export const serverLineLimits: readonly ServerLimit[] = [
   {
     id: 'server-event-queues-at-once',
@@ -73,14 +73,14 @@ export const serverLineLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** What only several transactions at the same moment come to, as PostgreSQL has them. */
+/** Limits that only concurrent transactions reach, which need PostgreSQL. */
 export const serverTransactionLimits: readonly ServerLimit[] = [
   {
     id: 'server-registrations-at-once',
     metric: answered(`POST ${registerPushDevicePath}`, 429),
     answer: [429, 'RATE_LIMIT_HIT', '1'],
     async provoke(server) {
-      // As another process does that stores a registration of the same user.
+      // Like another process that stores a registration of the same user.
       const name = `registrations of user ${server.greedy.userId}`;
       await server.hold(({ db }) => sql`select ${lockedByOthers(db, name)}`.execute(db));
       return server.ask('POST', 'mobile_push/register', testPhone('1').fields);

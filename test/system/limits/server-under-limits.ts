@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, string>>;
 /** The server trusts the forwarded client address of requests from here. */
 export const proxyAddress = '127.0.0.1';
 
-/** A server that listens, with small limits and a clock that stands still, and two users: one reaches for too much. */
+/** A listening server with small limits, a fixed clock, and two users, of which one is greedy. */
 export class ServerUnderLimits implements Place {
   readonly test: ServerUnderTest;
   readonly url: string;
@@ -44,12 +44,12 @@ export class ServerUnderLimits implements Place {
     return new ServerUnderLimits(test, accounts);
   }
 
-  /** The user who reaches for too much. */
+  /** The greedy user. */
   get greedy(): Account {
     return this.#greedy;
   }
 
-  /** Another such user, who has not asked for anything yet. */
+  /** Another greedy user, without requests so far. */
   async begin(): Promise<void> {
     this.#accounts += 1;
     this.#greedy = await this.test.addAccount(`greedy-${this.#accounts}@example.com`);
@@ -70,7 +70,7 @@ export class ServerUnderLimits implements Place {
     return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
   }
 
-  /** Asks as the greedy user. */
+  /** Sends a request of the greedy user. */
   ask(method: NonNullable<Question['method']>, path: string, fields: Fields = {}): Promise<Answer> {
     const { authorization } = this.#greedy;
     const url = `${this.url}/api/v1/${path}`;
@@ -78,7 +78,7 @@ export class ServerUnderLimits implements Place {
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 
-  /** Keeps a transaction of another process open that has begun so, until it is released. */
+  /** Runs `begin` in a transaction of another process, and holds that open until released. */
   hold(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold(async (stay) => {
       const url = new Secret(this.test.databaseUrl);
@@ -93,7 +93,7 @@ export class ServerUnderLimits implements Place {
     });
   }
 
-  /** Keeps a transaction of the server's own open that has begun so, until it is released. */
+  /** Runs `begin` in a transaction of the server, and holds that open until released. */
   holdOwn(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold((stay) => holdIn(this.test.server.database, begin, stay));
   }

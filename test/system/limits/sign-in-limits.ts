@@ -24,12 +24,12 @@ function signIn({ url }: ServerUnderLimits, username: string, address: string): 
   });
 }
 
-/** A try of an invitation link that there is not, passed on for that address. */
+/** Opens an unknown invitation link, forwarded for that address. */
 function wrongInvitation(address: string): CrowdRequest {
   return { path: `/join/${'x'.repeat(30)}/`, headers: `x-forwarded-for: ${address}\r\n` };
 }
 
-/** How many try to sign in, and with which keys. */
+/** Limits of sign-in attempts and keys. */
 export const signInLimits: readonly ServerLimit[] = [
   {
     id: 'body-bytes-of-unauthenticated',
@@ -107,7 +107,7 @@ export const signInLimits: readonly ServerLimit[] = [
       const { email } = server.greedy;
       await setPassword(server.test.server.database, Date.now, email, async () => new Secret(password));
       let answeredOthers = 0;
-      // Two are checked, and four wait.
+      // Two are being checked, and four are queued.
       const others = Array.from({ length: 6 }, async (_, index) => {
         const { status } = await signIn(server, `${index}-${email}`, '203.0.113.11');
         answeredOthers += 1;

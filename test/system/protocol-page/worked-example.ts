@@ -58,7 +58,7 @@ function notAnId(): never {
   throw new RangeError('the push account id of the example is none');
 }
 
-/** The endorsement of `next` by the key whose seed it is, in base64. */
+/** The endorsement of `next` by the key of this seed, in base64. */
 function endorse(next: Uint8Array, seed: Uint8Array): string {
   return encodeBase64(signDetached(signingKeyEndorsedBytes(next), seed));
 }
@@ -142,7 +142,7 @@ const notification = encodeNotification(realm, userId, {
 const sealedNotification = seal(notification, account.publicKey, keys.notificationEphemeral.privateKey);
 const encryptedData = encodeBase64(sealedNotification);
 
-/** What the page shows under each name, character by character. */
+/** The exact text of the page under each name. */
 export const example: Readonly<Record<string, string>> = {
   keys: lines({
     'bouncer private key': encodeBase64(bouncer.privateKey),

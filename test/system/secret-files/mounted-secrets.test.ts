@@ -17,7 +17,7 @@ const user = 65_534;
 const other = 7;
 const program = fileURLToPath(new URL('../../support/read-private-files.ts', import.meta.url));
 
-/** What a program of `user` says of files, each laid out by root. */
+/** The results of a program of `user` for files that root has set up. */
 function readAsUser(...paths: string[]): string[] {
   const args = ['--conditions=source', '--import', 'tsx', program, ...paths];
   // The loader's cache is in a folder that this user may not write.
@@ -49,7 +49,7 @@ function mountSecret(mode: number): string {
   return join(mount, 'key');
 }
 
-// Only root can make files of other users.
+// Only root can create files of other users.
 describe.runIf(process.geteuid?.() === 0)('a program that does not run as root', () => {
   it('reads secrets mounted by Kubernetes, Docker and systemd, and its own files and links', () => {
     const credentials = openFolder(0o550);

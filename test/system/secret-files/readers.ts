@@ -17,7 +17,7 @@ import { sodium } from '../../apps/relay/keyring/ring-material.js';
 
 /** How the programs read one kind of file that holds a secret. */
 export interface SecretFileReader {
-  /** A file that is read without a complaint. */
+  /** Content that is accepted. */
   readonly content: string;
   /** The name that the file must have; by default any. */
   readonly name?: string;
@@ -25,7 +25,7 @@ export interface SecretFileReader {
   readonly isWrittenByProgram?: boolean;
   /** A link is refused, even one of the same user. */
   readonly takesNoLinks?: boolean;
-  /** Resolves when the file was used, and rejects with the sentence that an operator reads. */
+  /** Resolves when the file was used, and rejects with the operator's error message. */
   read(path: string): Promise<unknown>;
 }
 

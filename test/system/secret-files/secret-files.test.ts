@@ -66,7 +66,7 @@ const acceptedLinks: Record<string, Layout> = {
   },
   'a secret that Kubernetes mounted': (path, content) => putMounted(path, content, 0o600),
 };
-// What Docker, Kubernetes with an fsGroup, and systemd make for a program that they hand a secret to.
+// Secret files as Docker, Kubernetes with an fsGroup, and systemd mount them.
 const acceptedOfRoot: Record<string, Layout> = {
   'a file of root with mode 0440': (path, content) => put(path, content, 0o440),
   'a file of root with mode 0640': (path, content) => put(path, content, 0o640),
