@@ -5,25 +5,25 @@ export interface BenchResult {
   readonly unit: string;
   /** The limit's or the peer's figure, in the same unit. */
   readonly against: number;
-  /** value / against: the only number that means something on a shared machine. */
+  /** value / against: the only meaningful number on a shared machine. */
   readonly ratio: number;
   readonly goal: number;
   readonly better: 'higher' | 'lower';
 }
 
 export interface BenchOptions {
-  /** Also what takes longer than the default set's two minutes. */
+  /** Also runs benchmarks that take longer than the default set's two minutes. */
   readonly full: boolean;
 }
 
-/** The median of what is measured, of what it is held against, and of how they compare in one turn. */
+/** The medians of the measured rate, of its peer's, and of their ratio per round. */
 export interface Rates {
   readonly value: number;
   readonly against: number;
   readonly ratio: number;
 }
 
-/** Runs two loops in turn (A B A B …) and gives the median rate of each, so that a drifting machine hurts both alike. */
+/** Alternates two loops (A B A B …), and returns the median rate of each, so that a drifting machine affects both. */
 export async function medianRates(
   rounds: number,
   subject: () => Promise<number>,
@@ -44,7 +44,7 @@ export function median(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** Calls `work` until `milliseconds` have passed and gives calls per second; looks at the clock every `batch` calls. */
+/** Calls `work` for `milliseconds`, and returns calls per second; reads the clock every `batch` calls. */
 export function rateOf(work: () => void, milliseconds: number, batch = 64): number {
   const start = performance.now();
   let calls = 0;

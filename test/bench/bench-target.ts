@@ -12,7 +12,7 @@ export interface DurableAndMemory {
   readonly memoryPort: number;
 }
 
-/** Tells a program something, and waits for what it says to that. */
+/** Sends a message to a program, and waits for its reply. */
 export type Ask = <Answer>(question: unknown) => Promise<Answer>;
 
 /**

@@ -6,7 +6,7 @@ export interface BesideOptions {
   /** Of another checkout of this repository, with its dependencies installed. */
   readonly folder: string;
   readonly turns: number;
-  /** As `npm run bench` takes them. */
+  /** Flags of `npm run bench`. */
   readonly flags: readonly string[];
 }
 
@@ -16,13 +16,13 @@ export interface Comparison {
   readonly better: BenchResult['better'];
   readonly here: number;
   readonly there: number;
-  /** The median of what each turn gave here by what it gave there. */
+  /** The median ratio of the figures here and there, per round. */
   readonly quotient: number;
   /** The same of the figures relative to the limit or peer of their own run. */
   readonly quotientOfRatios: number;
 }
 
-/** Measures this checkout and another one in turns, each by its own benchmarks and its own build. */
+/** Measures this checkout and another one alternately, each with its own benchmarks and build. */
 export async function measureBeside({ folder, turns, flags }: BesideOptions): Promise<Comparison[]> {
   const here: BenchResult[][] = [];
   const there: BenchResult[][] = [];

@@ -1,7 +1,7 @@
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-// What is measured is what operators run: where a benchmark names a source file of the product, it gets the build of it.
+// Benchmarks measure what operators run: an import of a source file of the product gets its build instead.
 if (isMainThread) register(import.meta.url);
 // A target process ends with the benchmark that measures it, even if that is killed.
 if (isMainThread && process.connected) {

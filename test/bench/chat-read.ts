@@ -4,13 +4,13 @@ import { HttpLoad } from './http-load.js';
 
 const rounds = 9;
 const roundMilliseconds = 1000;
-/** A program that has read less often is still being compiled: each reading then takes twice as long. */
+/** Readings before a measurement: V8 is still compiling before that, and a reading takes twice as long. */
 const warmingReadings = 3000;
 
-/** What the process that is measured says of itself. */
+/** The ready message of the measured process. */
 export interface ReadTarget {
   readonly port: number;
-  /** How many readings are under way at any time. */
+  /** Concurrent readings. */
   readonly atOnce: number;
   readonly request: string;
 }

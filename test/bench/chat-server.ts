@@ -14,7 +14,7 @@ import { Secret } from '@waxwing/service/config';
 import { defaultHttpLimits } from '@waxwing/service/http-settings';
 import { createLogger } from '@waxwing/service/logging';
 
-/** A chat server as production assembles it, in this process, on a database of its own. */
+/** A chat server assembled as in production, in this process, on its own database. */
 export interface ChatServer {
   readonly server: Server;
   readonly port: number;
@@ -30,9 +30,9 @@ export interface ChatServer {
 const realm = { url: 'https://chat.example.com', name: 'Bench' };
 
 export interface ChatServerOptions {
-  /** A SQLite file where nothing is said. */
+  /** By default a SQLite file. */
   readonly databaseUrl?: string;
-  /** None where nothing is said. */
+  /** By default none. */
   readonly relayUrl?: string;
 }
 

@@ -3,20 +3,20 @@ import { connect, type Socket } from 'node:net';
 
 export interface HttpLoadOptions {
   readonly port: number;
-  /** Each has one request under way at any time of a run. */
+  /** Each has one request in flight at any time of a run. */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
-  /** What an answer must hold to be counted; without it the HTTP status 200 is enough. */
+  /** A text that an answer must contain to count; by default the HTTP status 200 is enough. */
   readonly expected?: string;
 }
 
 const endOfHeaders = Buffer.from('\r\n\r\n');
 const success = Buffer.from('HTTP/1.1 200 ');
-/** What a server answers that a busy machine kept from answering in time: not counted, and asked again. */
+/** The answer of a server that is too busy: not counted, and retried. */
 const overload = Buffer.from('HTTP/1.1 503 ');
 
-/** Saturates an HTTP server on loopback at little cost of its own: answers are counted, not parsed. */
+/** Saturates an HTTP server on loopback cheaply: answers are counted, not parsed. */
 export class HttpLoad {
   readonly #sockets: readonly Socket[];
   readonly #options: HttpLoadOptions;
@@ -49,7 +49,7 @@ export class HttpLoad {
     return (answers * 1000) / (performance.now() - start);
   }
 
-  /** Runs until so many were answered, however slow the machine is. @throws Error when every request is refused. */
+  /** Runs until so many answers arrived, however slow the machine is. @throws Error when every request is refused. */
   async repeat(answers: number): Promise<void> {
     for (let answered = 0; answered < answers; ) {
       const start = performance.now();
@@ -63,7 +63,7 @@ export class HttpLoad {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Sends one request after the other; the answers that came before it was over. */
+  /** Sends one request after another; resolves to the number of answers before the end. */
   #drive(socket: Socket, isOver: () => boolean): Promise<number> {
     const { nextRequest, expected = '' } = this.#options;
     return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Keeps so many calls of `work` under way for `milliseconds` and gives how many ended per second; those that are still
- * under way then are waited for and counted. @throws whatever `work` throws.
+ * Keeps so many calls of `work` in flight for `milliseconds`, and returns how many ended per second; those still
+ * in flight at the end are awaited and counted. @throws whatever `work` throws.
  */
 export async function keepBusy(
   atOnce: number,

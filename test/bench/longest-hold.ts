@@ -1,4 +1,4 @@
-/** Watches how long the event loop is held at most, in milliseconds, until the function that is returned is called. */
+/** Measures the longest block of the event loop, in milliseconds, until the returned function is called. */
 export function watchHolds(): () => number {
   let longest = 0;
   let last = performance.now();

@@ -26,7 +26,7 @@ const phones = 1000;
 /**
  * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's whole notify endpoint (HTTP,
  * authentication, look-up and decryption of tokens, delivery, results), against `@parse/node-apn` called directly. Both
- * keep 1,000 notifications under way.
+ * keep 1,000 notifications in flight.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -81,7 +81,7 @@ export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<Noti
   return { port, authorization: relay.authorization, deviceIds };
 }
 
-/** Requests of so many phones each, as many under way as make so many notifications. */
+/** Requests of so many phones each, as many in flight as make so many notifications. */
 export function openNotifyLoad(
   { port, authorization, deviceIds }: NotifyTarget,
   { phonesPerRequest, underWay }: { readonly phonesPerRequest: number; readonly underWay: number },

@@ -4,7 +4,7 @@ import { answerLength } from './http-load.js';
 
 export interface OpenLoadOptions {
   readonly port: number;
-  /** Connections that may have a request under way; what is due while all have waits here, and its time counts. */
+  /** Connections that may have a request in flight; what is due while all have waits here, and its time counts. */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
@@ -89,7 +89,7 @@ export class OpenLoad {
     return report;
   }
 
-  /** Keeps so many requests under way for so long; how many were answered in a second. @throws as {@link run}. */
+  /** Keeps so many requests in flight for so long; how many were answered in a second. @throws as {@link run}. */
   async saturate(milliseconds: number, underWay: number): Promise<number> {
     const startedAt = performance.now();
     while (performance.now() - startedAt < milliseconds) {

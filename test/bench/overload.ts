@@ -14,7 +14,7 @@ const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
-/** For so long all that are due may be under way, so that they wait at the process that is measured, and not here. */
+/** For so long all that are due may be in flight, so that they wait at the process that is measured, and not here. */
 const underWaySeconds = 1;
 const mostConnections = 9000;
 const recoveryMilliseconds = 5000;

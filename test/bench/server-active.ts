@@ -21,7 +21,7 @@ const rounds = 7;
 const roundMilliseconds = 1500;
 const atOnce = 64;
 
-/** A user's phone, and the queue in which it hears of itself. */
+/** A user's phone, and its event queue. */
 export interface BenchPhone {
   readonly queueId: string;
   readonly authorization: string;
@@ -32,7 +32,7 @@ export interface ActiveBenchTarget {
   /** Forwards to the relay. */
   readonly forwardingPort: number;
   readonly phones: readonly BenchPhone[];
-  /** Works no jobs. */
+  /** Runs no jobs. */
   readonly acceptingPort: number;
   /** `Authorization` headers of its users. */
   readonly users: readonly string[];
@@ -73,7 +73,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Accepts whatever it is asked for, each registration as a new device. */
+/** Accepts every request, each registration as a new device. */
 function answerOfRelay(): (request: RelayRequest) => RelayReaction {
   let devices = 0;
   return ({ path, body }) => {
@@ -94,7 +94,7 @@ class PhonesLoad {
     this.#idle = phones.map((phone) => ({ phone, lastEventId: -1 }));
   }
 
-  /** Phones that became active a second. @throws Error for any answer but success. */
+  /** Phones activated per second. @throws Error for any answer except success. */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
     let active = 0;

@@ -62,7 +62,7 @@ async function addManyUsers({ server: { database } }: ChatServer): Promise<void>
   });
 }
 
-/** How many bytes the answer has. */
+/** The size of the answer in bytes. */
 async function readList(port: number, authorization: string): Promise<number> {
   const request = get({ host: '127.0.0.1', port, path: '/api/v1/users', headers: { authorization } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

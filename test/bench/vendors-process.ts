@@ -36,7 +36,7 @@ export class VendorsProcess {
     return started;
   }
 
-  /** Forgets what arrived, so that no round is slowed by what the one before left. */
+  /** Clears the deliveries, so that they do not slow down the next round. */
   async forget(): Promise<void> {
     await this.#ask('DELETE', '/deliveries');
   }

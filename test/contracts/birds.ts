@@ -7,7 +7,7 @@ export interface BirdTables {
   birds: { id: number; name: string; seen: number };
 }
 
-/** One table for tests of what every table can expect of a database. */
+/** A table for tests of a database's guarantees for any table. */
 export const birds: MigrationSet = {
   unit: 'birds',
   migrations: {
@@ -22,7 +22,7 @@ export const birds: MigrationSet = {
   },
 };
 
-/** Opens a database that has birds, a fresh one where no URL is given. */
+/** Opens a database with the table of birds, a new one without a URL. */
 export function openBirds(
   backend: TestBackend,
   url?: string,
@@ -31,7 +31,7 @@ export function openBirds(
   return backend.open<BirdTables>({ migrations, ...(url === undefined ? {} : { url }) });
 }
 
-/** Stores a bird; its number. */
+/** Stores a bird; resolves to its id. */
 export function insertBird(database: DatabaseWithJobs<BirdTables>, name: string, seen = 1): Promise<number> {
   return database.write(async ({ db }) => {
     const row = await db
@@ -43,7 +43,7 @@ export function insertBird(database: DatabaseWithJobs<BirdTables>, name: string,
   });
 }
 
-/** Of all birds, sorted. */
+/** The names of all birds, sorted. */
 export async function birdNames(database: DatabaseWithJobs<BirdTables>): Promise<string[]> {
   const rows = await database.db.selectFrom('birds').select('name').orderBy('name').execute();
   return rows.map(({ name }) => name);

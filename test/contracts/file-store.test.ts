@@ -14,7 +14,7 @@ import { S3StandIn } from '../support/s3-stand-in.js';
 
 interface StoreUnderTest {
   readonly store: FileStore;
-  /** Everything that is kept, pieces of unfinished files among it. */
+  /** All stored content, including parts of unfinished files. */
   kept(): string[];
   close(): Promise<void>;
 }

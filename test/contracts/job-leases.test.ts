@@ -10,7 +10,7 @@ import { eachBackend, eachPostgres, type TestBackend } from '../support/test-dat
 const lease = 20_000;
 const renewal = 5_000;
 
-/** Repeated work (the renewal of leases) happens when a test says so; all else goes on as ever. */
+/** Intervals (lease renewals) run when a test advances the timers; everything else runs as usual. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
 });
@@ -36,13 +36,13 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
   await begun;
 }
 
-/** When the lease of the only job ends, in milliseconds after the start of the test. */
+/** The lease's end of the only job, in milliseconds after the start of the test. */
 async function leaseEnd({ db }: DatabaseWithJobs<unknown>): Promise<number> {
   const query = sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`;
   return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
 }
 
-/** Another process, which says how often it was given the job. */
+/** Another process, which counts how often it got the job. */
 async function survivor(backend: TestBackend, clock: { now: number }, url: string) {
   const database = await open(backend, clock, url);
   const attempts: number[] = [];
@@ -95,7 +95,7 @@ describe('the lease of a job', () => {
     });
   });
 
-  describe('whose renewal is under way when the queue stops', () => {
+  describe('whose renewal is in flight when the queue stops', () => {
     eachBackend((backend) => {
       /** A queue that renews, until `end` is called. */
       async function startRenewing() {
@@ -118,7 +118,7 @@ describe('the lease of a job', () => {
         const { database, end } = await startRenewing();
         const ended: string[] = [];
         const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
-        // Meanwhile a queue without a renewal under way has stopped.
+        // Meanwhile a queue without a renewal in flight has stopped.
         const other = await open(backend, { now: start });
         await other.jobs.start();
         await other.close();
@@ -140,7 +140,7 @@ describe('the lease of a job', () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
-      // It renews no more.
+      // It stops renewing.
       vi.clearAllTimers();
       const { attempts } = await survivor(backend, clock, url);
       clock.now = start + lease + 1;
@@ -186,7 +186,7 @@ describe('the lease of a job', () => {
       }
       await proxy.open();
       const running = async () => (await countsOf(other))?.running;
-      // Answers again, and is asked for nothing else yet.
+      // The database answers again, without other queries so far.
       vi.advanceTimersByTime(renewal);
       await expect.poll(running).toBe(1);
       for (let asked = 0; asked < 20; asked++) expect(await running()).toBe(1);

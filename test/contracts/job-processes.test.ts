@@ -5,7 +5,7 @@ import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
-/** What a process finds that starts on the disk of one that was cut off this moment. */
+/** A copy of the disk of a process at this moment, as after a power failure. */
 function afterPowerCut(url: string): string {
   if (!url.startsWith('sqlite:')) return url;
   const path = url.slice('sqlite:'.length);
@@ -14,7 +14,7 @@ function afterPowerCut(url: string): string {
   return `${url}.copy`;
 }
 
-/** No process renews a lease by itself, so that one that is to look dead does. */
+/** Stops lease renewals, so that a process looks dead. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
@@ -96,7 +96,7 @@ describe('a process of the job queue', () => {
       await database.jobs.start();
       await addAndBegin('a');
       clock.now = start + 3_600_000;
-      // Another process finds the lease ended, and this one the job to be had again.
+      // Another process sees an expired lease, and this one a claimable job.
       if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
       await addAndBegin('b');
       finish();

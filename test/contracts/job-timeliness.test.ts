@@ -55,7 +55,7 @@ describe('the job queue is in time', () => {
           vi.advanceTimersByTime(5);
         }
       }
-      // Looking once a second would take four.
+      // Polling once a second would take four.
       expect(clock.now - start).toBeLessThan(3000);
       blocked.abort();
       await idle(database.jobs);

@@ -47,7 +47,7 @@ describe('a write', () => {
         await finished;
         return 'done';
       });
-      // Of the same moment, so that a commit for several would take both.
+      // Concurrent, so that a batched commit would take both.
       const beside = insertBird(database, 'beside');
       await begun;
       if (backend.name === 'postgres') {
@@ -284,7 +284,7 @@ describe('readiness', () => {
   });
 });
 
-/** A function that returns once it was called that often. */
+/** A function that resolves once it was called that often. */
 function barrier(parties: number): () => Promise<void> {
   let arrived = 0;
   let open: () => void = () => undefined;

@@ -22,7 +22,7 @@ import { withSwitches } from './with-switches.js';
  */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 
-/** With their times, as the compiler goes by those. */
+/** With their modification times, which the compiler uses. */
 const asTheyAre = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
 const timeoutMilliseconds = 300_000;
 const unchangedBefore = -1;
@@ -135,7 +135,7 @@ export class Lane {
     this.#held ??= this.#holdTests();
     const held = this.#held;
     return new Promise((resolve) => {
-      // A mutant that never ends is noticed, too.
+      // A mutant that never ends counts as noticed.
       const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
       const end = (failed: Failed): void => {
         clearTimeout(timer);
@@ -192,7 +192,7 @@ export class Lane {
   }
 }
 
-/** Ends the process with all that it started, and nothing else. */
+/** Kills the process and its children, and nothing else. */
 function killGroup({ pid }: ChildProcess): void {
   process.kill(-(pid as number), 'SIGKILL');
 }

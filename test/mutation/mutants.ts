@@ -62,7 +62,7 @@ export function mutantsOf(text: string): Mutant[] {
 }
 
 function walk(node: Node, visit: (node: Node) => void): void {
-  // Types say nothing when the program runs.
+  // Types have no effect at run time.
   if (node.type.startsWith('TS') && !['TSAsExpression', 'TSNonNullExpression'].includes(node.type)) return;
   if (node.type === 'ImportDeclaration') return;
   visit(node);

@@ -16,7 +16,7 @@ import { type Target, targets } from './targets.js';
 
 const usage =
   'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
-/** So many mutants of a file are tried in one run of the tests. */
+/** Mutants of a file per test run. */
 const together = 30;
 const root = join(import.meta.dirname, '../..');
 

@@ -4,7 +4,7 @@ import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 import { newDeviceRow } from '../bench/many-devices.js';
 
 export interface FillOptions {
-  /** Rows that there shall be in the end. */
+  /** Total rows at the end. */
   readonly rows: number;
   readonly realms: number;
   readonly tokenVault: TokenVault;

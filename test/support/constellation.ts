@@ -70,7 +70,7 @@ export class Constellation {
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
-    // Each command is a process: independent ones run concurrently.
+    // Each command is a process: those that need nothing of each other run at the same time.
     const [{ realm_uuid }, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),

@@ -1,4 +1,4 @@
-/** Keeps something open, such as a transaction, while a test looks at what waits for it. */
+/** Keeps something open, such as a transaction, while a test looks at its waiters. */
 export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 

@@ -11,7 +11,7 @@ const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, 
 /** Longer than whatever they ask may take, so that every attack ends where nothing is answered any more. */
 const patienceMilliseconds = 180_000;
 
-/** A process of attackers under way. */
+/** A running process of attackers. */
 export class Attacker {
   readonly #child: ChildProcess;
   #report = none;

@@ -41,7 +41,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('within one request, or while the first is under way, sends once', async () => {
+    it('within one request, or while the first is in flight, sends once', async () => {
       const token = freshApnsToken();
       const id = await relay.addApns(token);
       await relay.faults([{ vendor: 'apns', latency_ms: 50 }]);

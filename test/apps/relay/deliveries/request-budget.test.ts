@@ -120,7 +120,7 @@ describe('a request that takes longer than its budget', () => {
     await until(async () => (await receipt())?.reason === reason);
     expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
-    // The try that was stored while the first was under way is due.
+    // The try that was stored while the first was in flight is due.
     for (const job of await waiting()) await database.jobs.retry(job.id);
     await idle(database.jobs);
     expect(await arrived('fcm-1')).toEqual([]);

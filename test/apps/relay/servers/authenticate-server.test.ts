@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('refuses a deactivated server within two seconds, with a specific error only for its right key', async () => {
+  it('refuses a deactivated server within two seconds, in its own words only to the holder of its key', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;
