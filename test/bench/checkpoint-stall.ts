@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PushAccountId } from '@waxwing/protocol';
+import { formatPushAccountId, type PushAccountId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
@@ -87,8 +87,8 @@ async function longestHold({ registrations }: Store): Promise<number> {
 
 function newRegistration() {
   const token = `fcm-token-${randomBytes(60).toString('hex')}`;
-  const pushAccountId = randomBytes(8).readBigInt64BE() as PushAccountId;
+  const addressee = formatPushAccountId(randomBytes(8).readBigInt64BE() as PushAccountId);
   const target = { tokenKind: 'fcm', token } as const;
-  const device = { realmId: realmId(1), pushAccountId, target, registeredAt: clock() };
+  const device = { realmId: realmId(1), addressee, target, registeredAt: clock() };
   return { device, bouncerPublicKey: 'bench', mark: undefined };
 }

@@ -20,7 +20,7 @@ export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery 
       realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
       relayDeviceId: relayDeviceId(index),
       notificationId: `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
-      pushAccountId: accountIdText('4611686018427387904'),
+      addressee: accountIdText('4611686018427387904'),
       encryptedData,
       urgency:
         vendor === 'fcm'

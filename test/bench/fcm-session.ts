@@ -55,7 +55,7 @@ export async function run(): Promise<BenchResult[]> {
     const theirs = async (): Promise<number> => {
       index += 1;
       const { notification, device } = sampleDelivery('fcm', index);
-      const data = { push_account_id: notification.pushAccountId, encrypted_data: encryptedData };
+      const data = { push_account_id: notification.addressee, encrypted_data: encryptedData };
       const android = { priority: 'HIGH', ttl: '86400s' };
       const body = JSON.stringify({ message: { token: device.target.token, data, android } });
       const response = await bare.request({ method: 'POST', path, headers, body });

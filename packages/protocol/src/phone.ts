@@ -9,5 +9,6 @@ export * from './push-account-id.js';
 export * from './push-device.js';
 export * from './push-registration.js';
 export * from './retry-after.js';
+export * from './token-id.js';
 export { uuidPattern } from './uuid.js';
 export * from './verify-key-list.js';

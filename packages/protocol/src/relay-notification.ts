@@ -57,6 +57,28 @@ const fcmPushRequest = z.object({
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),
 });
 
+/** Names the phone's key in the newer generation: an unsigned 32-bit integer. */
+const pushKeyId = z
+  .custom<number>(
+    (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff,
+    'must be an integer of 32 bits',
+  )
+  .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
+const tokenId = z.string('must be text');
+
+const apnsTokenPushRequest = apnsPushRequest.omit({ device_id: true }).extend({
+  token_id: tokenId,
+  payload: z.object({ push_key_id: pushKeyId, encrypted_data: ciphertextBase64, aps }),
+});
+
+const fcmTokenPushRequest = fcmPushRequest.omit({ device_id: true }).extend({
+  token_id: tokenId,
+  payload: z.object({ push_key_id: pushKeyId, encrypted_data: ciphertextBase64 }),
+});
+
+/** One device's entry in a notify request of the newer generation, which names a token and a key. */
+export type TokenPushRequest = z.infer<typeof apnsTokenPushRequest> | z.infer<typeof fcmTokenPushRequest>;
+
 /**
  * One device's entry in a notify request. Its fields determine the vendor (`http_headers` for APNs), as in stock
  * peers.
@@ -64,14 +86,22 @@ const fcmPushRequest = z.object({
 export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
+/** An entry of either generation. */
+export type AnyPushRequest = PushRequest | TokenPushRequest;
 /** A push request as a server writes it: plain JSON, absent fields are omitted. */
 export type WrittenPushRequest = PushRequest & JsonObject;
 
-const pushRequests = z.array(z.unknown()).transform((values, context): PushRequest[] => {
-  const requests: PushRequest[] = [];
+/** The schema of an entry, by its fields: `token_id` for the newer generation, `http_headers` for APNs. */
+function schemaOf(value: unknown) {
+  const fields = typeof value === 'object' && value !== null ? value : {};
+  if ('token_id' in fields) return 'http_headers' in fields ? apnsTokenPushRequest : fcmTokenPushRequest;
+  return 'http_headers' in fields ? apnsPushRequest : fcmPushRequest;
+}
+
+const pushRequests = z.array(z.unknown()).transform((values, context): AnyPushRequest[] => {
+  const requests: AnyPushRequest[] = [];
   for (const [index, value] of values.entries()) {
-    const isApns = typeof value === 'object' && value !== null && 'http_headers' in value;
-    const parsed = (isApns ? apnsPushRequest : fcmPushRequest).safeParse(value);
+    const parsed = schemaOf(value).safeParse(value);
     if (!parsed.success) {
       // Reports the first issue only: a body has room for half a million, and describing them all takes half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
@@ -86,11 +116,17 @@ const pushRequests = z.array(z.unknown()).transform((values, context): PushReque
 /** JSON body of `POST /remotes/push/e2ee/notify`, parsed without rounding integers. */
 export const relayNotifyRequest = z.object({
   realm_uuid: uuid,
-  push_requests: pushRequests.meta({ openApiJson: z.array(z.union([apnsPushRequest, fcmPushRequest])) }),
+  push_requests: pushRequests.meta({
+    openApiJson: z.array(
+      z.union([apnsPushRequest, fcmPushRequest, apnsTokenPushRequest, fcmTokenPushRequest]),
+    ),
+  }),
 });
 
 /** Whether a push request has the shape for APNs (`http_headers`). */
-export function isApnsPushRequest(request: PushRequest): request is ApnsPushRequest {
+export function isApnsPushRequest<Request extends AnyPushRequest>(
+  request: Request,
+): request is Extract<Request, { http_headers: unknown }> {
   return 'http_headers' in request;
 }
 
@@ -136,6 +172,14 @@ export const relayNotifyAnswer = z.object({
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
+/** The relay's answer in both generations: each part is there for entries of its generation. */
+export const relayNotifyAnyAnswer = relayNotifyAnswer.extend({
+  delete_device_ids: z.array(deviceId).optional(),
+  /** Dead and unknown tokens, each once, as the request wrote them. */
+  delete_token_ids: z.array(z.string()).optional(),
+});
+export type RelayNotifyAnyAnswer = z.infer<typeof relayNotifyAnyAnswer>;
+
 /** Builds a notify request for {@link stringifyJson}, which writes `bigint` ids as digits. */
 export function encodeRelayNotifyRequest(
   realmUuid: string,
@@ -174,7 +218,8 @@ export const relayReceiptsAnswer = z.object({
     relayNotifyResult.extend({
       notification_id: uuid,
       device_id: z.number().int(),
-      push_account_id: pushAccountId,
+      /** Absent for a device that is registered by its token's id. */
+      push_account_id: pushAccountId.optional(),
       attempts: z.number().int(),
       /** Time of the last change, in Unix seconds. */
       updated_at: z.number().int(),

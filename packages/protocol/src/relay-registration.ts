@@ -16,7 +16,17 @@ export const relayRegisterParameters = z.object({
   bouncer_public_key: z.string(),
 });
 
+/** The same in both generations (docs/protocol.md#two-generations): the newer one has `token_id` for `push_account_id`. */
+export const relayRegisterAnyParameters = relayRegisterParameters.extend({
+  push_account_id: pushAccountId.optional(),
+  /** A {@link TokenId}, compared with that of the sealed token. */
+  token_id: z.string().optional(),
+});
+
 /** The relay's answer: the id of its RelayDevice, for use in notify requests. */
 export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
 });
+
+/** The relay's answer in both generations: the newer one addresses the device by its token's id. */
+export const relayRegisterAnyAnswer = relayRegisterAnswer.partial();

@@ -50,6 +50,16 @@ export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, js
     : sql<Id>`(select value from json_each(${json}))`;
 }
 
+/** Like {@link amongNumbersOf}, for texts. */
+export function amongTextsOf<Tables, Text extends string>(
+  db: Kysely<Tables>,
+  json: string,
+): RawBuilder<Text> {
+  return isPostgres(db)
+    ? sql<Text>`(select value from json_array_elements_text(${json}::json))`
+    : sql<Text>`(select value from json_each(${json}))`;
+}
+
 /** Expands a text column with a JSON array of numbers into a lateral table with the column `value`. */
 export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
   return elementsIn(db, column, name, 'bigint');

@@ -38,7 +38,7 @@ describe('devices that were partitioned as the page on scaling says', () => {
       const [first, second, removed] = [await register('1'), await register('2'), await register('3')];
       const [{ realm_id: realmId } = { realm_id: realm(0) }] = await relay.devices();
       await database.write(({ db }) =>
-        deleteRelayDevices(db, realmId, [{ id: removed, pushAccountId: undefined }]),
+        deleteRelayDevices(db, realmId, [{ id: removed, addressee: undefined }]),
       );
       const rows = await relay.devices();
       const covered = await indexes(database.db);
@@ -53,7 +53,7 @@ describe('devices that were partitioned as the page on scaling says', () => {
       expect(await register('1')).toBe(first);
       const at = relay.time.now;
       const named = (relayDeviceId: RelayDeviceId, account: number) => {
-        return { realmId, relayDeviceId, pushAccountId: accountIdText(account) };
+        return { realmId, relayDeviceId, addressee: accountIdText(account) };
       };
       await database.write(({ db }) => markExpired(db, named(second, 2), { at, ifRegisteredBefore: at + 1 }));
       expect(await register('2')).toBe(second);

@@ -22,7 +22,7 @@ eachBackend((backend) => {
     async function expire(id: RelayDeviceId): Promise<void> {
       const row = (await relay.devices()).find((device) => device.id === id);
       if (row?.push_account_id == null) throw new Error(`there is no device ${id}`);
-      const name = { realmId: row.realm_id, relayDeviceId: id, pushAccountId: row.push_account_id };
+      const name = { realmId: row.realm_id, relayDeviceId: id, addressee: row.push_account_id };
       const { now } = relay.time;
       await relay.database.write(({ db }) => markExpired(db, name, { at: now, ifRegisteredBefore: now + 1 }));
     }

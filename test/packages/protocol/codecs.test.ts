@@ -171,7 +171,7 @@ describe('a notify request', () => {
     });
     expect(parsed.realm_uuid).toBe(realm_uuid.toLowerCase());
     expect(parsed.push_requests.map((request) => 'http_headers' in request)).toEqual([false, true]);
-    expect(parsed.push_requests[0]?.payload.push_account_id).toBe(2n ** 62n);
+    expect(parsed.push_requests[0]?.payload).toMatchObject({ push_account_id: 2n ** 62n });
   });
 
   it('says which field of which item is wrong', () => {

@@ -6,6 +6,7 @@ import {
   decodeCiphertextBase64,
   encodeBase64,
   errorCodes,
+  formatPushAccountId,
   keyListSignedBytes,
   keyListSkewSeconds,
   livenessTimeoutSeconds,
@@ -83,7 +84,7 @@ describe('the worked example of the protocol page', () => {
     expect(registration).toEqual(parsePushRegistration(Buffer.from(block('registration'))));
     const now = at * 1000;
     const accepted = requireFreshRegistration(registration, now + livenessTimeoutSeconds * 1000);
-    const here = { realmUuid: realm.uuid, pushAccountId, now };
+    const here = { realmUuid: realm.uuid, addressee: formatPushAccountId(pushAccountId), now };
     expect(isBoundTo(accepted, here)).toBe(true);
     expect(isBoundTo(accepted, { ...here, realmUuid: '00000000-0000-4000-8000-000000000000' })).toBe(false);
     expect(isBoundTo(accepted, { ...here, now: now - (livenessTimeoutSeconds + 1) * 1000 })).toBe(false);

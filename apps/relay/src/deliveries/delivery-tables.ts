@@ -1,6 +1,7 @@
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
+import type { Addressee } from '../registrations/store/addressee.js';
 
 /** Tables of deliveries. Instants in Unix milliseconds. */
 export interface DeliveryTables {
@@ -11,7 +12,7 @@ export interface DeliveryTables {
     notification_id: string;
     relay_device_id: RelayDeviceId;
     /** Decimal text. After a restore from backup, the same device id may belong to another account. */
-    push_account_id: PushAccountIdText;
+    push_account_id: Addressee;
     /** DeliveryStatus. */
     status: string;
     reason: string | null;

@@ -18,6 +18,8 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly realmUuid: string;
   /** UUID, lowercase. Sent to APNs as `apns-id`. */
   readonly notificationId: string;
+  /** Names the phone's key in the newer generation, an unsigned 32-bit integer. The older one names the account. */
+  readonly pushKeyId?: number;
   /** Canonical base64. */
   readonly encryptedData: string;
   readonly urgency: VendorUrgency;
@@ -47,6 +49,16 @@ export function expiresAt({ receivedAt, timeToLiveSeconds }: EncryptedNotificati
   return receivedAt + timeToLiveSeconds * 1000;
 }
 
+/** The payload's field by which the phone finds its key: `push_key_id`, or in the older generation `push_account_id`. */
+export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, 'addressee' | 'pushKeyId'>): {
+  readonly name: string;
+  /** Decimal. */
+  readonly text: string;
+} {
+  if (pushKeyId !== undefined) return { name: 'push_key_id', text: String(pushKeyId) };
+  return { name: 'push_account_id', text: addressee };
+}
+
 /** Whether a notification addresses the vendor that issued the device's token. */
 export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotification): boolean {
   return target.tokenKind === urgency.vendor;
@@ -58,7 +70,7 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
  * notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
-  const { relayDeviceId, pushAccountId, collapseId } = notification;
+  const { relayDeviceId, addressee, collapseId } = notification;
   if (collapseId === undefined) return undefined;
-  return hash('sha256', `${relayDeviceId} ${pushAccountId} ${collapseId}`, 'base64url');
+  return hash('sha256', `${relayDeviceId} ${addressee} ${collapseId}`, 'base64url');
 }

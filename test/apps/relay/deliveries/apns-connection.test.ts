@@ -78,7 +78,7 @@ const target = {
 const notification = {
   ...{ serverId: '', realmId: realmId(1), realmUuid: '', relayDeviceId: relayDeviceId(1) },
   notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
-  ...{ pushAccountId: accountIdText(1), encryptedData: 'AAAA' },
+  ...{ addressee: accountIdText(1), encryptedData: 'AAAA' },
   urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
   ...{ receivedAt: 0, timeToLiveSeconds: 60, collapseId: 'news' },
 } as const;

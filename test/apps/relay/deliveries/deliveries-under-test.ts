@@ -10,6 +10,7 @@ import {
   relayNotifyPath,
   relayReceiptsPath,
   stringifyJson,
+  type TokenId,
 } from '@waxwing/protocol';
 import { createRelay, readRelayEnvironment } from '@waxwing/relay';
 import { readinessAnswer } from '@waxwing/service/http';
@@ -17,6 +18,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
+import { type Addressee, addresseeOfToken, computeTokenId } from '#relay/registrations/store/addressee.js';
 import { bindingOfToken } from '#relay/registrations/store/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
@@ -123,10 +125,11 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     registeredAt?: number;
     realm?: RealmId;
     account?: PushAccountId;
+    addressee?: Addressee;
   }) {
     const identity = {
       realm_id: row.realm ?? realmId,
-      push_account_id: formatPushAccountId(row.account ?? pushAccountId),
+      push_account_id: row.addressee ?? formatPushAccountId(row.account ?? pushAccountId),
       token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
     };
     const { id } = await database.write(({ db }) =>
@@ -178,6 +181,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       addDevice({ kind: 'fcm', token, ...more }),
     addApns: (token: string, more: { appId?: string; environment?: string; registeredAt?: number } = {}) =>
       addDevice({ kind: 'apns', token, ...more }),
+    /** Adds a device of the newer generation. Returns the id of its token. */
+    async addByToken(kind: 'fcm' | 'apns', token: string, more: { realm?: RealmId } = {}): Promise<TokenId> {
+      const tokenId = computeTokenId(token);
+      await addDevice({ kind, token, addressee: addresseeOfToken(tokenId), ...more });
+      return tokenId;
+    },
     device: (id: RelayDeviceId) =>
       database.db.selectFrom('relay_devices').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
 

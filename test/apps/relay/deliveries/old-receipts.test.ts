@@ -28,7 +28,7 @@ eachBackend((backend) => {
             serverId: 'server',
             notificationId: `${group} ${index}`,
             relayDeviceId: relayDeviceId(index),
-            pushAccountId: accountIdText(1),
+            addressee: accountIdText(1),
             status,
           },
           ...{ reason: undefined, fault: undefined, attempts: 1, updatedAt: now - days * dayMilliseconds },
@@ -64,8 +64,8 @@ eachBackend((backend) => {
     const after = await backend.open<RelayTables>({ url, migrations: relayMigrations });
     const receipts = await new ReceiptStore(after).find(serverId, ['n']);
     expect(receipts.sort((one, other) => one.relayDeviceId - other.relayDeviceId)).toMatchObject([
-      { pushAccountId: '9223372036854775807', status: 'queued', attempts: 2, doubts: 1, notBefore: 7 },
-      { pushAccountId: '0', status: 'sent', attempts: 1, doubts: 0, notBefore: undefined },
+      { addressee: '9223372036854775807', status: 'queued', attempts: 2, doubts: 1, notBefore: 7 },
+      { addressee: '0', status: 'sent', attempts: 1, doubts: 0, notBefore: undefined },
     ]);
   });
 });

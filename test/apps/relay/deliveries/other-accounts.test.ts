@@ -135,7 +135,7 @@ eachBackend((backend) => {
         const name = {
           realmId: relay.realmId,
           relayDeviceId: id,
-          pushAccountId: formatPushAccountId(account),
+          addressee: formatPushAccountId(account),
         };
         return relay.database.write(({ db }) => applyOutcome(db, name, dead, time.now));
       };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -29,6 +30,24 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
+    it('of an earlier version, which named the account otherwise, is sent', async () => {
+      const token = freshFcmToken();
+      const id = await relay.addFcm(token);
+      await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 1, times: 1 }]);
+      await relay.notify([fcmRequest(id)]);
+      await relay.database.write(({ db }) =>
+        db
+          .withTables<{ jobs: { payload: string } }>()
+          .updateTable('jobs')
+          .set({ payload: sql<string>`replace(payload, '"addressee"', '"pushAccountId"')` })
+          .where('payload', 'like', '%"addressee"%')
+          .execute(),
+      );
+      time.now += 60_000;
+      await idle(relay.database.jobs);
+      expect(await relay.arrived(token)).toHaveLength(1);
+    });
+
     it('is sent at its time, and its receipt says so', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);

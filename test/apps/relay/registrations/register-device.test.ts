@@ -69,7 +69,7 @@ eachBackend((backend) => {
     return {
       realmId: row.realm_id,
       relayDeviceId: id,
-      pushAccountId: row.push_account_id as PushAccountIdText,
+      addressee: row.push_account_id as PushAccountIdText,
     };
   }
 
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       const name = await nameOf(id);
       const found = await findRelayDevices(relay.database.db, [id], relay.context.tokenVault);
       expect(found.find({ ...name, realmId: other?.realmId ?? realmId(0) })).toBeUndefined();
-      expect(found.find({ ...name, pushAccountId: accountIdText('-2408') })).toBeUndefined();
+      expect(found.find({ ...name, addressee: accountIdText('-2408') })).toBeUndefined();
       expect(found.find({ ...name, relayDeviceId: relayDeviceId(id + 1) })).toBeUndefined();
       expect(found.find(name)).toMatchObject({ id });
     });
@@ -161,7 +161,7 @@ eachBackend((backend) => {
       const other = await relay.context.servers.realm(otherRealmUuid);
       const others = [
         { ...name, realmId: other?.realmId ?? realmId(0) },
-        { ...name, pushAccountId: accountIdText('-2408') },
+        { ...name, addressee: accountIdText('-2408') },
       ];
       const expiry = { at: relay.time.now, ifRegisteredBefore: relay.time.now + 1 };
       for (const wrong of others) {

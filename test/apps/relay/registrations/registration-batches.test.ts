@@ -1,15 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PushAccountId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import { RegistrationBatches } from '#relay/registrations/opening/registration-batches.js';
-import { realmId } from '../../../support/ids.js';
+import { accountIdText, realmId } from '../../../support/ids.js';
 import { sodium } from '../keyring/ring-material.js';
 import { realmUuid } from '../relay-under-test.js';
 
 const registration = {
   realmId: realmId(1),
   realmUuid,
-  pushAccountId: 1n as PushAccountId,
+  addressee: accountIdText(1),
   encryptedPushRegistration: '',
   bouncerPublicKey: 'a key that no ring has',
 };

@@ -1,9 +1,8 @@
-import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isBoundTo, markSealedRegistration } from '#relay/registrations/opening/open-registration.js';
 import { forgetPresentedRegistrations } from '#relay/registrations/write/presented-registrations.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
-import { realmId } from '../../../support/ids.js';
+import { accountIdText, realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -186,9 +185,9 @@ eachBackend((backend) => {
 
 describe('the rules of binding', () => {
   it('let a timestamp lie in the future by the liveness timeout and no second more', () => {
-    const presentation = { realmUuid, pushAccountId: 1n as PushAccountId, now: now * 1000 + 999 };
-    expect(isBoundTo({ timestamp: now + 86_400 }, presentation)).toBe(true);
-    expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);
+    const presentation = { realmUuid, addressee: accountIdText(1), now: now * 1000 + 999 };
+    expect(isBoundTo({ token: 'a', timestamp: now + 86_400 }, presentation)).toBe(true);
+    expect(isBoundTo({ token: 'a', timestamp: now + 86_401 }, presentation)).toBe(false);
   });
 
   it('identify a sealed registration by the SHA-256 of its bytes', () => {

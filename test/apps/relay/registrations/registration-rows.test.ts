@@ -1,4 +1,4 @@
-import { maximumEncryptedPushRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
+import { maximumEncryptedPushRegistrationCharacters } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyRing } from '#relay/keyring/ring/key-ring.js';
@@ -54,7 +54,7 @@ function opened({ realmId = 1, account = 7, token = 'a token', hash }: Presented
   const target = { tokenKind: 'fcm', token } as const;
   const device = {
     realmId: realm(realmId),
-    pushAccountId: BigInt(account) as PushAccountId,
+    addressee: accountIdText(account),
     target,
     registeredAt: 1,
   };
@@ -144,7 +144,7 @@ eachBackend((backend) => {
   it('stores no APNs environment for an FCM device', async () => {
     const [id = relayDeviceId(0)] = await save({});
     const [row] = await stored();
-    const name = { realmId: row?.realm_id ?? realm(0), relayDeviceId: id, pushAccountId: accountIdText(7) };
+    const name = { realmId: row?.realm_id ?? realm(0), relayDeviceId: id, addressee: accountIdText(7) };
     expect(await database.write(({ db }) => setApnsEnvironment(db, name, 'sandbox'))).toBe(false);
     expect((await stored())[0]?.apns_environment).toBeNull();
   });

@@ -1,4 +1,4 @@
-import type { PushAccountId, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KeyUseCounter } from '#relay/keyring/uses/key-use-counter.js';
@@ -9,7 +9,7 @@ import { DurableRegistrations } from '#relay/registrations/write/durable-registr
 import { TransactionWriter } from '#relay/registrations/write/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
-import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
+import { accountIdText, realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
@@ -51,7 +51,7 @@ eachBackend((backend) => {
     const store = new DurableRegistrations({ tokenVault, writer });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
-      const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };
+      const device = { realmId, addressee: accountIdText(7), target, registeredAt: 1 };
       return { device, bouncerPublicKey: 'key', mark: undefined };
     });
     return deviceIds(await store.saveAll(registrations, 1));

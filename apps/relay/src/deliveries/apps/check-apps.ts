@@ -100,7 +100,7 @@ function deliveryTo(target: PushTarget, urgency: VendorUrgency, now: number): De
     realmUuid: '',
     relayDeviceId: beforeAllDevices,
     notificationId: randomUUID(),
-    pushAccountId: formatPushAccountId(0n as PushAccountId),
+    addressee: formatPushAccountId(0n as PushAccountId),
     encryptedData: '',
     urgency,
     receivedAt: now,

@@ -266,8 +266,8 @@ class OwnerOfDelivery implements Owner {
   readonly #token: string;
   #phone: string | undefined;
 
-  constructor({ notification: { realmId, pushAccountId }, device }: Delivery) {
-    this.account = `${realmId} ${pushAccountId}`;
+  constructor({ notification: { realmId, addressee }, device }: Delivery) {
+    this.account = `${realmId} ${addressee}`;
     this.#token = device.target.token;
   }
 

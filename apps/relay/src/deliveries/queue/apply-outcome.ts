@@ -27,7 +27,7 @@ export async function applyOutcome(
     .select('expired_at')
     .where('id', '=', device.relayDeviceId)
     .where('realm_id', '=', device.realmId)
-    .where('push_account_id', '=', device.pushAccountId)
+    .where('push_account_id', '=', device.addressee)
     .executeTakeFirst();
   return row === undefined || row.expired_at !== null ? outcome : registeredSince;
 }

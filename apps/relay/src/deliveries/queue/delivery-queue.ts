@@ -143,10 +143,12 @@ function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotificat
 /** Inverse of {@link encodeNotification}. */
 function decodeNotification(text: string): EncryptedNotification {
   const stored: unknown = parseJson(text);
-  const { collapseId, ...rest } = stored as StoredNotification;
-  return { ...rest, collapseId: collapseId ?? undefined };
+  const { collapseId, pushAccountId, ...rest } = stored as StoredNotification;
+  return { ...rest, addressee: rest.addressee ?? pushAccountId, collapseId: collapseId ?? undefined };
 }
 
 interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
+  /** The addressee, as earlier versions stored it. */
+  readonly pushAccountId?: EncryptedNotification['addressee'];
 }

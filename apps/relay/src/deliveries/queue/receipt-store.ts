@@ -1,7 +1,8 @@
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
+import type { Addressee } from '../../registrations/store/addressee.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
@@ -10,7 +11,7 @@ export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
   readonly relayDeviceId: RelayDeviceId;
-  readonly pushAccountId: PushAccountIdText;
+  readonly addressee: Addressee;
 }
 
 /** An outcome as it is stored and reported to servers. */
@@ -67,7 +68,7 @@ export class ReceiptStore {
     serverId,
     notificationId,
     relayDeviceId,
-    pushAccountId,
+    addressee,
   }: ReceiptKey): Promise<Receipt | undefined> {
     const row = await this.#database.db
       .selectFrom('delivery_receipts')
@@ -75,7 +76,7 @@ export class ReceiptStore {
       .where('server_id', '=', serverId)
       .where('notification_id', '=', notificationId)
       .where('relay_device_id', '=', relayDeviceId)
-      .where('push_account_id', '=', pushAccountId)
+      .where('push_account_id', '=', addressee)
       .executeTakeFirst();
     return row && toReceipt(row);
   }
@@ -159,12 +160,12 @@ export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts =
 
 /** Builds the receipt of an outcome. */
 export function receiptOf(
-  { serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey,
+  { serverId, notificationId, relayDeviceId, addressee }: ReceiptKey,
   outcome: Outcome,
   counts: TryCounts,
   updatedAt: number,
 ): Receipt {
-  const key = { serverId, notificationId, relayDeviceId, pushAccountId };
+  const key = { serverId, notificationId, relayDeviceId, addressee };
   return { ...key, ...reportOutcome(outcome), ...counts, updatedAt };
 }
 
@@ -197,7 +198,7 @@ function toRow(receipt: Receipt): RelayTables['delivery_receipts'] {
     server_id: receipt.serverId,
     notification_id: receipt.notificationId,
     relay_device_id: receipt.relayDeviceId,
-    push_account_id: receipt.pushAccountId,
+    push_account_id: receipt.addressee,
     status: receipt.status,
     reason: receipt.reason ?? null,
     fault: receipt.fault ?? null,
@@ -213,7 +214,7 @@ function toReceipt(row: Selectable<RelayTables['delivery_receipts']>): Receipt {
     serverId: row.server_id,
     notificationId: row.notification_id,
     relayDeviceId: row.relay_device_id,
-    pushAccountId: row.push_account_id,
+    addressee: row.push_account_id,
     status: deliveryStatuses.find((status) => status === row.status) ?? 'rejected',
     reason: row.reason ?? undefined,
     fault: deliveryFaults.find((fault) => fault === row.fault),

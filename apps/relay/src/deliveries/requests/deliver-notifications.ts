@@ -1,4 +1,4 @@
-import type { PushRequest, RelayDeviceId } from '@waxwing/protocol';
+import type { AnyPushRequest, RelayDeviceId } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { hasReadableToken } from '../../registrations/store/relay-device.js';
@@ -80,7 +80,7 @@ export class DeliverNotifications {
    * Returns one result per push request, in order. The reported outcomes are durable.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
    */
-  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
+  deliver(requester: NotifyRequester, requests: readonly AnyPushRequest[]): Promise<DeliveryResult[]> {
     const now = this.#options.clock();
     const items = requests.map((request) => {
       const notification = readPushRequest(request, requester, now);
@@ -270,6 +270,6 @@ export class DeliverNotifications {
 }
 
 /** Unique key of one notification for one device. */
-function keyOf({ serverId, notificationId, relayDeviceId, pushAccountId }: ReceiptKey): string {
-  return `${serverId} ${notificationId} ${relayDeviceId} ${pushAccountId}`;
+function keyOf({ serverId, notificationId, relayDeviceId, addressee }: ReceiptKey): string {
+  return `${serverId} ${notificationId} ${relayDeviceId} ${addressee}`;
 }

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { RelayDeviceId } from '@waxwing/protocol';
 import {
+  type AnyPushRequest,
   formatPushAccountId,
   isApnsPushRequest,
+  type JsonObject,
   maximumTimeToLiveSeconds,
-  type PushRequest,
+  type RelayDeviceId,
+  stringifyJson,
+  type TokenId,
 } from '@waxwing/protocol';
+import { type Addressee, addresseeOfToken } from '../../registrations/store/addressee.js';
+import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
@@ -14,14 +19,18 @@ export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
   readonly realmUuid: string;
+  /** The devices of the tokens that the request names. */
+  readonly devicesByToken?: DevicesByToken;
 }
+
+type DevicesByToken = ReadonlyMap<TokenId, RelayDeviceId>;
 
 /** Default: the maximum. Both vendors store notifications for phones that are off. */
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /** Converts a push request to the relay's type. Generates a missing `notification_id`. */
 export function readPushRequest(
-  request: PushRequest,
+  request: AnyPushRequest,
   requester: NotifyRequester,
   now: number,
 ): EncryptedNotification {
@@ -31,26 +40,60 @@ export function readPushRequest(
     ttl_seconds: timeToLive,
     collapse_id: collapseId,
   } = request;
+  const { relayDeviceId, addressee, pushKeyId } = readTarget(request, requester.devicesByToken);
   // Field by field: a spread costs a hundred times as much, once per notification.
-  return {
+  const notification: Mutable<EncryptedNotification> = {
     serverId: requester.serverId,
     realmId: requester.realmId,
     realmUuid: requester.realmUuid,
-    relayDeviceId: Number(request.device_id) as RelayDeviceId,
+    relayDeviceId,
     notificationId: notificationId ?? randomUUID(),
-    pushAccountId: formatPushAccountId(payload.push_account_id),
+    addressee,
     encryptedData: payload.encrypted_data,
     urgency: readUrgency(request),
     receivedAt: now,
     timeToLiveSeconds: timeToLive ?? defaultTimeToLiveSeconds,
     collapseId: collapseId ?? undefined,
   };
+  if (pushKeyId !== undefined) notification.pushKeyId = pushKeyId;
+  return notification;
 }
 
-function readUrgency(request: PushRequest): VendorUrgency {
+type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
+interface Target {
+  readonly relayDeviceId: RelayDeviceId;
+  readonly addressee: Addressee;
+  readonly pushKeyId?: number;
+}
+
+/** The device and key that a push request names. A token without a device gets an id that no device has. */
+function readTarget(request: AnyPushRequest, devicesByToken: DevicesByToken | undefined): Target {
+  if (!('token_id' in request)) {
+    const addressee = formatPushAccountId(request.payload.push_account_id);
+    return { relayDeviceId: Number(request.device_id) as RelayDeviceId, addressee };
+  }
+  const tokenId = request.token_id as TokenId;
+  return {
+    relayDeviceId: devicesByToken?.get(tokenId) ?? beforeAllDevices,
+    addressee: addresseeOfToken(tokenId),
+    pushKeyId: request.payload.push_key_id,
+  };
+}
+
+function readUrgency(request: AnyPushRequest): VendorUrgency {
   if (!isApnsPushRequest(request)) return { vendor: 'fcm', priority: request.fcm_priority };
   const { apns_priority: priority, apns_push_type: pushType } = request.http_headers;
-  return { vendor: 'apns', priority, pushType, aps: rebuildAps(request.payload.aps) };
+  const aps = 'token_id' in request ? forwardAps(request.payload.aps) : rebuildAps(request.payload.aps);
+  return { vendor: 'apns', priority, pushType, aps };
+}
+
+/** The `aps` of a server of the newer generation, unchanged, as ASCII JSON: it says what the phone shows. */
+export function forwardAps(aps: JsonObject): string {
+  return stringifyJson(aps).replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Every `aps` dictionary that phones receive, as JSON. The index is a bit set of its fields; the values are fixed. */

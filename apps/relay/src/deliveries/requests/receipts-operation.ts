@@ -1,11 +1,7 @@
-import {
-  type PushAccountId,
-  relayReceiptsAnswer,
-  relayReceiptsParameters,
-  relayReceiptsPath,
-} from '@waxwing/protocol';
+import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
+import { pushAccountOf, tokenIdOf } from '../../registrations/store/addressee.js';
 import { server } from '../../servers/authenticate-server.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';
@@ -40,12 +36,11 @@ export const findReceipts = operation({
 });
 
 function formatReceipt(receipt: Receipt) {
-  const { notificationId, relayDeviceId, pushAccountId, status, reason, fault, attempts, updatedAt } =
-    receipt;
+  const { notificationId, relayDeviceId, addressee, status, reason, fault, attempts, updatedAt } = receipt;
   return {
     notification_id: notificationId,
     device_id: relayDeviceId,
-    push_account_id: BigInt(pushAccountId) as PushAccountId,
+    ...(tokenIdOf(addressee) === undefined && { push_account_id: pushAccountOf(addressee) }),
     status,
     ...(reason !== undefined && { reason }),
     ...(fault !== undefined && { fault }),

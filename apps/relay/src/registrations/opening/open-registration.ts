@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto';
 import {
   decodeCiphertextBase64,
+  formatPushAccountId,
   livenessTimeoutSeconds,
   maximumEncryptedPushRegistrationCharacters,
   ProtocolError,
-  type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
   refused,
 } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
+import { type Addressee, computeTokenId, tokenIdOf } from '../store/addressee.js';
 import type { NewRelayDevice } from '../store/relay-device.js';
 
 // Base64 encodes three bytes in four characters.
@@ -67,25 +68,28 @@ export function invalidRegistration(): ProtocolError {
 export interface Presentation {
   /** UUID of the realm, lowercase. */
   readonly realmUuid: string;
-  readonly pushAccountId: PushAccountId;
+  readonly addressee: Addressee;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
+type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence' | 'token'>;
 
 /**
- * Whether a registration is valid for this realm and account. Its audience, if any, must be the realm, and its push
- * account id, if any, the account. Its timestamp and sequence may lie ahead of `now` by at most the liveness timeout.
+ * Whether a registration is valid for this realm and account or token. Its audience, if any, must be the realm, and its
+ * push account id, if any, the account. Its timestamp and sequence may lie ahead of `now` by at most the liveness timeout.
  * The sequence is the millisecond of sealing: a larger one would block every later registration of the phone. Stock
  * clients send registrations without these fields, which are valid for any realm and account.
  */
 export function isBoundTo(
-  { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
+  { audience, pushAccountId, timestamp, sequence = 0, token }: BoundFields,
   presentation: Presentation,
 ): boolean {
-  const { realmUuid, now } = presentation;
-  if (pushAccountId !== undefined && pushAccountId !== presentation.pushAccountId) return false;
+  const { realmUuid, addressee, now } = presentation;
+  const tokenId = tokenIdOf(addressee);
+  if (tokenId !== undefined && (tokenId !== computeTokenId(token) || pushAccountId !== undefined))
+    return false;
+  if (pushAccountId !== undefined && formatPushAccountId(pushAccountId) !== addressee) return false;
   if (audience !== undefined && audience !== realmUuid) return false;
   const latest = unixSeconds(now) + livenessTimeoutSeconds;
   return timestamp <= latest && unixSeconds(sequence) <= latest;

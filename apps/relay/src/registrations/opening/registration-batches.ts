@@ -1,9 +1,10 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
+import { ProtocolError } from '@waxwing/protocol';
 import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
+import type { Addressee } from '../store/addressee.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -21,7 +22,7 @@ export interface SealedRegistration {
   readonly realmId: RealmId;
   /** Lowercase. */
   readonly realmUuid: string;
-  readonly pushAccountId: PushAccountId;
+  readonly addressee: Addressee;
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
@@ -163,16 +164,17 @@ export class RegistrationBatches {
   }
 
   #openOne(registration: SealedRegistration, now: number): OpenedRegistration {
-    const { realmId, realmUuid, pushAccountId, encryptedPushRegistration, bouncerPublicKey } = registration;
+    const { realmId, addressee, encryptedPushRegistration, bouncerPublicKey } = registration;
     const { sodium, keyRing } = this.#options;
     // Look the key up only here: it may be retired, and its private half wiped, while a registration is queued.
     const keyPair = keyRing.find(bouncerPublicKey);
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const target = requireFreshRegistration(openRegistration(sodium, sealed, keyPair), now);
-    if (sealed === undefined || !isBoundTo(target, { realmUuid, pushAccountId, now }))
+    const { realmUuid } = registration;
+    if (sealed === undefined || !isBoundTo(target, { realmUuid, addressee, now }))
       throw invalidRegistration();
-    const device = { realmId, pushAccountId, target, registeredAt: now };
+    const device = { realmId, addressee, target, registeredAt: now };
     const mark = markSealedRegistration(sealed, target);
     return { device, bouncerPublicKey, mark, sequence: target.sequence };
   }

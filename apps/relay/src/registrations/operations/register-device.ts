@@ -1,15 +1,22 @@
 import {
+  formatPushAccountId,
+  ProtocolError,
   registerBodyLimitBytes,
-  relayRegisterAnswer,
-  relayRegisterParameters,
+  relayRegisterAnyAnswer,
+  relayRegisterAnyParameters,
   relayRegisterPath,
+  type TokenId,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
+import type { z } from 'zod';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';
 import type { RegistrationBatches } from '../opening/registration-batches.js';
+import { type Addressee, addresseeOfToken } from '../store/addressee.js';
+
+type RegisterParameters = z.output<typeof relayRegisterAnyParameters>;
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -18,8 +25,10 @@ interface Context {
 }
 
 /**
- * Registers a device from a sealed registration that a server forwards, and returns its `device_id`. The id is the same
- * for the same realm, push account and token. Durable before it answers (docs/protocol.md#remotespushe2eeregister).
+ * Registers a device from a sealed registration that a server forwards. Durable before it answers
+ * (docs/protocol.md#remotespushe2eeregister). In the older generation a device is named by its realm and push account, and
+ * the answer has its `device_id`, the same for the same realm, push account and token. In the newer generation it is
+ * named by its realm and `token_id`; a repeat revives an expired device.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for
@@ -33,9 +42,9 @@ export const registerDevice = operation({
   path: relayRegisterPath,
   summary: 'Takes a sealed push registration and answers the id to notify the device by.',
   actor: server,
-  parameters: relayRegisterParameters,
+  parameters: relayRegisterAnyParameters,
   bodyLimitBytes: registerBodyLimitBytes,
-  answer: relayRegisterAnswer,
+  answer: relayRegisterAnyAnswer,
   codes: [
     'RATE_LIMIT_HIT',
     'MISSING_REMOTE_REALM',
@@ -45,14 +54,24 @@ export const registerDevice = operation({
   ],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, 1),
   async handle({ registrations, servers }: Context, { actor: { serverId }, parameters }) {
+    const addressee = addresseeOf(parameters);
     const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
     const deviceId = await registrations.register({
       realmId,
       realmUuid: parameters.realm_uuid,
-      pushAccountId: parameters.push_account_id,
+      addressee,
       encryptedPushRegistration: parameters.encrypted_push_registration,
       bouncerPublicKey: parameters.bouncer_public_key,
     });
-    return { device_id: deviceId };
+    return parameters.token_id === undefined ? { device_id: deviceId } : {};
   },
 });
+
+/** @throws ProtocolError REQUEST_VARIABLE_MISSING if neither field is there. */
+function addresseeOf({ push_account_id: account, token_id: tokenId }: RegisterParameters): Addressee {
+  // A text that is no token's id is refused later, because it differs from the id of the sealed token.
+  if (tokenId !== undefined) return addresseeOfToken(tokenId as TokenId);
+  if (account !== undefined) return formatPushAccountId(account);
+  const message = "Missing 'push_account_id' argument";
+  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'push_account_id' } });
+}

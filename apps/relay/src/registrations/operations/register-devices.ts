@@ -1,4 +1,5 @@
 import {
+  formatPushAccountId,
   ProtocolError,
   type RelayDeviceId,
   type RelayRegisterResult,
@@ -51,7 +52,7 @@ export const registerDevices = operation({
         registrations.register({
           realmId,
           realmUuid,
-          pushAccountId: item.push_account_id,
+          addressee: formatPushAccountId(item.push_account_id),
           encryptedPushRegistration: item.encrypted_push_registration,
           bouncerPublicKey: item.bouncer_public_key,
         }),

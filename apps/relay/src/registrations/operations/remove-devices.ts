@@ -49,7 +49,7 @@ export const removeDevices = operation({
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const devices = ids.map((id, index) => {
       const account = accounts?.[index];
-      return { id, pushAccountId: account === undefined ? undefined : formatPushAccountId(account) };
+      return { id, addressee: account === undefined ? undefined : formatPushAccountId(account) };
     });
     if (devices.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, devices));
     return {};

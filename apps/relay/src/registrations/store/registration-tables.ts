@@ -1,15 +1,16 @@
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
+import type { Addressee } from './addressee.js';
 
 /** Registered devices and replay records of registrations. Instants in Unix milliseconds. */
 export interface RegistrationTables {
   relay_devices: {
     id: Generated<RelayDeviceId>;
     realm_id: RealmId;
-    /** Decimal text. Null is reserved for registrations known by their token alone. */
-    push_account_id: PushAccountIdText | null;
+    /** Null in no row; older versions allowed it. */
+    push_account_id: Addressee | null;
     token_kind: string;
     /** The first result of TokenVault.lookups for the token. */
     token_lookup: string;
@@ -40,7 +41,7 @@ export interface RegistrationTables {
   registration_sequences: {
     realm_id: RealmId;
     /** Decimal text. */
-    push_account_id: PushAccountIdText;
+    push_account_id: Addressee;
     sequence: number;
     /** When the account last presented a registration. */
     presented_at: number;

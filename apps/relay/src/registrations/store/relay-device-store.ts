@@ -1,8 +1,9 @@
-import type { ApnsEnvironment, PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
+import type { Addressee } from './addressee.js';
 import {
   type DeviceRow,
   deviceColumns,
@@ -34,10 +35,9 @@ export class FoundRelayDevices {
    * Returns the device, even an expired one. Returns `undefined` if the id belongs to another realm or account, or to
    * none.
    */
-  find({ realmId, relayDeviceId: id, pushAccountId }: RelayDeviceName): StoredRelayDevice | undefined {
+  find({ realmId, relayDeviceId: id, addressee }: RelayDeviceName): StoredRelayDevice | undefined {
     const row = this.#rows.get(id);
-    if (row === undefined || row.realm_id !== realmId || row.push_account_id !== pushAccountId)
-      return undefined;
+    if (row === undefined || row.realm_id !== realmId || row.push_account_id !== addressee) return undefined;
     const known = this.#opened.get(id);
     if (known !== undefined) return known;
     const device = toRelayDevice(row, this.#vault);
@@ -72,7 +72,7 @@ export interface Expiry {
  */
 export async function markExpired(
   db: Transaction<RelayTables>,
-  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
+  { realmId, relayDeviceId, addressee }: RelayDeviceName,
   { at, ifRegisteredBefore }: Expiry,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -80,7 +80,7 @@ export async function markExpired(
     .set({ expired_at: at })
     .where('id', '=', relayDeviceId)
     .where('realm_id', '=', realmId)
-    .where('push_account_id', '=', pushAccountId)
+    .where('push_account_id', '=', addressee)
     .where('expired_at', 'is', null)
     .where('registered_at', '<', ifRegisteredBefore)
     .executeTakeFirstOrThrow();
@@ -90,7 +90,7 @@ export async function markExpired(
 /** A device to delete. Without an account the id alone identifies it. */
 export interface NamedForDeletion {
   readonly id: RelayDeviceId;
-  readonly pushAccountId: PushAccountIdText | undefined;
+  readonly addressee: Addressee | undefined;
 }
 
 /**
@@ -107,8 +107,8 @@ export async function deleteRelayDevices(
     .where('realm_id', '=', realmId)
     .where((is) =>
       is.or(
-        devices.map(({ id, pushAccountId }) =>
-          is.and(pushAccountId === undefined ? { id } : { id, push_account_id: pushAccountId }),
+        devices.map(({ id, addressee }) =>
+          is.and(addressee === undefined ? { id } : { id, push_account_id: addressee }),
         ),
       ),
     )
@@ -143,7 +143,7 @@ export async function deleteLongExpired(
 /** Stores which of Apple's two environments knows the token. Returns `false` if it is not an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,
-  { realmId, relayDeviceId, pushAccountId }: RelayDeviceName,
+  { realmId, relayDeviceId, addressee }: RelayDeviceName,
   environment: ApnsEnvironment,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -151,7 +151,7 @@ export async function setApnsEnvironment(
     .set({ apns_environment: environment })
     .where('id', '=', relayDeviceId)
     .where('realm_id', '=', realmId)
-    .where('push_account_id', '=', pushAccountId)
+    .where('push_account_id', '=', addressee)
     .where('token_kind', '=', 'apns')
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;

@@ -1,13 +1,8 @@
-import type {
-  ApnsEnvironment,
-  PushAccountId,
-  PushAccountIdText,
-  PushTarget,
-  RelayDeviceId,
-} from '@waxwing/protocol';
+import type { ApnsEnvironment, PushTarget, RelayDeviceId } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
+import type { Addressee } from './addressee.js';
 import { bindingOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** Less than every id. */
@@ -20,7 +15,7 @@ export const beforeAllDevices = 0 as RelayDeviceId;
 export interface RelayDeviceName {
   readonly realmId: RealmId;
   readonly relayDeviceId: RelayDeviceId;
-  readonly pushAccountId: PushAccountIdText;
+  readonly addressee: Addressee;
 }
 
 /** One install of an app in one realm, as the relay stores it. Instants in Unix milliseconds. */
@@ -47,7 +42,7 @@ export function hasReadableToken(device: StoredRelayDevice): device is RelayDevi
 /** A device to store, from a valid registration. */
 export interface NewRelayDevice {
   readonly realmId: RealmId;
-  readonly pushAccountId: PushAccountId;
+  readonly addressee: Addressee;
   readonly target: PushTarget;
   readonly registeredAt: number;
 }

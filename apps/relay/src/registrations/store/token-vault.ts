@@ -1,5 +1,5 @@
-import type { PushAccountIdText } from '@waxwing/protocol';
 import type { RealmId } from '../../servers/server-tables.js';
+import type { Addressee } from './addressee.js';
 /**
  * Encrypts tokens at rest. Each token is bound to its row and found by a keyed hash. A stolen database alone reveals no
  * token, and a token written into another row does not deliver there. The keys are not in the database.
@@ -30,7 +30,7 @@ export interface UnreadableToken {
 /** The columns that a token is bound to: they identify its row. */
 export interface TokenRow {
   readonly realm_id: RealmId;
-  readonly push_account_id: PushAccountIdText | null;
+  readonly push_account_id: Addressee | null;
   readonly token_lookup: string;
 }
 

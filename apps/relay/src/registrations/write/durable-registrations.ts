@@ -1,4 +1,3 @@
-import { formatPushAccountId } from '@waxwing/protocol';
 import type { OpenedRegistration } from '../opening/open-registration.js';
 import type { RegistrationOutcome, RegistrationStore } from '../opening/registration-batches.js';
 import type { NewRelayDevice } from '../store/relay-device.js';
@@ -39,14 +38,14 @@ export class DurableRegistrations implements RegistrationStore {
 
 /** Returns the row of a device with its token sealed, and the lookups that an older row of it may have. */
 export function toRow(
-  { realmId, pushAccountId, target, registeredAt }: NewRelayDevice,
+  { realmId, addressee, target, registeredAt }: NewRelayDevice,
   vault: TokenVault,
 ): Pick<RegistrationToWrite, 'row' | 'olderLookups'> {
   const isApns = target.tokenKind === 'apns';
   const [lookup, ...olderLookups] = vault.lookups(target.token);
   const identity = {
     realm_id: realmId,
-    push_account_id: formatPushAccountId(pushAccountId),
+    push_account_id: addressee,
     token_lookup: lookup,
   };
   const row = Object.assign(identity, {

@@ -1,15 +1,15 @@
-import type { PushAccountIdText } from '@waxwing/protocol';
 import { BulkInsert, namesOf } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { SealedRegistrationMark } from '../opening/open-registration.js';
+import type { Addressee } from '../store/addressee.js';
 
 /** The realm and account for which a sealed registration was presented. */
 interface PresentedFor {
   readonly realmId: RealmId;
   /** Decimal text. */
-  readonly pushAccountId: PushAccountIdText;
+  readonly pushAccountId: Addressee;
 }
 
 export type PresentedRegistration = SealedRegistrationMark & PresentedFor;

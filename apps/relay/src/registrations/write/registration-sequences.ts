@@ -1,8 +1,9 @@
-import { livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
+import { livenessTimeoutSeconds } from '@waxwing/protocol';
 import { BulkInsert, namesOf, rowsAsTable } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
+import type { Addressee } from '../store/addressee.js';
 import type { RegistrationToWrite } from './registration-writer.js';
 
 type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
@@ -10,7 +11,7 @@ type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 /** Highest sequence of one account, among those presented now or ever. */
 interface AccountSequence {
   readonly realm_id: RealmId;
-  readonly push_account_id: PushAccountIdText;
+  readonly push_account_id: Addressee;
   readonly sequence: number;
 }
 

@@ -1,10 +1,11 @@
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { BulkInsert, namesOf } from '@waxwing/storage';
 import type { Compilable, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RelayTables } from '../../tables.js';
+import type { Addressee } from '../store/addressee.js';
 
 export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & {
-  readonly push_account_id: PushAccountIdText;
+  readonly push_account_id: Addressee;
 };
 
 export const deviceColumnTypes = {
@@ -25,7 +26,7 @@ type NumberedRow = readonly [number, RelayDeviceRow];
 
 interface SavedRow {
   readonly id: RelayDeviceId;
-  readonly push_account_id: PushAccountIdText;
+  readonly push_account_id: Addressee;
 }
 
 /** Upserts devices, many rows per statement. Compiles its statements once per database. */

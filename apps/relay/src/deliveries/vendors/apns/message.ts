@@ -4,6 +4,7 @@ import {
   type Delivery,
   type EncryptedNotification,
   expiresAt,
+  keyField,
   type VendorUrgency,
   vendorCollapseId,
 } from '../../delivery.js';
@@ -54,19 +55,15 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
 }
 
 /** Builds the JSON body as text: `JSON.stringify` cannot write the 64-bit account id as a number. */
-function buildApnsBody(
-  { aps }: ApnsUrgency,
-  { pushAccountId, encryptedData }: EncryptedNotification,
-): string {
-  return `{"aps":${aps},"push_account_id":${pushAccountId},"encrypted_data":"${encryptedData}"}`;
+function buildApnsBody({ aps }: ApnsUrgency, notification: EncryptedNotification): string {
+  const { name, text } = keyField(notification);
+  return `{"aps":${aps},"${name}":${text},"encrypted_data":"${notification.encryptedData}"}`;
 }
 
-const emptyBodyBytes = '{"aps":,"push_account_id":,"encrypted_data":""}'.length;
+const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
 /** Size of the body in bytes. All of it is ASCII. */
-export function apnsBodyBytes(
-  { aps }: ApnsUrgency,
-  { pushAccountId, encryptedData }: EncryptedNotification,
-): number {
-  return emptyBodyBytes + aps.length + pushAccountId.length + encryptedData.length;
+export function apnsBodyBytes({ aps }: ApnsUrgency, notification: EncryptedNotification): number {
+  const { name, text } = keyField(notification);
+  return emptyBodyBytes + aps.length + name.length + text.length + notification.encryptedData.length;
 }

@@ -1,4 +1,4 @@
-import { type Delivery, expiresAt, vendorCollapseId } from '../../delivery.js';
+import { type Delivery, expiresAt, keyField, vendorCollapseId } from '../../delivery.js';
 import type { FcmApp } from './app.js';
 
 export interface FcmMessageOptions {
@@ -17,7 +17,8 @@ export function buildFcmMessage(
   { notification, device }: Delivery,
   { now, addressBy, isValidateOnly = false }: FcmMessageOptions,
 ): string {
-  const { pushAccountId, encryptedData, urgency } = notification;
+  const { encryptedData, urgency } = notification;
+  const key = keyField(notification);
   const collapseId = vendorCollapseId(notification);
   // Capped: after the clock was set back, the TTL could exceed what FCM allows.
   const secondsLeft = Math.min(
@@ -29,7 +30,7 @@ export function buildFcmMessage(
     ...(isValidateOnly && { validate_only: true }),
     message: {
       [addressBy]: device.target.token,
-      data: { push_account_id: pushAccountId, encrypted_data: encryptedData },
+      data: { [key.name]: key.text, encrypted_data: encryptedData },
       android: {
         priority: isHigh ? 'HIGH' : 'NORMAL',
         ttl: `${secondsLeft}s`,
@@ -40,6 +41,7 @@ export function buildFcmMessage(
 }
 
 /** Bytes that count toward FCM's limit: keys and values of `data`, all of them ASCII. */
-export function fcmDataBytes({ pushAccountId, encryptedData }: Delivery['notification']): number {
-  return 'push_account_id'.length + pushAccountId.length + 'encrypted_data'.length + encryptedData.length;
+export function fcmDataBytes(notification: Delivery['notification']): number {
+  const { name, text } = keyField(notification);
+  return name.length + text.length + 'encrypted_data'.length + notification.encryptedData.length;
 }

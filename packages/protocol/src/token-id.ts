@@ -1,0 +1,18 @@
+import { encodeBase64 } from './base64.js';
+
+/**
+ * Names a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
+ * token's UTF-8, in canonical base64 (12 characters). Letter case matters: `c0ffee` and `C0FFEE` have different ids.
+ */
+export type TokenId = string & { readonly brand: 'TokenId' };
+
+const tokenIdBytes = 8;
+
+/**
+ * Makes the id from the SHA-256 of a token.
+ * @throws RangeError for fewer than 8 bytes.
+ */
+export function tokenIdFromDigest(sha256: Uint8Array): TokenId {
+  if (sha256.length < tokenIdBytes) throw new RangeError(`a digest has at least ${tokenIdBytes} bytes`);
+  return encodeBase64(sha256.subarray(0, tokenIdBytes)) as TokenId;
+}
