@@ -89,7 +89,7 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
 }
 
 /** The `aps` of a server of the newer generation, unchanged, as ASCII JSON: it says what the phone shows. */
-export function forwardAps(aps: JsonObject): string {
+function forwardAps(aps: JsonObject): string {
   return stringifyJson(aps).replace(
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
