@@ -15,7 +15,23 @@ import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
 
+import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
+import {
+  registerUnsealed,
+  unregisterAllUnsealed,
+  unregisterUnsealed,
+} from './servers/stock/plaintext-operations.js';
+
 type AdminContext = OpenKeyRing['admin'];
+
+/** What a stock server's hourly job and workers ask besides. */
+const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
+  getAnalyticsStatus,
+  postAnalytics,
+  registerUnsealed,
+  unregisterUnsealed,
+  unregisterAllUnsealed,
+];
 
 /** All operations that servers and phones call. */
 export const relayOperations: readonly AnyOperation<RelayContext>[] = [
@@ -25,6 +41,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   notify,
   findReceipts,
   getKeyList,
+  ...stockServerOperations,
 ];
 
 /** All operations for operators. Only the admin socket serves them, never a network listener. */

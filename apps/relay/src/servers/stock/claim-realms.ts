@@ -1,0 +1,55 @@
+import { refused } from '@waxwing/protocol';
+import { amongTextsOf } from '@waxwing/storage';
+import type { RelayDatabase } from '../../tables.js';
+
+/** Maximum realms of one server. */
+export const maximumRealmsPerServer = 1000;
+
+interface Claim {
+  readonly serverId: string;
+  /** UUIDs, lowercase. */
+  readonly realmUuids: readonly string[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Gives a server the realms that it reports and no server has yet. Idempotent; writes only if there are new ones.
+ * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer};
+ * nothing is changed then.
+ */
+export async function claimRealms(
+  database: RelayDatabase,
+  { serverId, realmUuids, now }: Claim,
+): Promise<void> {
+  const uuids = JSON.stringify([...new Set(realmUuids)]);
+  const owners = (db: RelayDatabase['db']) =>
+    db
+      .selectFrom('realms')
+      .select(['uuid', 'server_id'])
+      .where('uuid', 'in', amongTextsOf(db, uuids))
+      .execute();
+  const known = new Set((await owners(database.db)).map(({ uuid }) => uuid));
+  const added = [...new Set(realmUuids)].filter((uuid) => !known.has(uuid)).sort();
+  await database.write(async ({ db }) => {
+    if (added.length > 0) {
+      const { count } = await db
+        .selectFrom('realms')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('server_id', '=', serverId)
+        .executeTakeFirstOrThrow();
+      if (Number(count) + added.length > maximumRealmsPerServer) {
+        throw refused(`A server may have at most ${maximumRealmsPerServer} organizations here.`);
+      }
+      await db
+        .insertInto('realms')
+        .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
+        .onConflict((conflict) => conflict.column('uuid').doNothing())
+        .execute();
+    }
+    // Read after the insertion: another server may have claimed one meanwhile.
+    if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) {
+      throw refused('Duplicate registration detected.');
+    }
+  });
+}

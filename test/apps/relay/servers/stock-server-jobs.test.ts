@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maximumRealmsPerServer } from '#relay/servers/stock/claim-realms.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { otherRealmUuid, type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
+
+// docs/protocol.md, "remotes/server/analytics" and "Unsealed tokens".
+const newRealm = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
+const mayPush = { can_push: true, expected_end_timestamp: null };
+
+/** A realm as a stock server reports it, with fields of a later version. */
+function reported(uuid: string): object {
+  return {
+    ...{ id: 1, host: 'chat.example.com', url: 'https://chat.example.com', name: '', org_type: 0 },
+    ...{ date_created: 1773200000.5, deactivated: false, is_system_bot_realm: false },
+    ...{
+      authentication_methods: { Email: true },
+      uuid,
+      uuid_owner_secret: 'zuliprealm_a',
+      is_demo_organization: false,
+    },
+  };
+}
+
+const counts = {
+  realm_counts: JSON.stringify([{ property: 'a', realm: 1, id: 7, end_time: 1.5, subgroup: null, value: 3 }]),
+  installation_counts: '[]',
+  realmauditlog_rows: 'null',
+  version: '"12.0"',
+  api_feature_level: '498',
+};
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeAll(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterAll(() => relay.close());
+
+  async function ask(
+    method: 'GET' | 'POST',
+    path: string,
+    form: object = {},
+    authorization = relay.authorization,
+  ) {
+    const answer = await relay.app.inject({
+      method,
+      url: `/api/v1/remotes/${path}`,
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      ...(method === 'POST' && { payload: new URLSearchParams(form as Record<string, string>).toString() }),
+    });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+  const report = (uuids: string[], authorization?: string) =>
+    ask(
+      'POST',
+      'server/analytics',
+      { ...counts, realms: JSON.stringify(uuids.map(reported)) },
+      authorization,
+    );
+
+  describe('the hourly job of a stock server', () => {
+    it('finds that the relay has no counts, and sends all', async () => {
+      expect(await ask('GET', 'server/analytics/status')).toEqual({
+        status: 200,
+        body: {
+          ...{ result: 'success', msg: '' },
+          ...{ last_realm_count_id: 0, last_installation_count_id: 0, last_realmauditlog_id: 0 },
+        },
+      });
+      const { status, body } = await report([realmUuid]);
+      expect([status, body]).toEqual([200, { result: 'success', msg: '', realms: { [realmUuid]: mayPush } }]);
+    });
+
+    it('registers a new realm, at which phones can then register', async () => {
+      for (let time = 0; time < 2; time += 1) {
+        const { body } = await report([realmUuid, newRealm.toUpperCase()]);
+        expect(body.realms).toEqual({ [realmUuid]: mayPush, [newRealm]: mayPush });
+      }
+      const { body } = await relay.register({
+        ...{ realm_uuid: newRealm, token_id: 'AAAAAAAAAAE=' },
+        ...{ bouncer_public_key: 'x', encrypted_push_registration: 'x' },
+      });
+      expect(body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
+    });
+
+    it('is refused for a realm of another server, and no other realm is stored', async () => {
+      const before = await relay.rows();
+      const { status, body } = await report(['1f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f', otherRealmUuid]);
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Duplicate registration detected.']);
+      expect(await relay.rows()).toEqual(before);
+    });
+
+    it('cannot fill the table: a server has a limited number of realms', async () => {
+      const many = Array.from(
+        { length: maximumRealmsPerServer },
+        (_, index) => `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
+      );
+      const before = await relay.rows();
+      const { status, body } = await report(many);
+      expect([status, body.msg]).toEqual([400, 'A server may have at most 1000 organizations here.']);
+      expect(await relay.rows()).toEqual(before);
+      const { status: tooMany } = await report([...many, newRealm]);
+      expect(tooMany).toBe(400);
+    });
+
+    it('gives a realm that two servers claim at once to one of them', async () => {
+      const contested = '2f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
+      const answers = await Promise.all([report([contested]), report([contested], relay.otherAuthorization)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    });
+
+    it.each([
+      ['no JSON', { realm_counts: '[' }],
+      ['realms without a UUID', { realms: '[{"id":1}]' }],
+      ['no counts', { realm_counts: undefined }],
+    ])('is refused with %s', async (_case, changes) => {
+      const form = Object.entries({ ...counts, ...changes }).filter(([, value]) => value !== undefined);
+      expect((await ask('POST', 'server/analytics', Object.fromEntries(form))).status).toBe(400);
+    });
+
+    it('is refused without a valid key', async () => {
+      expect((await ask('GET', 'server/analytics/status', {}, 'Basic YTpi')).status).toBe(401);
+      expect((await report([realmUuid], 'Basic YTpi')).status).toBe(401);
+    });
+  });
+
+  it('workers that clean up unsealed tokens get the answers that they know', async () => {
+    const fields = { user_uuid: newRealm, realm_uuid: realmUuid };
+    expect(await ask('POST', 'push/unregister/all', fields)).toEqual({
+      status: 200,
+      body: { result: 'success', msg: '', ignored_parameters_unsupported: ['realm_uuid', 'user_uuid'] },
+    });
+    const token = { ...fields, token: 'c0ffee', token_kind: '1' };
+    expect(await ask('POST', 'push/unregister', token)).toMatchObject({
+      status: 400,
+      body: { code: 'BAD_REQUEST', msg: 'Token does not exist' },
+    });
+    expect(await ask('POST', 'push/register', token)).toMatchObject({
+      status: 400,
+      body: { code: 'BAD_REQUEST', msg: expect.stringContaining('sealed') },
+    });
+    expect(await relay.devices()).toEqual([]);
+  });
+});
