@@ -14,6 +14,7 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 /**
  * Reads a file that holds a secret: a regular file that belongs to this process's user or root, and that others can neither
  * read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be as safe.
+ * Returns its text without a byte-order mark.
  * @throws ConfigurationError with what is wrong and what to do.
  */
 export async function readPrivateFile(
@@ -30,7 +31,7 @@ export async function readPrivateFile(
       // What was judged by its name may have been replaced since: the open file counts.
       const problem = describeUntrustedFile(found.path, await file.stat(), rule);
       if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
-      return await file.readFile('utf8');
+      return decodeText(await file.readFile());
     } finally {
       await file.close();
     }
@@ -38,6 +39,12 @@ export async function readPrivateFile(
     if (error instanceof ConfigurationError) throw error;
     throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(error)}.`], { cause: error });
   }
+}
+
+/** Decodes UTF-8, or UTF-16 as PowerShell writes it. Drops the byte-order mark that programs of Windows put first. */
+function decodeText(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
 /**

@@ -62,6 +62,19 @@ describe('the ring on the disk', () => {
     expect(await refusal(disk.keeper.read())).toContain(`run chmod 600 ${disk.identityPath}`);
   });
 
+  it.each<[string, (text: string) => string | Buffer]>([
+    ['a byte-order mark', (text) => `\ufeff${text}`],
+    ['lines of Windows', (text) => text.replaceAll('\n', '\r\n')],
+    ['lines of an old Mac', (text) => text.replaceAll('\n', '\r')],
+    ["PowerShell's UTF-16", (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+    ['blanks around it', (text) => text.replace(/^(?=AGE)/m, '  ').replace(/\n$/, ' \n')],
+    ['no last line break', (text) => text.trimEnd()],
+  ])('opens when the identity has %s', async (_form, change) => {
+    const disk = await ringOnDisk();
+    writeFileSync(disk.identityPath, change(readFileSync(disk.identityPath, 'utf8')));
+    expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
+  });
+
   it('opens when the identity is readable for its owner alone, as systemd gives a credential', async () => {
     const disk = await ringOnDisk();
     chmodSync(disk.identityPath, 0o400);

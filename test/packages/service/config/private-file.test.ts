@@ -2,7 +2,7 @@ import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import { createPrivateFile, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 let folder: string;
@@ -75,4 +75,16 @@ describe('a new private file', () => {
       await expect(write(join(folder, 'key'), 'a secret')).rejects.toThrow('no space left');
     },
   );
+});
+
+describe('the text of a private file', () => {
+  it.each<[string, Buffer]>([
+    ['UTF-8', Buffer.from('schlüssel')],
+    ['UTF-8 with a byte-order mark', Buffer.from('\ufeffschlüssel')],
+    ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffschlüssel', 'utf16le')],
+  ])('is read from %s', async (_encoding, content) => {
+    const path = join(folder, 'key');
+    await writePrivateFile(path, content);
+    expect(await readPrivateFile(path, 'a key')).toBe('schlüssel');
+  });
 });

@@ -51,8 +51,10 @@ export async function openKeyRingCipher(
   workFactor = defaultScryptWorkFactor,
 ): Promise<KeyRingCipher> {
   const text = await readPrivateFile(path, `the key ring's ${kind}`);
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const secrets = kind === 'identity' ? lines.filter((line) => !line.startsWith('#')) : lines;
+  const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+  // Blanks around an identity are a slip; in a passphrase they count.
+  const secrets =
+    kind === 'identity' ? lines.map((line) => line.trim()).filter((line) => !line.startsWith('#')) : lines;
   const [first] = secrets;
   if (first === undefined || (kind === 'identity' && !secrets.every((line) => identityPattern.test(line)))) {
     const needed = kind === 'identity' ? 'one AGE-SECRET-KEY-1… line for each identity' : 'one passphrase';
