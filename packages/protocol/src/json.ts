@@ -38,6 +38,29 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
+ * Returns the line (from 1) of the first mistake in a text that is not JSON. For a comma that is missing or extra, this is
+ * the line where it belongs, not where the parser stops.
+ */
+export function lineOfJsonMistake(text: string): number {
+  const content = text.trimEnd();
+  return content.slice(0, offsetOfMistake(content)).split(/\r\n?|\n/).length;
+}
+
+function offsetOfMistake(content: string): number {
+  try {
+    parse(content);
+    return 0;
+  } catch (error) {
+    const { message } = error as Error;
+    const offset = Number(/at position (\d+)$/.exec(message)?.[1] ?? 0);
+    // A character that may begin or end a value is a mistake only because of what precedes it.
+    const isMisplaced = /["\d[\]{}]/.test(content.charAt(offset));
+    if (!isMisplaced || message.startsWith('Expected end of input')) return offset;
+    return content.slice(0, offset).trimEnd().length;
+  }
+}
+
+/**
  * Parses untrusted text as JSON. Returns `undefined` if it is invalid. Pass `JSON.parse` if no number can be a 64-bit
  * id; the default is {@link parseJson}.
  */

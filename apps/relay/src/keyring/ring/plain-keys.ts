@@ -1,4 +1,4 @@
-import { decodeBase64 } from '@waxwing/protocol';
+import { decodeBase64, lineOfJsonMistake } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
@@ -95,7 +95,9 @@ function parseObject(text: string): object {
     json = JSON.parse(text);
   } catch {
     // The platform's message quotes the text, which holds private keys.
-    throw new CommandError('The file is not JSON: keys.example shows the form.');
+    throw new CommandError(
+      `The file is not JSON from line ${lineOfJsonMistake(text)} on: keys.example shows the form.`,
+    );
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new CommandError('The file is not a JSON object: keys.example shows the form.');
