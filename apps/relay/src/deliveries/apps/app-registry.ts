@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { ConfigurationError, fileTrouble } from '@waxwing/service/config';
+import { ConfigurationError } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
@@ -13,6 +12,7 @@ import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
+import { readAuthorities } from './read-authorities.js';
 
 /** How one app's notifications reach their vendor. */
 export interface AppRoute {
@@ -68,7 +68,7 @@ export class AppRegistry {
   /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
     const { apps, apnsCaFile } = options.configuration;
-    const ca = apnsCaFile === undefined ? undefined : await readAuthority(apnsCaFile);
+    const ca = apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile);
     const set = apps.kind === 'configured' ? await readAppsFile(apps.file) : { fcm: [], apns: [] };
     return new AppRegistry(options, ca, set);
   }
@@ -181,13 +181,4 @@ function identify(app: FcmApp | ApnsApp): string {
 function describeCredential(app: FcmApp | ApnsApp): string {
   if (app.vendor === 'apns') return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
   return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
-}
-
-async function readAuthority(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const message = `RELAY_APNS_CA_FILE: the file ${file} cannot be read: ${fileTrouble(cause)}.`;
-    throw new ConfigurationError([message], { cause });
-  }
 }

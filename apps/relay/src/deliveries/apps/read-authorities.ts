@@ -1,0 +1,28 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError, fileTrouble } from '@waxwing/service/config';
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
+
+/**
+ * Reads the certificates of authorities, in PEM. Returns them as one PEM text with the usual line breaks.
+ * @throws ConfigurationError with what is wrong and what to do.
+ */
+export async function readAuthorities(file: string): Promise<string> {
+  const subject = `RELAY_APNS_CA_FILE: the file ${file}`;
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(cause)}.`], { cause });
+  });
+  const certificates = [...text.replace(/\\[rn]/g, '\n').matchAll(pemCertificate)];
+  try {
+    if (certificates.length === 0) throw new Error('there is no PEM');
+    return certificates.map(([, base64 = '']) => parseCertificate(base64).toString()).join('');
+  } catch (cause) {
+    const problem = `${subject} holds no certificate in PEM: name one that begins with -----BEGIN CERTIFICATE-----.`;
+    throw new ConfigurationError([problem], { cause });
+  }
+}
+
+function parseCertificate(base64: string): X509Certificate {
+  return new X509Certificate(Buffer.from(base64, 'base64'));
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startVendors } from '@waxwing/vendors';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readAuthorities } from '#relay/deliveries/apps/read-authorities.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'waxwing-authorities-'));
+const file = join(dir, 'ca.pem');
+let pem = '';
+beforeAll(async () => {
+  const vendors = await startVendors({ dataDir: join(dir, 'vendors') });
+  pem = readFileSync(vendors.credentials.caFile, 'utf8');
+  await vendors.close();
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+async function read(text: string): Promise<string> {
+  writeFileSync(file, text);
+  return readAuthorities(file);
+}
+
+describe("the file of APNs' certificate authorities", () => {
+  it.each<[string, (text: string) => string]>([
+    ['as openssl writes it', (text) => text],
+    ['with a byte-order mark and lines of Windows', (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`],
+    ['on one line', (text) => text.replaceAll('\n', ' ')],
+    ['with \\n written out', (text) => text.replaceAll('\n', '\\n')],
+    ['after words about it', (text) => `Our authority\n${text}`],
+  ])('is taken %s', async (_name, change) => {
+    expect(await read(change(pem))).toBe(pem);
+  });
+
+  it('may hold several certificates', async () => {
+    expect(await read(`${pem}and\n${pem}`)).toBe(pem + pem);
+  });
+
+  it.each(['', 'hello', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'])(
+    'is refused with what to do: %j',
+    async (text) => {
+      await expect(read(text)).rejects.toThrow(
+        `RELAY_APNS_CA_FILE: the file ${file} holds no certificate in PEM: name one that begins with -----BEGIN CERTIFICATE-----.`,
+      );
+    },
+  );
+
+  it('that is not there is named', async () => {
+    await expect(readAuthorities(join(dir, 'nowhere'))).rejects.toThrow(
+      /RELAY_APNS_CA_FILE: .* no such file/,
+    );
+  });
+});
