@@ -14,6 +14,8 @@ export interface CommandRunOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** What a person answers; without it there is no terminal. */
   readonly answer?: boolean;
+  /** Default: {@link commandClock}. */
+  readonly clock?: () => number;
 }
 
 /** What every command takes for the time. */
@@ -22,14 +24,14 @@ export const commandClock = (): number => 1_773_200_000_000;
 /** Runs a command of `waxwing-relay` in this process, at a terminal that remembers what was printed. */
 export async function runRelayCommand(
   argv: readonly string[],
-  { environment, answer }: CommandRunOptions,
+  { environment, answer, clock = commandClock }: CommandRunOptions,
 ): Promise<CommandRun> {
   const printed: string[] = [];
   const said: string[] = [];
   const questions: string[] = [];
   const terminal: Terminal = {
     environment,
-    clock: commandClock,
+    clock,
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
     async ask(question) {

@@ -37,6 +37,7 @@ beforeEach(async () => {
   await faults([]);
 });
 
+const hour = 3_600_000;
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
 // As the vendors answer for a token that no phone has; the stand-ins know no phones and take every token. The page of the
@@ -71,10 +72,11 @@ async function providerTokens(): Promise<number> {
 }
 
 /** What `apps check --json` says of each app, and its exit status. */
-async function check(more: Record<string, string> = {}, flags: readonly string[] = []) {
+async function check(more: Record<string, string> = {}, flags: readonly string[] = [], clock = commandClock) {
   const argv = ['apps', 'check', '--json', ...flags];
   const { status, stdout, stderr } = await runRelayCommand(argv, {
     environment: { ...environment, ...more },
+    clock,
   });
   const { ok, apps } = JSON.parse(stdout) as {
     ok: boolean;
@@ -142,6 +144,19 @@ describe('waxwing-relay apps check', () => {
     expect(text).toContain('make a new');
     for (const key of [rsa, ec]) expect(text).not.toContain(key.split('\n')[1]);
     expect(text).not.toMatch(/bearer|eyJ/i);
+  });
+
+  it.each([
+    ['ahead', 2 * hour, 'InvalidProviderToken'],
+    ['behind', -2 * hour, 'ExpiredProviderToken'],
+  ])('names the clock for Google and Apple where it is %s', async (_which, difference, reason) => {
+    await faults(unknownToken);
+    const database = { RELAY_DATABASE: `sqlite:${join(dir, `${reason}.sqlite`)}` };
+    const { apps } = await check(database, [], () => commandClock() + difference);
+    expect(apps).toMatchObject([
+      { ok: false, reason: 'OAUTH_REFUSED', sentence: expect.stringContaining("this machine's clock") },
+      { ok: false, reason, sentence: expect.stringContaining("this machine's clock") },
+    ]);
   });
 
   it('tells a project without rights, and a bundle id that the key may not serve', async () => {

@@ -66,11 +66,13 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'BadDeviceToken':
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
+      // Also the answer to a token that is dated in the future.
+      return `Apple refuses ${key} with ${reason}: see that this machine's clock is right, that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
     case 'MissingProviderToken':
     case 'Forbidden':
       return `Apple refuses ${key} with ${reason}: see that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
     case 'ExpiredProviderToken':
-      return `Apple calls a token that ${key} has just signed too old: set this machine's clock.`;
+      return `Apple calls a token that ${key} has just signed too old: set this machine's clock, which is behind.`;
     case 'BadEnvironmentKeyIdInToken':
     case 'BadCertificateEnvironment':
       return `${key} is not made for production: make one for both of Apple's systems.`;

@@ -228,7 +228,8 @@ export class CredentialBreakers {
     if (certain.length === 0) return undefined;
     return certain
       .map(
-        ([appId, { credential, reason }]) => `${credential} was refused for ${appId} with ${reason}: mend it`,
+        ([appId, { credential, reason }]) =>
+          `${credential} was refused for ${appId} with ${reason}: run waxwing-relay apps check, which says what to do`,
       )
       .join('; ');
   }
