@@ -109,7 +109,7 @@ describe('the apps file', () => {
     expect(problems[0]).toContain(join(dir, 'missing.json'));
     expect(problems[1]).toContain('is not a Google service account');
     expect(problems[2]).toContain('chmod 600');
-    expect(problems[3]).toContain('holds no PKCS #8 private key for ES256');
+    expect(problems[3]).toContain("is an RSA key of 2048 bits, and Apple's are EC keys of P-256");
   });
 
   it('that is not there may be left unset', async () => {
@@ -122,6 +122,14 @@ describe('the apps file', () => {
   it.each([
     ['{\n"fcm": [\n', 'is not JSON from line 2 on: look there for a comma'],
     ['{\n"fcm": [],\n"apns" []}', 'is not JSON from line 3 on'],
+    ['// mine\n{\n"fcm": []\n}', 'is not JSON from line 1 on'],
+    ['{\n"fcm": []\n"apns": []\n}', 'is not JSON from line 2 on'],
+    ['{\n"fcm": [],\n}', 'is not JSON from line 2 on'],
+    ['{\r"fcm": [],\r\n\'apns\': []}', 'is not JSON from line 3 on'],
+    ['', 'is empty: write {"fcm": […], "apns": […]}'],
+    [{ project_info: {}, client: [] }, "is the Android app's own google-services.json: write"],
+    [{ type: 'service_account' }, 'is the key of a Google service account: write'],
+    ['\ufeff{}', 'lists no app'],
     ['{}', 'lists no app'],
     ['[]', 'line 1: the whole must be an object, in { }.'],
     ['{\n"fmc": []\n}', 'line 2: fmc is not a field: did you mean fcm?'],

@@ -1,22 +1,11 @@
-import { ConfigurationError, nearestName } from '@waxwing/service/config';
+import { lineOfJsonMistake } from '@waxwing/protocol';
+import { nearestName } from '@waxwing/service/config';
 import type { z } from 'zod';
-import { lineAt, lineInJson } from './line-in-json.js';
+import { lineInJson } from './line-in-json.js';
 
-/** Builds the error for a file that is not JSON, with the line of the first syntax error. */
-export function notJson(path: string, text: string): ConfigurationError {
-  return new ConfigurationError([
-    `The apps file ${path} is not JSON from line ${brokenLine(text)} on: look there for a comma, a quote or a bracket that is missing or too much.`,
-  ]);
-}
-
-function brokenLine(text: string): number {
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    const position = /at position (\d+)/.exec((error as Error).message)?.[1];
-    return lineAt(text, position === undefined ? text.trimEnd().length : Number(position));
-  }
-  return 1;
+/** Describes what is wrong with a text that is not JSON, with the line to look at, as the end of "The file …". */
+export function describeJsonMistake(text: string): string {
+  return `is not JSON from line ${lineOfJsonMistake(text)} on: look there for a comma, a quote or a bracket that is missing or extra, or a comment.`;
 }
 
 /** Describes each schema violation of an apps file in one sentence, with its line and field. */

@@ -29,10 +29,5 @@ export function lineInJson(text: string, path: readonly PropertyKey[]): number {
     if (token === '{') stack.push({ isList: false, at: undefined });
     if (token === '[') stack.push({ isList: true, at: 0 });
   }
-  return lineAt(text, best.offset);
-}
-
-/** Returns the line (from 1) of a character. */
-export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
+  return text.slice(0, best.offset).split(/\r\n?|\n/).length;
 }

@@ -1,12 +1,12 @@
-import { createHash, createPublicKey } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { parseJson, parseJsonOrUndefined, uuid } from '@waxwing/protocol';
-import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
-import { type CryptoKey, importPKCS8 } from 'jose';
+import { parseJson, uuid } from '@waxwing/protocol';
+import { ConfigurationError, readPrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
-import { describeMistakes, notJson } from './describe-shape.js';
+import { describeJsonMistake, describeMistakes } from './describe-shape.js';
+import { readApnsKey, readServiceAccount } from './read-credentials.js';
+import { listOfApps, recognizeFile } from './recognize-file.js';
 
 /** All vendor credentials of the relay. */
 export interface AppSet {
@@ -41,16 +41,6 @@ const fields = {
   fcm: Object.keys(fcmEntry.shape),
   apns: Object.keys(apnsEntry.shape),
 };
-
-// File format: https://cloud.google.com/iam/docs/keys-create-delete
-const serviceAccount = z.object({
-  type: z.literal('service_account'),
-  project_id: z.string().min(1),
-  private_key_id: z.string().min(1),
-  private_key: z.string().min(1),
-  client_email: z.string().min(1),
-  token_uri: z.url(),
-});
 
 /**
  * Reads the apps file and the keys that it names. Paths are relative to the file. Only the owner may have access to each
@@ -93,11 +83,17 @@ async function readText(path: string): Promise<string> {
 }
 
 function parseShape(path: string, text: string): z.infer<typeof appsFile> {
+  const foreign = recognizeFile(text);
+  if (foreign !== undefined && foreign !== listOfApps) {
+    throw new ConfigurationError([
+      `The apps file ${path} is ${foreign}: write {"fcm": […], "apns": […]} with the apps and the paths of their credentials.`,
+    ]);
+  }
   let value: unknown;
   try {
     value = parseJson(text);
   } catch {
-    throw notJson(path, text);
+    throw new ConfigurationError([`The apps file ${path} ${describeJsonMistake(text)}`]);
   }
   const parsed = appsFile.safeParse(value);
   if (!parsed.success) {
@@ -111,25 +107,12 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
 
 async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Promise<FcmApp> {
   const file = resolve(folder, entry.service_account_file);
-  const text = await readPrivateFile(file, 'a Google service account');
-  const account = serviceAccount.safeParse(parseJsonOrUndefined(text));
-  if (!account.success) {
-    const fields = account.error.issues.map((issue) => issue.path.join('.') || 'the whole').join(', ');
-    throw new ConfigurationError([
-      `The file ${file} is not a Google service account (wrong: ${fields}): download its key again as JSON.`,
-    ]);
-  }
-  const { client_email, private_key, private_key_id, project_id, token_uri } = account.data;
-  const privateKey = await importKey(private_key, 'RS256', file);
+  const account = await readServiceAccount(file);
   return {
     vendor: 'fcm',
-    projectId: entry.project ?? project_id,
-    clientEmail: client_email,
-    privateKeyId: private_key_id,
-    privateKey,
-    tokenUri: token_uri,
+    ...account,
+    projectId: entry.project ?? account.projectId,
     addressBy: entry.address_by,
-    fingerprint: fingerprintOf(private_key, [client_email, private_key_id, token_uri]),
     serviceAccountFile: file,
     serverIds: new Set(entry.servers),
     realmUuids: new Set(entry.realms),
@@ -138,40 +121,15 @@ async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Prom
 
 async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Promise<ApnsApp> {
   const file = resolve(folder, entry.key_file);
-  const pem = await readPrivateFile(file, 'an APNs signing key');
-  const privateKey = await importKey(pem, 'ES256', file);
   const { team_id: teamId, key_id: keyId, topics } = entry;
   return {
     vendor: 'apns',
     teamId,
     keyId,
-    privateKey,
-    fingerprint: fingerprintOf(pem, [teamId, keyId]),
+    ...(await readApnsKey(file, { teamId, keyId })),
     keyFile: file,
     topics: topics === '*' ? '*' : new Set(topics),
   };
-}
-
-function fingerprintOf(privateKeyPem: string, names: readonly string[]): string {
-  const publicKey = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(JSON.stringify(names)).update(publicKey).digest('hex');
-}
-
-async function importKey(
-  pem: string,
-  algorithm: 'RS256' | 'ES256',
-  file: string,
-): Promise<Secret<CryptoKey>> {
-  try {
-    return new Secret(await importPKCS8(pem, algorithm));
-  } catch (cause) {
-    throw new ConfigurationError(
-      [`The file ${file} holds no PKCS #8 private key for ${algorithm}: replace it.`],
-      {
-        cause,
-      },
-    );
-  }
 }
 
 function findContradictions(path: string, { fcm, apns }: AppSet): string[] {

@@ -1,0 +1,60 @@
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
+
+// The names of the right files.
+export const googleAccount = 'the key of a Google service account';
+export const listOfApps = 'an apps file';
+
+type Recognize<Content> = readonly [matches: (content: Content) => boolean, name: string];
+
+const hasType = (type: string) => (content: JsonObject) => content.type === type;
+const hasFields =
+  (...names: readonly string[]) =>
+  (content: JsonObject) =>
+    names.every((name) => Object.hasOwn(content, name));
+
+const jsonFiles: readonly Recognize<JsonObject>[] = [
+  [hasType('service_account'), googleAccount],
+  [hasType('authorized_user'), 'the login of a person (application default credentials)'],
+  [hasType('external_account'), 'a configuration of workload identity federation'],
+  [hasFields('project_info', 'client'), "the Android app's own google-services.json"],
+  [hasFields('installed'), 'the file of an OAuth client'],
+  [hasFields('web'), 'the file of an OAuth client'],
+  [hasFields('apiKey', 'projectId'), "a web app's own Firebase configuration"],
+  [hasFields('fcm'), listOfApps],
+  [hasFields('apns'), listOfApps],
+];
+
+const contains = (pattern: RegExp) => (text: string) => pattern.test(text);
+const hasPem = (label: string) => contains(new RegExp(`^["']?\\s*-----BEGIN (?:${label})-----`, 'm'));
+
+const textFiles: readonly Recognize<string>[] = [
+  [hasPem('OPENSSH PRIVATE KEY'), 'an SSH key'],
+  [hasPem('[A-Z ]*PRIVATE KEY'), 'a private key alone'],
+  [hasPem('(?:NEW )?CERTIFICATE REQUEST'), 'a certificate request'],
+  [hasPem('(?:TRUSTED )?CERTIFICATE'), 'a certificate'],
+  [hasPem('[A-Z ]*PUBLIC KEY'), 'a public key'],
+  [contains(/<plist/), "a property list such as the iOS app's own GoogleService-Info.plist"],
+  [contains(/^<(?:!doctype|html)/i), 'a web page'],
+  [contains(/^\{\\rtf/), 'a document of a word processor'],
+  [contains(/\bapiKey\b[\s\S]*\bprojectId\b/), "a web app's own Firebase configuration"],
+  [contains(/:APA91/), "a key of FCM's former interface"],
+  // Binary files contain zero bytes, or are not UTF-8.
+  [contains(/[\0\ufffd]/), 'a binary file such as a .p12 or .cer'],
+];
+
+/**
+ * Recognizes a file that people mistake for a credential. Returns what it is, as the end of "it is …"; `undefined` if it is
+ * none of those.
+ */
+export function recognizeFile(text: string): string | undefined {
+  const content = text.trim();
+  if (content === '') return 'empty';
+  const json = parseJsonOrUndefined(content);
+  if (isJsonObject(json)) return nameOf(jsonFiles, json);
+  // Damaged JSON may contain anything.
+  return /^\{(?!\\rtf)/.test(content) ? undefined : nameOf(textFiles, content);
+}
+
+function nameOf<Content>(kinds: readonly Recognize<Content>[], content: Content): string | undefined {
+  return kinds.find(([matches]) => matches(content))?.[1];
+}
