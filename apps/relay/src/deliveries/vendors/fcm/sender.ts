@@ -4,10 +4,11 @@ import { Agent, Pool } from 'undici';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import { SendGate } from '../send-gate.js';
-import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import type { SendOptions, UnansweredReason, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { FcmApp } from './app.js';
 import { buildFcmMessage } from './message.js';
 import { readFcmRefusal } from './read-refusal.js';
+import { StaleConnections } from './stale-connections.js';
 import { AccessToken } from './token.js';
 
 export interface FcmSenderOptions {
@@ -22,6 +23,7 @@ export interface FcmSenderOptions {
 const maximumConnections = 256;
 const connectTimeoutMilliseconds = 10_000;
 const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+const unseen: ReadonlySet<UnansweredReason> = new Set(['NOT_CONNECTED', 'NOT_PROCESSED']);
 const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 
 /**
@@ -33,7 +35,10 @@ export class FcmSender implements VendorSender {
   readonly #path: string;
   readonly #reach: ReachLog;
   readonly #gate: SendGate;
+  readonly #staleConnections = new StaleConnections();
   readonly #pool: Pool;
+  /** For resends: opens a connection for each request, since other idle connections may be stale as well. */
+  readonly #freshPool: Pool;
   /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
   readonly #oauthAgent = new Agent({ connections: 1 });
@@ -42,18 +47,13 @@ export class FcmSender implements VendorSender {
 
   constructor(options: FcmSenderOptions) {
     this.#options = options;
-    const { app, baseUrl, clock, timeoutMilliseconds, log } = options;
+    const { app, baseUrl, clock, log } = options;
     const { origin, pathname } = new URL(baseUrl);
     this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
     this.#reach = new ReachLog(log, origin);
     this.#gate = new SendGate(maximumConnections, clock);
-    this.#pool = new Pool(origin, {
-      connections: maximumConnections,
-      headersTimeout: timeoutMilliseconds,
-      bodyTimeout: timeoutMilliseconds,
-      connect: { timeout: connectTimeoutMilliseconds },
-    });
-    this.#pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
+    this.#pool = this.#openPool(origin);
+    this.#freshPool = this.#openPool(origin);
     this.#accessToken = new AccessToken({
       app,
       clock,
@@ -83,10 +83,24 @@ export class FcmSender implements VendorSender {
   }
 
   async close(deadlineMilliseconds: number): Promise<void> {
-    const deadline = setTimeout(() => void this.#pool.destroy(), deadlineMilliseconds);
-    await this.#pool.close();
+    const pools = [this.#pool, this.#freshPool];
+    const deadline = setTimeout(() => pools.map((pool) => pool.destroy()), deadlineMilliseconds);
+    await Promise.all(pools.map((pool) => pool.close()));
     clearTimeout(deadline);
+    this.#staleConnections.close();
     await this.#oauthAgent.destroy();
+  }
+
+  #openPool(origin: string): Pool {
+    const { timeoutMilliseconds } = this.#options;
+    const pool = new Pool(origin, {
+      connections: maximumConnections,
+      headersTimeout: timeoutMilliseconds,
+      bodyTimeout: timeoutMilliseconds,
+      connect: this.#staleConnections.connector({ timeout: connectTimeoutMilliseconds }),
+    });
+    pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
+    return pool;
   }
 
   async #send(delivery: Delivery, { notAfter, isValidateOnly }: SendOptions): Promise<VendorAnswer> {
@@ -101,20 +115,22 @@ export class FcmSender implements VendorSender {
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy, isValidateOnly });
     const first = await this.#post(accessToken, body);
-    const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
-    const answer = isUnseen && clock() <= notAfter ? await this.#post(accessToken, body) : first;
+    const isUnseen = first.kind === 'unanswered' && unseen.has(first.why);
+    const answer =
+      isUnseen && clock() <= notAfter ? await this.#post(accessToken, body, { isResend: true }) : first;
     if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
     return answer;
   }
 
   /** Sends one message once. Never rejects. */
-  async #post(accessToken: string, body: string): Promise<VendorAnswer> {
+  async #post(accessToken: string, body: string, { isResend = false } = {}): Promise<VendorAnswer> {
     try {
-      const response = await this.#pool.request({
+      const response = await (isResend ? this.#freshPool : this.#pool).request({
         method: 'POST',
         path: this.#path,
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
         body,
+        reset: isResend,
       });
       this.#reach.worked();
       if (response.statusCode !== 200) return await readFcmRefusal(response);
@@ -125,6 +141,7 @@ export class FcmSender implements VendorSender {
         this.#reach.failed(error);
         return { kind: 'unanswered', why: 'NOT_CONNECTED' };
       }
+      if (this.#staleConnections.caused(error)) return { kind: 'unanswered', why: 'NOT_PROCESSED' };
       const isTimeout = timeouts.has((error as NodeJS.ErrnoException).code);
       return { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
     }

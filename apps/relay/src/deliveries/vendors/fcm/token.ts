@@ -100,6 +100,8 @@ export class AccessToken {
         body: grant.toString(),
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
+        // Needed once an hour: a connection that is kept would be stale.
+        reset: true,
       });
       const text = await readBody(body);
       const parsed = tokenAnswer.safeParse(statusCode === 200 ? JSON.parse(text) : undefined);

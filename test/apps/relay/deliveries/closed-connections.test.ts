@@ -1,0 +1,86 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+type Close = (socket: Socket) => void;
+
+let relay: DeliveriesUnderTest | undefined;
+let google: Server | undefined;
+afterEach(async () => {
+  await relay?.close();
+  google?.closeAllConnections();
+  await new Promise((resolve) => google?.close(resolve));
+});
+
+/** A request at Google: its number on its connection, and whether Google sent the notification. */
+interface Seen {
+  readonly requestOnConnection: number;
+  readonly isSent: boolean;
+}
+
+/** A relay whose Google closes each connection at its request of this number, without sending that notification. */
+async function startWith(closeAt: number, close: Close) {
+  const seen: Seen[] = [];
+  const counts = new WeakMap<Socket, number>();
+  google = createServer((request: IncomingMessage, response) => {
+    const { socket } = request;
+    const requestOnConnection = (counts.get(socket) ?? 0) + 1;
+    counts.set(socket, requestOnConnection);
+    request.resume().on('end', () => {
+      const isSent = requestOnConnection !== closeAt;
+      seen.push({ requestOnConnection, isSent });
+      if (isSent) response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"x"}');
+      else close(socket);
+    });
+  });
+  await new Promise<void>((resolve) => google?.listen(0, '127.0.0.1', resolve));
+  const { port } = google.address() as AddressInfo;
+  const under = await startDeliveriesUnderTest({
+    environment: { RELAY_FCM_BASE_URL: `http://127.0.0.1:${port}` },
+    timings: { delayDivisor: 1 },
+  });
+  relay = under;
+  const id = await under.addFcm('phone');
+  const notify = async (more: object) => (await under.notify([fcmRequest(id, more)])).body.results[0];
+  return { seen, notify };
+}
+
+const closings: readonly [string, Close][] = [
+  ['ends it', (socket) => socket.end()],
+  ['drops it', (socket) => socket.destroy()],
+  ['resets it', (socket) => socket.resetAndDestroy()],
+];
+
+describe('a connection that FCM closes as it is used again', () => {
+  it.each(closings.flatMap(([name, close]) => [0, 3600].map((seconds) => ({ name, close, seconds }))))(
+    'is replaced at once if FCM $name, with a time to live of $seconds s',
+    async ({ close, seconds }) => {
+      const { seen, notify } = await startWith(2, close);
+      expect(await notify({ ttl_seconds: seconds })).toMatchObject({ status: 'sent' });
+      expect(await notify({ ttl_seconds: seconds })).toMatchObject({ status: 'sent' });
+      expect(seen).toEqual([
+        { requestOnConnection: 1, isSent: true },
+        { requestOnConnection: 2, isSent: false },
+        { requestOnConnection: 1, isSent: true },
+      ]);
+    },
+  );
+});
+
+describe('a request that FCM may have processed is not resent at once', () => {
+  it.each(closings)('if FCM %s at the first request', async (_name, close) => {
+    const { seen, notify } = await startWith(1, close);
+    expect(await notify({})).toMatchObject({ status: 'queued', reason: 'BROKEN_OFF' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each(closings)('if FCM %s within its answer', async (_name, close) => {
+    const answerInPart: Close = (socket) =>
+      socket.write('HTTP/1.1 200 O', () => setImmediate(() => close(socket)));
+    const { seen, notify } = await startWith(2, answerInPart);
+    await notify({});
+    expect(await notify({})).toMatchObject({ status: 'queued', reason: 'BROKEN_OFF' });
+    expect(seen).toHaveLength(2);
+  });
+});
