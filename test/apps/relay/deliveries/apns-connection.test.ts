@@ -4,6 +4,7 @@ import {
   type Http2Server,
   type IncomingHttpHeaders,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
   sensitiveHeaders,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
@@ -205,16 +206,91 @@ describe('a connection to APNs', () => {
     expect(over.room).toBe(0);
   });
 
-  it('ends a request above the last stream of a GOAWAY as not processed', async () => {
+  it.each([
+    ['no error', constants.NGHTTP2_NO_ERROR],
+    ['an error', constants.NGHTTP2_ENHANCE_YOUR_CALM],
+  ])('waits after a GOAWAY with %s for the streams that the peer may still answer', async (_name, code) => {
+    const streams: ServerHttp2Stream[] = [];
     peer.on('stream', (stream) => {
       if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
-      else stream.session?.goaway(0, 1);
+      else streams.push(stream);
+    });
+    const over = await connect();
+    await send(over);
+    await until(() => over.room === 5);
+    const endings = [send(over), send(over), send(over), send(over)];
+    await until(() => streams.length === 4);
+    const [first, second] = streams;
+    sessions[0]?.goaway(code, second?.id);
+    for (const ending of endings.slice(2)) {
+      expect(await ending).toEqual({ kind: 'not-processed', because: 'connection-ended' });
+    }
+    expect(events).toEqual(['retired']);
+    expect(over.room).toBe(0);
+    first?.respond({ ':status': 200 }, { endStream: true });
+    second?.respond({ ':status': 410 });
+    second?.end('{"reason":"Unregistered"}');
+    expect(await Promise.all(endings.slice(0, 2))).toMatchObject([
+      { kind: 'answered', httpStatus: 200 },
+      { kind: 'answered', httpStatus: 410, body: '{"reason":"Unregistered"}' },
+    ]);
+  });
+
+  it('reports unanswered streams as broken off if the peer closes after a GOAWAY with an error', async () => {
+    peer.on('stream', (stream) => {
+      if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
+      else stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR, stream.id);
     });
     const over = await connect();
     await send(over);
     await until(() => over.room > 0);
-    expect(await send(over)).toMatchObject({ kind: 'not-processed' });
-    expect(events).toContain('retired');
-    expect(over.room).toBe(0);
+    const ending = send(over);
+    await until(() => events.includes('retired'));
+    sockets.at(-1)?.destroy();
+    expect(await ending).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
+  });
+});
+
+describe('a connection to APNs that the peer closes', () => {
+  const closings: [string, () => void][] = [
+    ['ends', () => sockets.at(-1)?.end()],
+    ['dies', () => sockets.at(-1)?.destroy()],
+    ['is reset', () => sockets.at(-1)?.resetAndDestroy()],
+  ];
+
+  /** A connection that has answered once and is idle. The peer handles each later stream by `handle`. */
+  async function idleConnection(handle: (stream: ServerHttp2Stream) => void): Promise<ApnsConnection> {
+    peer.on('stream', (stream) => {
+      if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
+      else handle(stream);
+    });
+    const over = await connect();
+    await send(over);
+    await until(() => over.room === 5);
+    return over;
+  }
+
+  it.each(closings)('and that %s when it is used again has processed nothing', async (_name, close) => {
+    const over = await idleConnection(close);
+    const endings = await Promise.all([send(over), send(over), send(over)]);
+    expect(endings).toEqual(Array(3).fill({ kind: 'not-processed', because: 'connection-ended' }));
+  });
+
+  it.each(closings)('and that %s while it is answering may have processed the rest', async (_name, close) => {
+    const over = await idleConnection((stream) => {
+      // Answered once the answer has arrived.
+      if (stream.id === 5) {
+        stream.respond({ ':status': 200 }, { endStream: true });
+        stream.session?.ping(close);
+      }
+    });
+    const [first, second] = [send(over), send(over)];
+    expect(await second).toMatchObject({ kind: 'answered' });
+    expect(await first).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
+  });
+
+  it('may have processed a stream that it resets alone', async () => {
+    const over = await idleConnection((stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    expect(await send(over)).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });
 });

@@ -67,6 +67,9 @@ export class ApnsConnection {
   #retiredAt: number | undefined;
   #isDoubtful = false;
   #lastStreamId = Number.POSITIVE_INFINITY;
+  /** Whether the peer has answered anything since the connection was last idle. */
+  #isAnswering = false;
+  #isAbandoned = false;
   #lastHeardAt: number;
   #pingSentAt: number | undefined;
 
@@ -121,6 +124,7 @@ export class ApnsConnection {
     exchange.open(stream, this.#options.clock());
     stream[connectionOf] = this;
     stream[exchangeOf] = exchange;
+    if (this.#flights.size === 0) this.#isAnswering = false;
     this.#flights.add(exchange);
     stream.on('response', onResponse);
     stream.on('error', expectBreak);
@@ -133,6 +137,7 @@ export class ApnsConnection {
   heard(): void {
     this.#lastHeardAt = this.#options.clock();
     this.#isProven = true;
+    this.#isAnswering = true;
   }
 
   /** Called by its streams: the stream is closed. */
@@ -153,6 +158,7 @@ export class ApnsConnection {
 
   /** Closes the connection at once. */
   destroy(): void {
+    this.#isAbandoned = true;
     this.#session.destroy();
     // A closed session detaches from its socket, which would wait for the peer to close it.
     this.#socket?.destroy();
@@ -170,9 +176,10 @@ export class ApnsConnection {
       this.#lastHeardAt = this.#options.clock();
       this.#options.onRoom();
     });
-    session.on('goaway', (_code, lastStreamId) => {
+    session.on('goaway', (code, lastStreamId) => {
       this.#lastStreamId = lastStreamId;
       this.retire();
+      if (code !== constants.NGHTTP2_NO_ERROR) surviveGoaway(session);
     });
     // `close` follows and ends the requests in flight.
     session.on('error', (error: Error) => {
@@ -190,7 +197,8 @@ export class ApnsConnection {
 
   /**
    * Derives how a request ended. RFC 9113 sections 6.8 and 8.7: the peer did not process refused streams, nor streams
-   * above the last id of a GOAWAY.
+   * above the last id of a GOAWAY. A connection that worked, was idle, and ends before the next answer was closed by the
+   * peer, or by a firewall, while it was idle.
    */
   #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
     if (httpStatus === 200) return success;
@@ -199,9 +207,17 @@ export class ApnsConnection {
       return { kind: 'answered', httpStatus, body, retryAfter };
     }
     const wasNeverSent = id === undefined || id === 0 || id > this.#lastStreamId;
-    if (wasNeverSent) return { kind: 'not-processed', because: 'connection-ended' };
+    if (wasNeverSent || this.#wasClosedWhileIdle) {
+      return { kind: 'not-processed', because: 'connection-ended' };
+    }
     if (rstCode === constants.NGHTTP2_REFUSED_STREAM) return { kind: 'not-processed', because: 'refused' };
     return { kind: 'unanswered', why: 'BROKEN_OFF' };
+  }
+
+  get #wasClosedWhileIdle(): boolean {
+    const hasEnded =
+      this.#session.destroyed && !this.#isAbandoned && this.#lastStreamId === Number.POSITIVE_INFINITY;
+    return hasEnded && this.#isProven && !this.#isAnswering;
   }
 
   /** Periodic sweep: times out requests and pings a silent peer. */
@@ -236,6 +252,15 @@ export class ApnsConnection {
       this.#options.onRoom();
     });
   }
+}
+
+/**
+ * Keeps a session alive that got a GOAWAY with an error code. Node destroys it right after the event `goaway`, although the
+ * peer may still answer streams up to the last id (RFC 9113 section 6.8): they would be sent again, as duplicates.
+ */
+function surviveGoaway(session: ClientHttp2Session): void {
+  session.destroy = () => undefined;
+  process.nextTick(() => Reflect.deleteProperty(session, 'destroy'));
 }
 
 function onResponse(this: ClientHttp2Stream, headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
