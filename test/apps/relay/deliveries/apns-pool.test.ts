@@ -5,7 +5,7 @@ import {
   type Http2Session,
   type ServerHttp2Session,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import type { ApnsTimings } from '#relay/deliveries/vendors/apns/connection.js';
@@ -91,6 +91,20 @@ describe('the connections to APNs', () => {
     expect(sent).toBeGreaterThanOrEqual(20);
     const reasons = results.flatMap((result) => (result.kind === 'unanswered' ? [result.why] : []));
     expect(new Set(reasons)).toEqual(new Set(['BROKEN_OFF']));
+  });
+
+  it('that the peer closes when they are used again are replaced at once', async () => {
+    let streams = 0;
+    const sockets: Socket[] = [];
+    peer.on('connection', (socket: Socket) => void sockets.push(socket));
+    peer.on('stream', (stream) => {
+      streams += 1;
+      if (streams === 2) sockets[0]?.destroy();
+      else stream.respond({ ':status': 200 }, { endStream: true });
+    });
+    expect(await send()).toMatchObject({ kind: 'answered' });
+    expect(await sendMany(3)).toMatchObject(Array(3).fill({ kind: 'answered', httpStatus: 200 }));
+    expect(sessions).toHaveLength(2);
   });
 
   it('that do not answer a ping get no request between being dropped and having ended', async () => {

@@ -119,6 +119,45 @@ describe('retries end', () => {
   });
 });
 
+describe("a vendor's Retry-After", () => {
+  const hour = 3_600_000;
+  const farDate = new Date(Date.UTC(2099, 0, 1)).toUTCString();
+  const answers = [
+    ['fcm', 'QUOTA_EXCEEDED', 429],
+    ['fcm', 'UNAVAILABLE', 503],
+    ['fcm', 'OAUTH_UNAVAILABLE', 503],
+    ['apns', 'TooManyRequests', 429],
+    ['apns', 'ServiceUnavailable', 503],
+  ] as const;
+  const cases = answers.flatMap(([vendor, reason, httpStatus]) =>
+    ['0', '600', '3599', '3600', '86400', '99999999999', farDate].flatMap((retryAfter) =>
+      [90, 600, 3600, 7200, 28 * 24 * 3600].flatMap((timeToLiveSeconds) =>
+        [0, 0.999].map((random) => ({ vendor, reason, httpStatus, retryAfter, timeToLiveSeconds, random })),
+      ),
+    ),
+  );
+
+  it.each(cases)(
+    'of $retryAfter after $reason costs no notification that lives for $timeToLiveSeconds s',
+    (one) => {
+      const { vendor, reason, httpStatus, retryAfter, timeToLiveSeconds, random } = one;
+      const refusal = { kind: 'refused', httpStatus, reason } as const;
+      const options = { vendor, age: 0, tries: 1, timeToLiveSeconds, random } as const;
+      const own = judge({ ...options, answer: refusal });
+      const asked = judge({ ...options, answer: { ...refusal, retryAfter } });
+      expect(asked.kind).toBe(own.kind);
+      if (asked.kind !== 'retry' || own.kind !== 'retry') return;
+      const stopAt = now + Math.min(timeToLiveSeconds * 1000, vendor === 'fcm' ? hour : 24 * hour);
+      expect(asked.at).toBeLessThan(stopAt);
+      expect(asked.at).toBeGreaterThanOrEqual(own.at);
+      const seconds = retryAfter === farDate ? Number.POSITIVE_INFINITY : Number(retryAfter);
+      // No vendor is waited for longer than an hour, or than half of the time that is left.
+      expect(asked.at - now).toBeGreaterThanOrEqual(Math.min(seconds * 1000, hour, (stopAt - now) / 2));
+      expect(asked.at - now).toBeLessThanOrEqual(1.25 * hour);
+    },
+  );
+});
+
 describe('what production waits for', () => {
   const { apns, ...timings } = productionTimings;
 
@@ -154,12 +193,14 @@ function judge(options: {
   tries: number;
   doubtsBefore?: number;
   timeToLiveSeconds?: number;
+  random?: number;
 }) {
-  const { vendor, answer, age, tries, doubtsBefore = 0, timeToLiveSeconds = 28 * 24 * 3600 } = options;
+  const { vendor, answer, age, tries, doubtsBefore = 0 } = options;
+  const { timeToLiveSeconds = 28 * 24 * 3600, random = 0 } = options;
   const notification = { receivedAt: now - age, timeToLiveSeconds } as Delivery['notification'];
   const delivery = { notification, device: {} } as Delivery;
   return judgeAnswer(
     { vendor, delivery, answer, tries, doubtsBefore },
-    { now, random: () => 0, delayDivisor: 1 },
+    { now, random: () => random, delayDivisor: 1 },
   );
 }

@@ -125,13 +125,16 @@ function judgeRetry(
   const schedule = retrySchedules[scheduleName];
   const rejected: RejectedOutcome = { kind: 'rejected', reason, fault: 'vendor' };
   if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
-  const retryAfterMilliseconds =
-    answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
-  const delay = retryDelay({ schedule, tries, retryAfterMilliseconds, random }) / delayDivisor;
-  const at = Math.ceil(now + delay);
   const { notification } = delivery;
   const stopAt = Math.min(expiresAt(notification), notification.receivedAt + schedule.stopAfterMilliseconds);
-  if (at >= stopAt) return rejected;
+  const left = stopAt - now;
+  const question = { schedule, tries, random };
+  const delay = retryDelay(question) / delayDivisor;
+  if (Math.ceil(delay) >= left) return rejected;
+  const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
+  const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
+  // Waits for half of what is left if the vendor asks for more: obeying would reject the notification.
+  const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }
 

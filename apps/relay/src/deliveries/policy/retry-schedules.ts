@@ -60,8 +60,8 @@ export interface RetryQuestion {
   readonly schedule: RetrySchedule;
   /** Tries so far; 1 after the first. */
   readonly tries: number;
-  /** The vendor's Retry-After; `undefined` if there was none. */
-  readonly retryAfterMilliseconds: number | undefined;
+  /** The vendor's Retry-After, if there was one. */
+  readonly retryAfterMilliseconds?: number | undefined;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
