@@ -1,4 +1,5 @@
 import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
+import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { JobHandler, JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 import type { ClaimedJob } from './lease.js';
@@ -218,13 +219,30 @@ export class JobRunner {
         return;
       }
       own.isEnding = true;
-      const recorded = this.#options.outcomes.record(own.claim, outcome);
+      const recorded = this.#record(own, outcome);
       // Batches the claim of the next job into the commit that records this outcome.
       this.wake([begun.job.kind]);
       await recorded;
     } catch (error) {
       this.#options.onError(error, begun);
       await this.#retryUnrecorded(own.claim);
+    }
+  }
+
+  /** Repeats while the database is away: to run the job again instead would repeat its effects. */
+  async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<void> {
+    for (let recorded: ClaimedJob | undefined; recorded !== own.claim; ) {
+      try {
+        recorded = own.claim;
+        await this.#options.outcomes.record(recorded, outcome);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailableError) || !this.#started) throw error;
+        this.#options.onError(error);
+        recorded = undefined;
+        // If its lease expires meanwhile, it continues under the next one.
+        own.isEnding = false;
+        await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+      }
     }
   }
 

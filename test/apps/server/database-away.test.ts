@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eachPostgres } from '../../support/test-databases.js';
+import { turnAway } from '../../support/turn-away.js';
 import { ServerUnderTest } from './server-under-test.js';
 
 const closers: (() => Promise<void>)[] = [];
@@ -11,18 +11,6 @@ afterEach(async () => {
 
 /** The server polls for jobs and resends signals every second. */
 const manyTries = 6;
-
-/** Accepts and closes at least `count` connections; returns a function that stops listening. */
-async function turnAway(port: number, count: number): Promise<() => Promise<unknown>> {
-  let tries = 0;
-  const server = createServer((socket) => {
-    tries += 1;
-    socket.destroy();
-  });
-  server.listen(port, '127.0.0.1');
-  await expect.poll(() => tries).toBeGreaterThanOrEqual(count);
-  return () => new Promise((resolve) => server.close(resolve));
-}
 
 describe('while the database is unreachable', () => {
   eachPostgres((backend) => {
