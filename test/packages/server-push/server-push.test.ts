@@ -121,6 +121,7 @@ eachBackend((backend) => {
     let relay: RelayStandIn;
     let push: ServerPush;
     let published: JsonObject[];
+    let canPublish = true;
 
     beforeEach(async () => {
       database = await open(backend);
@@ -129,7 +130,10 @@ eachBackend((backend) => {
       push = createServerPush({
         database,
         authenticate: async () => ({ userId, isBot: false, lockUser: async () => undefined }),
-        publish: async (_transaction, events) => void published.push(...events.map(({ event }) => event)),
+        publish: async (_transaction, events) => {
+          if (!canPublish && events.length > 0) throw new Error('the database is away');
+          published.push(...events.map(({ event }) => event));
+        },
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,
         sodium,
@@ -207,6 +211,24 @@ eachBackend((backend) => {
           error_code: 'NO_ACTIVE_PUSH_DEVICE',
         },
       ]);
+    });
+
+    it('is not sent again when the dead devices cannot be dropped: the next notification drops them', async () => {
+      await activate('1', relayId(11), 'fcm');
+      await activate('2', relayId(12), 'fcm');
+      relay.otherwise(notified([12]));
+      canPublish = false;
+      await send({ type: 'test', time: 1 });
+      await idle(database.jobs);
+      now += 59_000;
+      await idle(database.jobs);
+      expect(relay.requests).toHaveLength(1);
+      canPublish = true;
+      await send({ type: 'test', time: 2 });
+      await idle(database.jobs);
+      expect(
+        (await activePushDevices(database.db, userId)).map(({ pushAccountId }) => pushAccountId),
+      ).toEqual(['1']);
     });
 
     it('drops only the one of two devices that the answer names, though a restored relay gave both the same', async () => {

@@ -80,11 +80,24 @@ export class NotificationSender {
     return { kind: 'sent', devices: devices.length, dropped };
   }
 
+  /** Never rejects: a repeat would send to the living devices again. The relay names the dead ones each time. */
   async #dropDead(devices: readonly ActivePushDevice[], answer: RelayNotifyAnswer): Promise<number> {
     const deadIds = new Set<number | bigint>(answer.delete_device_ids);
     const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
     if (dead.length === 0) return 0;
-    const { clock, database, log, publish } = this.#options;
+    const { log } = this.#options;
+    const pushDevices = dead.map(({ id }) => id);
+    try {
+      await this.#remove(dead);
+      log.info({ pushDevices }, 'dropped push devices that the relay does not know');
+    } catch (err) {
+      log.error({ err, pushDevices }, 'push devices that the relay does not know could not be dropped');
+    }
+    return dead.length;
+  }
+
+  async #remove(dead: readonly ActivePushDevice[]): Promise<void> {
+    const { clock, database, publish } = this.#options;
     const now = clock();
     await database.write(async (transaction) => {
       // Delayed: a phone registers again at once after the event, and the relay may give it the same device id.
@@ -100,7 +113,5 @@ export class NotificationSender {
         await publish(transaction, [{ event, audience: [gone.userId] }]);
       }
     });
-    log.info({ pushDevices: dead.map(({ id }) => id) }, 'dropped push devices that the relay does not know');
-    return dead.length;
   }
 }
