@@ -36,10 +36,11 @@ export async function run(): Promise<BenchResult[]> {
       reach: new ReachLog(createLogger('bench', 'silent'), urls.apnsProduction),
     });
     const bare = await BareSession.open(urls.apnsProduction, ca, authorization);
+    const app = { hasFilteringEntitlement: false };
     let index = 0;
     const ours = async (): Promise<number> => {
       index += 1;
-      const notification = buildApnsNotification(sampleDelivery('apns', index));
+      const notification = buildApnsNotification(sampleDelivery('apns', index), app);
       const result = await pool.send({ notification, authorization, notAfter: Number.POSITIVE_INFINITY });
       if (result.kind !== 'answered' || result.httpStatus !== 200) throw new Error(JSON.stringify(result));
       return 1;

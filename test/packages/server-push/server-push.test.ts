@@ -184,7 +184,7 @@ eachBackend((backend) => {
       expect(requests.map(({ device_id: id }) => id)).toEqual([11, 12]);
       expect(requests[1]).toMatchObject({
         http_headers: { apns_priority: 5, apns_push_type: 'background' },
-        payload: { aps: { 'mutable-content': 1 } },
+        payload: { aps: { 'content-available': 1, 'mutable-content': 1 } },
       });
       const sealed = Buffer.from(requests[0]?.payload.encrypted_data ?? '', 'base64');
       const opened = openSealed(sealed, phone.publicKey, phone.privateKey);

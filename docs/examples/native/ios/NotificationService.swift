@@ -15,11 +15,16 @@ final class NotificationService: UNNotificationServiceExtension {
     // What the server wrote for phones that cannot open it: it says nothing of the message.
     fallback = request.content
     let userInfo = request.content.userInfo
+    let pushAccountId = decimalDigits(userInfo["push_account_id"])
     let opened = openPush(
-      pushAccountId: decimalDigits(userInfo["push_account_id"]),
+      pushAccountId: pushAccountId,
       encryptedData: userInfo["encrypted_data"] as? String,
       findAccount: readSharedKeychain)
-    finish(content(for: opened, request: request))
+    if case .remove(let messageIds) = opened, let pushAccountId {
+      hide(messageIds.map { shownName(pushAccountId, $0) })
+    } else {
+      finish(content(for: opened, request: request))
+    }
   }
 
   override func serviceExtensionTimeWillExpire() {
@@ -31,6 +36,20 @@ final class NotificationService: UNNotificationServiceExtension {
     deliver = nil
   }
 
+  /// Removals arrive here only with Apple's filtering entitlement, and then empty content shows nothing.
+  private func hide(_ names: [String]) {
+    fallback = UNNotificationContent()
+    let center = UNUserNotificationCenter.current()
+    center.getDeliveredNotifications { shown in
+      let hidden = shown.map { $0.request }.filter { request in
+        guard let name = request.content.userInfo[shownNameKey] as? String else { return false }
+        return names.contains(name)
+      }
+      center.removeDeliveredNotifications(withIdentifiers: hidden.map { $0.identifier })
+      self.finish(UNNotificationContent())
+    }
+  }
+
   private func content(for opened: OpenedPush, request: UNNotificationRequest) -> UNNotificationContent {
     guard case .message(let message, let account) = opened,
       let content = request.content.mutableCopy() as? UNMutableNotificationContent,
@@ -40,9 +59,17 @@ final class NotificationService: UNNotificationServiceExtension {
     content.title = message.sender_full_name ?? ""
     content.subtitle = [message.channel_name, message.topic].compactMap { $0 }.joined(separator: " > ")
     content.body = message.content ?? ""
+    content.userInfo[shownNameKey] = shownName(account.pushAccountId, messageId)
     content.threadIdentifier = "\(account.realmOrigin) \(content.subtitle)"
     return content
   }
+}
+
+/// Where a shown notification carries its account and message, so that a removal finds it.
+private let shownNameKey = "waxwing_message"
+
+private func shownName(_ pushAccountId: String, _ messageId: Int64) -> String {
+  "\(pushAccountId) \(messageId)"
 }
 
 /// APNs delivers the id as a JSON number, which `NSNumber` keeps whole. A fraction or a boolean is no id.

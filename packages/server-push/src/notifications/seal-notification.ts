@@ -12,14 +12,15 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify).
+// APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify). They omit
+// `content-available`, without which iOS wakes no app.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
 };
 const background: ApnsShape = {
   http_headers: { apns_priority: 5, apns_push_type: 'background' },
-  aps: { 'mutable-content': 1 },
+  aps: { 'content-available': 1, 'mutable-content': 1 },
 };
 
 /**

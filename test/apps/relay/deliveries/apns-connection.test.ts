@@ -171,7 +171,10 @@ describe('a connection to APNs', () => {
       expiredAt: undefined,
       target,
     };
-    await send(await connect(), buildApnsNotification({ device, notification }));
+    await send(
+      await connect(),
+      buildApnsNotification({ device, notification }, { hasFilteringEntitlement: false }),
+    );
     expect(headers).toMatchObject({
       'apns-topic': 'org.example.App',
       'apns-collapse-id': expect.any(String),

@@ -157,6 +157,10 @@ describe('the apps file', () => {
       [`{"apns":[{\n\n"team_id":"${id}"}]}`, 'line 3: apns.0.team_id must be ten characters, each A to Z'],
       [`{"apns":[{\n"key_id":"${id}"}]}`, 'line 2: apns.0.key_id must be ten characters, each A to Z'],
     ]),
+    [
+      '{"apns":[{\n"filtering_entitlement": "yes"}]}',
+      'line 2: apns.0.filtering_entitlement must be true or false.',
+    ],
     ['{"apns":[{\n"topics": "x"}]}', 'line 2: apns.0.topics must be "*" or a list of bundle ids.'],
     [
       { fcm: [{ service_account_file: 'one.json' }, { service_account_file: 'two.json' }] },

@@ -150,7 +150,11 @@ describe('a notification for APNs', () => {
     ]);
     expect(body.results).toEqual([{ status: 'sent' }]);
     const [delivery] = await relay.arrived(token);
-    expect(delivery?.headers).toMatchObject({ 'apns-priority': '5', 'apns-expiration': '0' });
+    expect(delivery?.headers).toMatchObject({
+      'apns-push-type': 'background',
+      'apns-priority': '5',
+      'apns-expiration': '0',
+    });
   });
 });
 

@@ -26,6 +26,7 @@ eachBackend((backend) => {
       fingerprint: 'fingerprint',
       keyFile: 'key.p8',
       topics: '*',
+      hasFilteringEntitlement: false,
     };
     const vault = createNodeTokenVault();
     const time = { now: Date.UTC(2026, 0, 5, 12) };

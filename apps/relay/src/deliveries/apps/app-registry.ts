@@ -161,6 +161,7 @@ export class AppRegistry {
   #apnsSender(app: ApnsApp): ApnsSender {
     const { configuration, clock, timings, providerTokens, log } = this.#options;
     return new ApnsSender({
+      app,
       log,
       providerToken: new ProviderToken({ app, clock, store: providerTokens }),
       urls: configuration.apnsUrls,
@@ -174,7 +175,7 @@ export class AppRegistry {
 
 function identify(app: FcmApp | ApnsApp): string {
   return app.vendor === 'apns'
-    ? `apns ${app.fingerprint}`
+    ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement}`
     : `fcm ${app.projectId} ${app.addressBy} ${app.fingerprint}`;
 }
 

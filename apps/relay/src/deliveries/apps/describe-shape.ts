@@ -35,6 +35,7 @@ const typeNames: Readonly<Record<string, string>> = {
   string: 'a text',
   array: 'a list, in [ ]',
   object: 'an object, in { }',
+  boolean: 'true or false',
 };
 
 function describeIssue(issue: z.core.$ZodIssue): string {

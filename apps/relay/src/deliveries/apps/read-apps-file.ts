@@ -31,6 +31,7 @@ const apnsEntry = z.strictObject({
   key_id: tenCharacters,
   key_file: z.string().min(1),
   topics: z.union([z.literal('*'), z.array(bundleId).min(1)], 'must be "*" or a list of bundle ids'),
+  filtering_entitlement: z.boolean().default(false),
 });
 const appsFile = z.strictObject({
   fcm: z.array(fcmEntry).default([]),
@@ -129,6 +130,7 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
     ...(await readApnsKey(file, { teamId, keyId })),
     keyFile: file,
     topics: topics === '*' ? '*' : new Set(topics),
+    hasFilteringEntitlement: entry.filtering_entitlement,
   };
 }
 

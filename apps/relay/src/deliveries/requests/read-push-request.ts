@@ -84,8 +84,19 @@ function readTarget(request: AnyPushRequest, devicesByToken: DevicesByToken | un
 function readUrgency(request: AnyPushRequest): VendorUrgency {
   if (!isApnsPushRequest(request)) return { vendor: 'fcm', priority: request.fcm_priority };
   const { apns_priority: priority, apns_push_type: pushType } = request.http_headers;
-  const aps = 'token_id' in request ? forwardAps(request.payload.aps) : rebuildAps(request.payload.aps);
-  return { vendor: 'apns', priority, pushType, aps };
+  return { vendor: 'apns', priority, pushType, aps: readAps(request) };
+}
+
+/**
+ * Wakes the app. Apple: "an aps dictionary that includes only the content-available key".
+ * https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
+ */
+const wakeAps = '{"content-available":1}';
+
+function readAps(request: Extract<AnyPushRequest, { http_headers: unknown }>): string {
+  const { aps } = request.payload;
+  if ('token_id' in request) return forwardAps(aps);
+  return request.http_headers.apns_push_type === 'background' ? wakeAps : rebuildAps(aps);
 }
 
 /** The `aps` of a server of the newer generation, unchanged, as ASCII JSON: it says what the phone shows. */

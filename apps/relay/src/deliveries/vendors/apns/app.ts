@@ -12,6 +12,8 @@ export interface ApnsApp {
   readonly keyFile: string;
   /** Bundle ids; `*` for any. */
   readonly topics: ReadonlySet<string> | '*';
+  /** Whether the apps have Apple's filtering entitlement: their extension may suppress an alert. */
+  readonly hasFilteringEntitlement: boolean;
 }
 
 /** Finds the key for a bundle id: a key that lists it, else a key for any; `undefined` if there is none. */

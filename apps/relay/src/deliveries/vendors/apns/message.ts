@@ -8,6 +8,7 @@ import {
   type VendorUrgency,
   vendorCollapseId,
 } from '../../delivery.js';
+import type { ApnsApp } from './app.js';
 
 type ApnsUrgency = Extract<VendorUrgency, { vendor: 'apns' }>;
 type ApnsHeaders = Record<string, string> & { readonly [sensitiveHeaders]?: string[] };
@@ -23,12 +24,20 @@ export interface ApnsNotification {
 // https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
 const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 
+/** Starts the app's extension, which shows nothing if it can open the notification. */
+const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}';
+
 /**
- * Builds the APNs request of a notification.
+ * Builds the APNs request of a notification. A background notification becomes an alert for apps with the filtering
+ * entitlement, because iOS wakes an app only now and then.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
  */
-export function buildApnsNotification({ notification, device }: Delivery): ApnsNotification {
+export function buildApnsNotification(
+  { notification, device }: Delivery,
+  { hasFilteringEntitlement }: Pick<ApnsApp, 'hasFilteringEntitlement'>,
+): ApnsNotification {
   const { target } = device;
   const { urgency, notificationId, timeToLiveSeconds } = notification;
   const collapseId = vendorCollapseId(notification);
@@ -36,11 +45,13 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
     throw new TypeError(`notification ${notificationId} is not for APNs`);
   }
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
+  const isBackground = urgency.pushType === 'background';
+  const isFiltered = isBackground && hasFilteringEntitlement;
   // APNs refuses a background notification with priority 10.
-  const priority = urgency.pushType === 'background' && urgency.priority === 10 ? 5 : urgency.priority;
+  const priority = isBackground && urgency.priority === 10 ? 5 : urgency.priority;
   const headers: ApnsHeaders = {
     'apns-topic': target.iosAppId,
-    'apns-push-type': urgency.pushType,
+    'apns-push-type': isFiltered ? 'alert' : urgency.pushType,
     'apns-priority': String(priority),
     'apns-id': notificationId,
     'apns-expiration': String(expiration),
@@ -50,20 +61,24 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
   return {
     path: `/3/device/${compactApnsToken(target.token)}`,
     headers,
-    body: buildApnsBody(urgency, notification),
+    body: buildApnsBody(isFiltered ? filteredAps : urgency.aps, notification),
   };
 }
 
 /** Builds the JSON body as text: `JSON.stringify` cannot write the 64-bit account id as a number. */
-function buildApnsBody({ aps }: ApnsUrgency, notification: EncryptedNotification): string {
+function buildApnsBody(aps: string, notification: EncryptedNotification): string {
   const { name, text } = keyField(notification);
   return `{"aps":${aps},"${name}":${text},"encrypted_data":"${notification.encryptedData}"}`;
 }
 
 const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
-/** Size of the body in bytes. All of it is ASCII. */
-export function apnsBodyBytes({ aps }: ApnsUrgency, notification: EncryptedNotification): number {
+/** Largest size of the body in bytes, whatever the app. All of it is ASCII. */
+export function apnsBodyBytes(
+  { pushType, aps: asked }: ApnsUrgency,
+  notification: EncryptedNotification,
+): number {
+  const aps = pushType === 'background' && asked.length < filteredAps.length ? filteredAps : asked;
   const { name, text } = keyField(notification);
   return emptyBodyBytes + aps.length + name.length + text.length + notification.encryptedData.length;
 }

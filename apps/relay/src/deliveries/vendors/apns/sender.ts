@@ -4,6 +4,7 @@ import type { Log } from '@waxwing/service/logging';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import type { ApnsApp } from './app.js';
 import type { ApnsTimings } from './connection.js';
 import type { ApnsResult } from './exchange.js';
 import { buildApnsNotification } from './message.js';
@@ -12,6 +13,7 @@ import { readApnsRefusal } from './read-refusal.js';
 import type { ProviderToken } from './token.js';
 
 export interface ApnsSenderOptions {
+  readonly app: Pick<ApnsApp, 'hasFilteringEntitlement'>;
   readonly providerToken: ProviderToken;
   readonly urls: Readonly<Record<ApnsEnvironment, string>>;
   readonly ca: string | undefined;
@@ -65,7 +67,7 @@ export class ApnsSender implements VendorSender {
     delivery: Delivery,
     { environment, notAfter }: SendOptions,
   ): Promise<VendorAnswer> {
-    const notification = buildApnsNotification(delivery);
+    const notification = buildApnsNotification(delivery, this.#options.app);
     return this.#pools[environment].send({ notification, authorization, notAfter }).then(toAnswer);
   }
 }
