@@ -113,9 +113,11 @@ export class FakeChatServer {
   }
 
   /** A push as FCM hands it to the app, sealed to the public key of the last registration by the oracle. */
-  pushTo(notification: Record<string, unknown>, ephemeralByte = 7) {
+  pushTo(notification: Record<string, unknown> | string, ephemeralByte = 7) {
     const { pushAccountId, pushPublicKey } = this.lastRegistration;
-    const plaintext = new TextEncoder().encode(JSON.stringify(notification));
+    const plaintext = new TextEncoder().encode(
+      typeof notification === 'string' ? notification : JSON.stringify(notification),
+    );
     const sealed = seal(plaintext, fromBase64(pushPublicKey), new Uint8Array(32).fill(ephemeralByte));
     return { push_account_id: pushAccountId, encrypted_data: toBase64(sealed) };
   }

@@ -9,6 +9,7 @@ import {
 import type { Sodium } from '@waxwing/sodium';
 import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
+import { jsonSafe } from '../json-safe.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
 
@@ -36,7 +37,7 @@ export type OpenedNotification =
   | {
       readonly kind: 'notification';
       readonly notification: Notification;
-      /** The account it is for, without keys and token. */
+      /** The account it is for, without keys and token. In JSON, `bigint` ids are decimal text. */
       readonly account: PushAccountIdentity;
     }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
@@ -73,7 +74,8 @@ export async function openNotification(
     const name = nameOf(notification, push.sealed);
     if (!(await seen.addIfNew({ pushAccountId, time, name }))) return ignored('repeat');
   }
-  return { kind: 'notification', notification, account: { pushAccountId, realmUrl, userId } };
+  const identity = jsonSafe({ pushAccountId, realmUrl, userId });
+  return { kind: 'notification', notification: jsonSafe(notification), account: identity };
 }
 
 function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, account: PushAccount): boolean {

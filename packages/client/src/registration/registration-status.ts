@@ -1,5 +1,6 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { UnreachableCause } from '../chat-api/unreachable-cause.js';
+import { jsonSafe } from '../json-safe.js';
 import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 
 /** A sentence for the user for each status code, in English. */
@@ -34,7 +35,7 @@ const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = 
 /** Code of a registration status; {@link statusSentences} explains each to the user. */
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
-/** Registration status of an account, for the app's user interface. */
+/** Registration status of an account, for the app's user interface. In JSON, the id is decimal text. */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
   /** For the user, in English. To translate, use `code`, and for `unreachable` also `cause`. */
@@ -60,5 +61,5 @@ export function registrationStatus(
 ): RegistrationStatus {
   const known = Object.entries(details).filter(([, value]) => value !== undefined);
   const ofCause = details.cause === undefined ? undefined : unreachableSentences[details.cause];
-  return { ...Object.fromEntries(known), code, sentence: ofCause ?? statusSentences[code] };
+  return jsonSafe({ ...Object.fromEntries(known), code, sentence: ofCause ?? statusSentences[code] });
 }

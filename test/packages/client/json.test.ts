@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { createPhone } from './phone.js';
+
+describe('JSON.stringify writes', () => {
+  it('a status, with its id as decimal text', async () => {
+    const { registrar } = await createPhone();
+    const status = await registrar.sync();
+    const { pushAccountId, ...others } = status;
+    expect(typeof pushAccountId).toBe('bigint');
+    expect(JSON.parse(JSON.stringify(status))).toEqual({ ...others, pushAccountId: String(pushAccountId) });
+  });
+
+  it('an opened notification and its account, also with ids beyond 2^53', async () => {
+    const { server, client, registrar } = await createPhone();
+    const { pushAccountId } = await registrar.sync();
+    const { url, userId } = server;
+    const id = 2n ** 60n;
+    const removal = `{"type":"remove","realm_url":"${url}","user_id":${userId},"message_ids":[1,${id}]}`;
+    const opened = await client.open(server.pushTo(removal));
+    expect(JSON.parse(JSON.stringify(opened))).toMatchObject({
+      kind: 'notification',
+      notification: { message_ids: [1, String(id)] },
+      account: { realmUrl: url, userId, pushAccountId: String(pushAccountId) },
+    });
+  });
+});
