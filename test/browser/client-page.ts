@@ -4,6 +4,7 @@ import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
   createPushClient,
+  createTextStores,
   openNotification,
   sealRegistration,
 } from '@waxwing/client';
@@ -62,6 +63,24 @@ const clientPage = {
     const { pushAccountId: _, ...first } = await registrar.sync();
     const { code } = await registrar.sync();
     return { first, second: code };
+  },
+
+  /** Registers with the server of this page; the stores are in the `localStorage` of all tabs, which takes some time. */
+  async syncInStorage(options: { bouncerPublicKey: string; email: string; apiKey: string }) {
+    const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
+    const { keyList: _keyList, ...stores } = createTextStores({
+      getItem: (name) => soon().then(() => localStorage.getItem(name)),
+      setItem: (name, text) => soon().then(() => localStorage.setItem(name, text)),
+      removeItem: (name) => soon().then(() => localStorage.removeItem(name)),
+    });
+    const client = await createPushClient({
+      ...stores,
+      bouncerPublicKey: options.bouncerPublicKey,
+      pushToken: () => ({ tokenKind: 'fcm', token: 'token of a page' }),
+    });
+    const { email, apiKey } = options;
+    const status = await client.registrar({ realmUrl: location.origin, userId: 10, email, apiKey }).sync();
+    return String(status.pushAccountId);
   },
 
   open: async (_received: Record<string, unknown>): Promise<unknown> => {

@@ -121,6 +121,20 @@ describe.runIf(hasChromium())('In a browser', () => {
     expect(await open(server.pushTo(test))).toBe('repeat');
   });
 
+  it('two tabs that register at the same time use one account', async () => {
+    server.devices.clear();
+    const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
+    const other = await opened.page.context().newPage();
+    await other.goto(opened.page.url());
+    await other.waitForFunction(() => 'clientPage' in globalThis);
+    const ids = await Promise.all(
+      [opened.page, other].map((page) => page.evaluate((given) => clientPage.syncInStorage(given), options)),
+    );
+    expect([...server.devices.keys()]).toEqual([ids[0]]);
+    expect(ids[1]).toBe(ids[0]);
+    await other.close();
+  });
+
   it('nothing was logged or thrown on the page, also under its strict content security policy', () => {
     expect(opened.problems).toEqual([]);
   });

@@ -66,7 +66,7 @@ function storageBelow(prefix: string): TextStorage {
 
 async function keptToken(storage: TextStorage): Promise<string> {
   const kept = await storage.getItem('token');
-  if (kept !== null) return kept;
+  if (typeof kept === 'string') return kept;
   const made = `${randomText(11)}:APA91b${randomText(100)}`;
   await storage.setItem('token', made);
   return made;

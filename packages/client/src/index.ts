@@ -22,6 +22,7 @@ export * from './notifications/open-notification.js';
 export type { ReceivedPush } from './notifications/received-push.js';
 export * from './notifications/seen-notifications.js';
 export * from './push-client.js';
+export type { Registrar, SyncOptions } from './registration/registrar.js';
 export * from './registration/registration-status.js';
 export * from './seal-registration.js';
 export * from './server-clock.js';

@@ -12,13 +12,22 @@ export function createMutex(): RunExclusive {
 
 /** Serializes tasks per name; tasks with different names run concurrently. */
 export function createKeyedMutex(): <T>(name: string, task: () => Promise<T>) => Promise<T> {
-  const turns = new Map<string, RunExclusive>();
+  const mutexes = new Map<string, RunExclusive>();
   return (name, task) => {
-    const turn = turns.get(name) ?? createMutex();
-    turns.set(name, turn);
-    return turn(task);
+    const mutex = mutexes.get(name) ?? createMutex();
+    mutexes.set(name, mutex);
+    return mutex(task);
   };
 }
+
+/** Returns the mutex of an object, the same one for all callers in this process. */
+export function mutexOf(object: object): RunExclusive {
+  const mutex = mutexes.get(object) ?? createMutex();
+  mutexes.set(object, mutex);
+  return mutex;
+}
+
+const mutexes = new WeakMap<object, RunExclusive>();
 
 /** Single-flight background task: calls during a run do nothing. Errors are swallowed. */
 export function createSharedRun(task: () => Promise<void>): () => void {

@@ -1,10 +1,11 @@
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
+import { accountLocksOf } from './accounts/account-locks.js';
 import type { Random } from './accounts/create-push-account.js';
 import {
   createMemoryForgottenAccountStore,
   type ForgottenAccountStore,
 } from './accounts/forgotten-account.js';
-import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
+import type { AccountIdentity } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
 import { createChatApi } from './chat-api/chat-api.js';
@@ -12,16 +13,13 @@ import type { Fetch } from './chat-api/fetch.js';
 import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
 import { createKeyListFollower } from './key-list/key-list-follower.js';
 import type { KeyListStore } from './key-list/key-list-state.js';
-import { createKeyedMutex } from './mutex.js';
 import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
 import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
-import type { RegistrationStatus } from './registration/registration-status.js';
+import { createRegistrar, type Registrar } from './registration/registrar.js';
 import { createSignOuts } from './registration/sign-outs.js';
-import { syncRegistration } from './registration/sync-registration.js';
 import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
-import { webOriginOf } from './web-origin.js';
 
 /** Options of {@link createPushClient}. */
 export interface PushClientOptions {
@@ -69,41 +67,6 @@ export interface SignedInAccount extends AccountIdentity {
   readonly apiKey: string;
 }
 
-/** Options of `Registrar.sync`. */
-export interface SyncOptions {
-  /** How long to wait for the relay's decision on a registration; default 20,000, 0 not to wait. */
-  readonly settleTimeoutMilliseconds?: number;
-}
-
-/** Keeps one account registered for notifications. */
-export interface Registrar {
-  /**
-   * Brings the account's registration up to date from any state: never registered, other token, failed, older than 30
-   * days, other bouncer key. Idempotent: registers nothing if nothing is to be done. Call it when the app starts, when
-   * the token changes, and at a `push_device` event. Calls for one account are serialized.
-   *
-   * Refusals and network failures are returned as a status.
-   *
-   * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
-   */
-  sync(options?: SyncOptions): Promise<RegistrationStatus>;
-  /**
-   * Requests a notification of type `test` to this phone.
-   *
-   * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` if the account has no active registration; UnreachableError if the server
-   * cannot be reached; Error before the first `sync`.
-   */
-  sendTestNotification(): Promise<void>;
-  /**
-   * Signs the account out of push. Deletes its key pair first, so that pushes still in flight cannot be opened. Then
-   * notifies the server, for at most 10 s. If that fails, it is retried with the next `sync` of any account, for 30
-   * days. Call it before the API key is revoked.
-   *
-   * @throws errors of the stores.
-   */
-  forget(): Promise<void>;
-}
-
 /** Push on one phone, for all accounts of the app. */
 export interface PushClient {
   /**
@@ -120,8 +83,6 @@ export interface PushClient {
   open(received: ReceivedPush): Promise<OpenedNotification>;
 }
 
-const defaultSettleTimeoutMilliseconds = 20_000;
-
 /**
  * Sets up push for an app. Loads libsodium (WebAssembly) unless `sodium` is given.
  *
@@ -134,53 +95,36 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
-  const exclusively = createKeyedMutex();
   const { forgotten = createMemoryForgottenAccountStore() } = options;
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-  const exclusivelyFor = <T>({ realmUrl, userId }: AccountIdentity, task: () => Promise<T>) =>
-    exclusively(`${webOriginOf(realmUrl)} ${userId}`, task);
-  const signOuts = createSignOuts({ ...connection, forgotten, accounts, exclusivelyFor });
+  const locks = accountLocksOf(options.accounts);
+  const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks });
+  const shared = { sodium, random, clock, accounts, bouncerKeys, pushToken, locks, signOuts };
 
   return {
     registrar(account) {
       const identity = requireIdentity(account);
       const { email, apiKey } = account;
-      const api = createChatApi({ realmUrl: identity.realmUrl, email, apiKey, ...connection });
-      const context = { sodium, random, clock, accounts, bouncerKeys, pushToken, identity, api };
       const signIn = { realmUrl: identity.realmUrl, email, apiKey };
-      const rows = async () => (await accounts.list()).filter((row) => isSameAccount(row, identity));
-
-      return {
-        async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) {
-          const synced = exclusivelyFor(identity, async () => {
-            await signOuts.finish(await rows());
-            return syncRegistration(context, settleTimeoutMilliseconds);
-          });
-          signOuts.notifyConcurrently();
-          return synced;
-        },
-        async sendTestNotification() {
-          const [row] = await rows();
-          if (row === undefined)
-            throw new Error('This account is not registered on this phone: call sync first.');
-          await api.sendTestNotification(row.pushAccountId);
-        },
-        async forget() {
-          await exclusivelyFor(identity, async () => signOuts.forget(await rows(), signIn));
-          await signOuts.notify();
-        },
-      };
+      const api = createChatApi({ ...signIn, ...connection });
+      return createRegistrar({ ...shared, identity, api, signIn });
     },
     open: (received) => openNotification({ sodium, accounts, seen }, received),
   };
 }
 
 /** Deletes an account's replay protection state together with the account. */
-function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): PushAccountStore {
+function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): Required<PushAccountStore> {
   return {
     get: (id) => accounts.get(id),
     put: (account) => accounts.put(account),
+    async addIfAbsent(account) {
+      if (accounts.addIfAbsent !== undefined) return accounts.addIfAbsent(account);
+      await accounts.put(account);
+      return account;
+    },
     list: () => accounts.list(),
+    takeWarning: () => accounts.takeWarning?.(),
     async remove(id) {
       // Never before the key pair: a replayed notification would open in between.
       await accounts.remove(id);

@@ -1,4 +1,4 @@
-import { createMemoryKeyListStore } from '@waxwing/client';
+import { createMemoryKeyListStore, type PushClientOptions } from '@waxwing/client';
 import { bouncerKey, documentOf, type KeyListPlan, keyListAnswer, signer } from './key-list-maker.js';
 import { createPhone } from './phone.js';
 
@@ -18,13 +18,14 @@ export const [builtIn, second, third, thiefKey] = [1, 2, 3, 66].map(bouncerKey) 
 export async function createFollowingPhone({
   withRecovery = false,
   store = createMemoryKeyListStore(),
+  options = {} as Partial<PushClientOptions>,
 } = {}) {
   const keyList = {
     signingPublicKey: relaySigner.publicKey,
     store,
     ...(withRecovery ? { recoveryPublicKey: recovery.publicKey } : {}),
   };
-  const phone = await createPhone({ keyList });
+  const phone = await createPhone({ ...options, keyList });
   for (const byte of [2, 3, 66]) phone.server.addBouncerKey(byte);
   const now = () => Math.floor(phone.server.now / 1000);
   /** Lets the server pass on a list, issued now unless the plan says otherwise. */

@@ -147,12 +147,4 @@ describe('The stores as text', () => {
     await accounts.put(account(2n));
     expect(await accounts.list()).toEqual([account(2n)]);
   });
-
-  it('say so when a text is not theirs', async () => {
-    const storage = createTextStorage(false);
-    const { accounts } = createTextStores(storage);
-    await accounts.put(account(1n));
-    for (const name of storage.texts.keys()) storage.texts.set(name, 'nonsense');
-    await expect(accounts.list()).rejects.toThrow(SyntaxError);
-  });
 });

@@ -21,18 +21,21 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
   throw new Error(`The random source gave ${mostTries} push account ids that are all taken: it is broken.`);
 }
 
-/** Creates and stores a table row for this account, with a new key pair. */
+/**
+ * Adds a table row for this account, with a new key pair. Returns the row that the table has then, which another client
+ * may have added. Returns `undefined` if the store does not keep it.
+ */
 export async function createPushAccount(
-  accounts: PushAccountStore,
+  accounts: Required<PushAccountStore>,
   identity: AccountIdentity,
   source: { readonly sodium: Sodium; readonly random: Random },
-): Promise<PushAccount> {
+): Promise<PushAccount | undefined> {
   const account: PushAccount = {
     pushAccountId: await pickPushAccountId(accounts, source.random),
     realmUrl: identity.realmUrl,
     userId: identity.userId,
     keyPair: source.sodium.generateKeyPair(),
   };
-  await accounts.put(account);
-  return account;
+  const added = await accounts.addIfAbsent(account);
+  return accounts.get(added.pushAccountId);
 }

@@ -10,9 +10,17 @@ export interface PushAccountStore {
   get(pushAccountId: PushAccountId): Promise<PushAccount | undefined>;
   /** Upserts the account by its id. */
   put(account: PushAccount): Promise<void>;
+  /**
+   * Adds an account, unless the table has one of the same user and organization. Returns the one that the table has
+   * then. Must be atomic. Optional: without it, clients in two tabs can each add one, and the next sync drops one of
+   * them.
+   */
+  addIfAbsent?(account: PushAccount): Promise<PushAccount>;
   list(): Promise<readonly PushAccount[]>;
   /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
+  /** Returns what the store had to drop since the last call, as a `warning` of the next status. Optional. */
+  takeWarning?(): string | undefined;
 }
 
 /** In-memory account table: for tests, and for programs that register at each start. */

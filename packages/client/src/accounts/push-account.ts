@@ -44,3 +44,13 @@ export function isSameAccount(left: AccountIdentity, right: AccountIdentity): bo
     BigInt(left.userId) === BigInt(right.userId)
   );
 }
+
+/**
+ * The rows of one account, smallest id first. Two clients on one table can have added two: all clients use the first
+ * one, and a sync drops the others.
+ */
+export function rowsOf(rows: readonly PushAccount[], identity: AccountIdentity): readonly PushAccount[] {
+  return rows
+    .filter((row) => isSameAccount(row, identity))
+    .sort((one, other) => (one.pushAccountId < other.pushAccountId ? -1 : 1));
+}

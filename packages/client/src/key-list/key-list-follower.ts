@@ -8,7 +8,7 @@ import {
   verifyKeyList,
 } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
-import { createMutex } from '../mutex.js';
+import { mutexOf } from '../mutex.js';
 import type { PhoneClock } from '../server-clock.js';
 import { longestClockLagMilliseconds } from '../time-to-follow.js';
 import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bouncer-key-choice.js';
@@ -42,7 +42,7 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
   // Serialized: a list that arrives late would otherwise overwrite what a newer one has revoked.
-  const exclusively = createMutex();
+  const exclusively = mutexOf(store);
 
   // By the device's own clock only: a malicious server could otherwise expire a list early, or keep it alive.
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);

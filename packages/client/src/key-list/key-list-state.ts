@@ -1,4 +1,9 @@
-import type { KeyListDocument } from '@waxwing/protocol/phone';
+import {
+  isJsonObject,
+  type JsonObject,
+  type KeyListDocument,
+  parseJsonOrUndefined,
+} from '@waxwing/protocol/phone';
 
 /** What a phone remembers of verified key lists. Plain data, safe for `JSON.stringify`. */
 export interface KeyListState {
@@ -26,6 +31,39 @@ export interface KeyListState {
 export interface KeyListStore {
   get(): Promise<KeyListState | undefined>;
   put(state: KeyListState): Promise<void>;
+}
+
+const stateFields: Readonly<Record<keyof KeyListState, (value: unknown) => boolean>> = {
+  pinnedSigningPublicKey: isKey,
+  signingPublicKey: isKey,
+  sequence: Number.isSafeInteger,
+  issuedAt: Number.isSafeInteger,
+  expiresAt: Number.isSafeInteger,
+  primaryPublicKey: isKey,
+  listedPublicKeys: areKeys,
+  refusedPublicKeys: areKeys,
+  unlistedBuiltInKey: isKeyOrAbsent,
+  learnedRecoveryPublicKey: isKeyOrAbsent,
+};
+
+/** Decodes the JSON of a state. Returns `undefined` for any other text, such as a damaged one. */
+export function decodeKeyListState(text: string): KeyListState | undefined {
+  const state = parseJsonOrUndefined(text);
+  const isState =
+    isJsonObject(state) && Object.entries(stateFields).every(([name, isValid]) => isValid(state[name]));
+  return isState ? (state as JsonObject & KeyListState) : undefined;
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z0-9+/]+=*$/.test(value);
+}
+
+function areKeys(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isKey);
+}
+
+function isKeyOrAbsent(value: unknown): boolean {
+  return value === undefined || isKey(value);
 }
 
 /** In-memory store: for tests, and for programs that fetch the list at each start. */

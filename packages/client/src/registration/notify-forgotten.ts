@@ -1,5 +1,6 @@
+import type { AccountLocks } from '../accounts/account-locks.js';
 import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
-import type { AccountIdentity, PushAccount } from '../accounts/push-account.js';
+import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import { type ChatApiOptions, createChatApi } from '../chat-api/chat-api.js';
@@ -13,8 +14,7 @@ const timeoutMilliseconds = 10_000;
 export interface NotifyForgottenContext {
   readonly forgotten: ForgottenAccountStore;
   readonly accounts: PushAccountStore;
-  /** Runs a task when no other task of this account is running. */
-  readonly exclusivelyFor: (account: AccountIdentity, task: () => Promise<void>) => Promise<void>;
+  readonly locks: Pick<AccountLocks, 'exclusively'>;
   readonly clock: PhoneClock;
   readonly fetch?: ChatApiOptions['fetch'];
 }
@@ -27,11 +27,11 @@ export interface NotifyForgottenContext {
  * @throws errors of the stores.
  */
 export async function notifyForgotten(context: NotifyForgottenContext): Promise<void> {
-  const { forgotten, accounts, exclusivelyFor } = context;
+  const { forgotten, accounts, locks } = context;
   const toNotify = await forgotten.list();
   // First: a remaining row would otherwise stay an account that its server no longer knows.
   const rows = halfForgotten(await accounts.list(), toNotify);
-  await Promise.all(rows.map((row) => exclusivelyFor(row, () => accounts.remove(row.pushAccountId))));
+  await Promise.all(rows.map((row) => locks.exclusively(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
 }
 

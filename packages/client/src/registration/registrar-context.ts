@@ -12,7 +12,7 @@ export interface RegistrarContext {
   readonly sodium: Sodium;
   readonly random: Random;
   readonly clock: PhoneClock;
-  readonly accounts: PushAccountStore;
+  readonly accounts: Required<PushAccountStore>;
   readonly bouncerKeys: BouncerKeyChooser;
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   readonly identity: AccountIdentity;

@@ -22,6 +22,8 @@ export const statusSentences = Object.freeze({
     'The app cannot find out which key its notification service uses today: connect to the internet, or update the app.',
   'clock-wrong':
     'The clock of this phone or of its server is wrong: let the phone set date and time by itself or, if they are right, tell the administrator of the server.',
+  'no-storage':
+    'This app cannot store what it needs to show notifications on this phone: free some storage, or install the app again.',
   failed: 'The notification service has refused this phone. The app tries again at its next start.',
 } as const);
 

@@ -13,7 +13,7 @@ export interface SignOuts {
   finish(rows: readonly PushAccount[]): Promise<void>;
   /** Notifies the servers of pending sign-outs. */
   notify(): Promise<void>;
-  /** Like `tell`, in the background and single-flight. Failures stay in the store for the next run. */
+  /** Like `notify`, in the background and single-flight. Failures stay in the store for the next run. */
   notifyConcurrently(): void;
 }
 

@@ -1,6 +1,6 @@
 import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { createPushAccount } from '../accounts/create-push-account.js';
-import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
+import { type PushAccount, rowsOf } from '../accounts/push-account.js';
 import { buildRegistration, type PushToken } from '../build-registration.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
@@ -53,6 +53,7 @@ interface SyncRun {
 
 async function registerOrRefresh(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   let account = await findOrCreateAccount(context);
+  if (account === undefined) return registrationStatus('no-storage', { warning: noStorageWarning });
   let watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
 
@@ -67,7 +68,9 @@ async function registerOrRefresh(context: RegistrarContext, run: SyncRun): Promi
         return registrationStatus('no-usable-key', { warning: key.warning, pushAccountId });
       }
       if (isLockedOut({ account, known, time, registrations })) {
-        account = await replaceAccount(context, account);
+        const replaced = await replaceAccount(context, account);
+        if (replaced === undefined) return registrationStatus('no-storage', { warning: noStorageWarning });
+        account = replaced;
         watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
       }
       const timestamp = dateOf({ account, time, registrations });
@@ -83,9 +86,13 @@ async function registerOrRefresh(context: RegistrarContext, run: SyncRun): Promi
   }
 }
 
-async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccount> {
+const noStorageWarning =
+  "The store of accounts does not return the account that was just stored: without its keys this phone could open no notification, so it is not registered. Check that the app's storage keeps what it is given.";
+
+/** Returns `undefined` if the store does not keep accounts, as does `replaceAccount`. */
+async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccount | undefined> {
   const { accounts, identity } = context;
-  const existing = (await accounts.list()).find((account) => isSameAccount(account, identity));
+  const [existing] = rowsOf(await accounts.list(), identity);
   return existing ?? createPushAccount(accounts, identity, context);
 }
 
@@ -102,7 +109,10 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 }
 
 /** Creates a new push account for the same user. Sequences presented for the old one do not affect it. */
-async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
+async function replaceAccount(
+  context: RegistrarContext,
+  account: PushAccount,
+): Promise<PushAccount | undefined> {
   await context.accounts.remove(account.pushAccountId);
   return createPushAccount(context.accounts, context.identity, context);
 }

@@ -1,0 +1,33 @@
+import { createKeyedMutex } from '../mutex.js';
+import { webOriginOf } from '../web-origin.js';
+import type { AccountIdentity } from './push-account.js';
+import type { PushAccountStore } from './push-account-store.js';
+
+/**
+ * What all clients on one account table share. Two clients of one app, as when React's StrictMode runs an effect twice,
+ * would otherwise register an account twice.
+ */
+export interface AccountLocks {
+  /** Runs a task when no other task of this account is running. */
+  exclusively<T>(account: AccountIdentity, task: () => Promise<T>): Promise<T>;
+}
+
+const locksOf = new WeakMap<PushAccountStore, AccountLocks>();
+
+/** Returns the locks of an account table: the same ones for the same object. */
+export function accountLocksOf(accounts: PushAccountStore): AccountLocks {
+  const locks = locksOf.get(accounts) ?? createAccountLocks();
+  locksOf.set(accounts, locks);
+  return locks;
+}
+
+function createAccountLocks(): AccountLocks {
+  const exclusively = createKeyedMutex();
+  return {
+    exclusively: (account, task) => exclusively(nameOf(account), task),
+  };
+}
+
+function nameOf({ realmUrl, userId }: AccountIdentity): string {
+  return `${webOriginOf(realmUrl)} ${userId}`;
+}

@@ -1,0 +1,84 @@
+import type { AccountLocks } from '../accounts/account-locks.js';
+import type { ForgottenAccount } from '../accounts/forgotten-account.js';
+import { rowsOf } from '../accounts/push-account.js';
+import type { RegistrarContext } from './registrar-context.js';
+import { type RegistrationStatus, registrationStatus } from './registration-status.js';
+import type { SignOuts } from './sign-outs.js';
+import { syncRegistration } from './sync-registration.js';
+
+/** Options of `Registrar.sync`. */
+export interface SyncOptions {
+  /** How long to wait for the relay's decision on a registration; default 20,000, 0 not to wait. */
+  readonly settleTimeoutMilliseconds?: number;
+}
+
+/** Keeps one account registered for notifications. */
+export interface Registrar {
+  /**
+   * Brings the account's registration up to date from any state: never registered, other token, failed, older than 30
+   * days, other bouncer key. Idempotent: registers nothing if nothing is to be done. Call it when the app starts, when
+   * the token changes, and at a `push_device` event. Calls for one account are serialized.
+   *
+   * Refusals and network failures are returned as a status.
+   *
+   * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
+   */
+  sync(options?: SyncOptions): Promise<RegistrationStatus>;
+  /**
+   * Requests a notification of type `test` to this phone.
+   *
+   * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` if the account has no active registration; UnreachableError if the server
+   * cannot be reached; Error before the first `sync`.
+   */
+  sendTestNotification(): Promise<void>;
+  /**
+   * Signs the account out of push. Deletes its key pair first, so that pushes still in flight cannot be opened. Then
+   * notifies the server, for at most 10 s. If that fails, it is retried with the next `sync` of any account, for 30
+   * days. Call it before the API key is revoked.
+   *
+   * @throws errors of the stores.
+   */
+  forget(): Promise<void>;
+}
+
+export interface RegistrarOptions extends RegistrarContext {
+  readonly locks: AccountLocks;
+  readonly signOuts: SignOuts;
+  readonly signIn: Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
+}
+
+const defaultSettleTimeoutMilliseconds = 20_000;
+
+/** Creates the registrar of one account. */
+export function createRegistrar(options: RegistrarOptions): Registrar {
+  const { accounts, api, identity, locks, signIn, signOuts } = options;
+  const rows = async () => rowsOf(await accounts.list(), identity);
+
+  return {
+    sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
+      locks.exclusively(identity, async () => {
+        await signOuts.finish(await rows());
+        // Rows that another client added at the same time. Their devices would deliver everything again.
+        await signOuts.forget((await rows()).slice(1), signIn);
+        signOuts.notifyConcurrently();
+        const status = await syncRegistration(options, settleTimeoutMilliseconds);
+        return withWarning(status, accounts.takeWarning());
+      }),
+    async sendTestNotification() {
+      const [row] = await rows();
+      if (row === undefined)
+        throw new Error('This account is not registered on this phone: call sync first.');
+      await api.sendTestNotification(row.pushAccountId);
+    },
+    async forget() {
+      await locks.exclusively(identity, async () => signOuts.forget(await rows(), signIn));
+      await signOuts.notify();
+    },
+  };
+}
+
+function withWarning(status: RegistrationStatus, warning: string | undefined): RegistrationStatus {
+  if (warning === undefined) return status;
+  const warnings = status.warning === undefined ? [warning] : [status.warning, warning];
+  return registrationStatus(status.code, { ...status, warning: warnings.join(' ') });
+}

@@ -1,0 +1,65 @@
+import { createMutex, type RunExclusive } from '../mutex.js';
+
+/**
+ * Text storage by name, compatible with `localStorage`, React Native's AsyncStorage and MMKV. The accounts contain
+ * private keys: on a phone, use a storage that encrypts with a system key (Keychain, Keystore).
+ */
+export interface TextStorage {
+  /** Resolves with the text, or `null` or `undefined` if there is none. */
+  getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
+  setItem(name: string, text: string): void | Promise<void>;
+  removeItem(name: string): void | Promise<void>;
+}
+
+/** The texts of one storage, and which of them were damaged. */
+export interface StoredTexts {
+  /** Returns `undefined` if there is no text, or an empty one. */
+  read(name: string): Promise<string | undefined>;
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Notes that (part of) a text could not be decoded. Once for each text. */
+  noteDamage(name: string, text: string): void;
+  /** Returns one sentence for each damaged text since the last call; `undefined` if there is none. */
+  takeWarning(): string | undefined;
+}
+
+export function createStoredTexts(storage: TextStorage): StoredTexts {
+  const damaged = new Map<string, string>();
+  const warnings: string[] = [];
+  return {
+    async read(name) {
+      const text: unknown = await storage.getItem(name);
+      return typeof text === 'string' && text !== '' ? text : undefined;
+    },
+    write: async (name, text) => storage.setItem(name, text),
+    remove: async (name) => storage.removeItem(name),
+    noteDamage(name, text) {
+      if (damaged.get(name) === text) return;
+      damaged.set(name, text);
+      warnings.push(
+        `The stored text "${name}" is damaged: what cannot be read of it is dropped and made again. If this happens again, check that the app's storage returns each text as it was set.`,
+      );
+    },
+    takeWarning() {
+      return warnings.splice(0).join(' ') || undefined;
+    },
+  };
+}
+
+/** The part of the Web Locks API that serializes changes between tabs and workers of one origin. */
+interface WebLocks {
+  request<T>(name: string, task: () => Promise<T>): Promise<T>;
+}
+
+const inThisProcess = createMutex();
+
+/**
+ * Serializes changes to stored texts: among all stores of this process, since an app may wrap its storage again for each
+ * client, and among the tabs and workers of a browser that has Web Locks. Two concurrent changes would otherwise lose
+ * one of them.
+ */
+export const exclusively: RunExclusive = (task) =>
+  inThisProcess(() => {
+    const { navigator } = globalThis as { navigator?: { locks?: WebLocks } };
+    return navigator?.locks === undefined ? task() : navigator.locks.request('waxwing.stores', task);
+  });

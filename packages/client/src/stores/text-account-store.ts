@@ -1,0 +1,48 @@
+import type { PushAccount } from '../accounts/push-account.js';
+import { isSameAccount } from '../accounts/push-account.js';
+import type { PushAccountStore } from '../accounts/push-account-store.js';
+import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
+import { exclusively, type StoredTexts } from './stored-texts.js';
+
+const accountsName = 'waxwing.accounts';
+
+/** Account table as one text, a line for each account. Drops damaged lines: their users register again. */
+export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore {
+  async function list(): Promise<readonly PushAccount[]> {
+    const text = await texts.read(accountsName);
+    if (text === undefined) return [];
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const accounts = lines.flatMap((line) => decodeOrUndefined(line) ?? []);
+    if (accounts.length < lines.length) texts.noteDamage(accountsName, text);
+    return accounts;
+  }
+  async function replace(accounts: readonly PushAccount[]): Promise<void> {
+    if (accounts.length === 0) await texts.remove(accountsName);
+    else await texts.write(accountsName, accounts.map(encodePushAccount).join('\n'));
+  }
+  const others = async (id: PushAccount['pushAccountId']) =>
+    (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
+  return {
+    list,
+    get: async (id) => (await list()).find(({ pushAccountId }) => pushAccountId === id),
+    put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
+    addIfAbsent: (account) =>
+      exclusively(async () => {
+        const accounts = await list();
+        const existing = accounts.find((each) => isSameAccount(each, account));
+        if (existing === undefined) await replace([...accounts, account]);
+        return existing ?? account;
+      }),
+    remove: (id) => exclusively(async () => replace(await others(id))),
+    takeWarning: () => texts.takeWarning(),
+  };
+}
+
+function decodeOrUndefined(line: string): PushAccount | undefined {
+  try {
+    return decodePushAccount(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

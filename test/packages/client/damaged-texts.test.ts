@@ -1,0 +1,141 @@
+import { createTextStores } from '@waxwing/client';
+import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
+import { createFollowingPhone } from './following-phone.js';
+import { createPhone } from './phone.js';
+import { TextsInMemory } from './texts-in-memory.js';
+
+/** What a text can become: cut anywhere, broken by a character too many, or another program's. */
+const damages = fc.oneof(
+  fc.nat(1000).map((end) => (text: string) => text.slice(0, end % text.length)),
+  fc.nat(1000).map((start) => (text: string) => text.slice(1 + (start % text.length))),
+  fc.tuple(fc.nat(1000), fc.constantFrom('"', '{', '\0', ',,')).map(([at, garbage]) => (text: string) => {
+    const index = at % text.length;
+    return text.slice(0, index) + garbage + text.slice(index);
+  }),
+  fc
+    .constantFrom('', ' ', '\n', '{"half', '{}', '[]', 'null', '1', '"text"', '{"sequence":1}')
+    .map((text) => () => text),
+  fc.json().map((text) => () => text),
+);
+
+async function phoneOn(storage: TextsInMemory) {
+  const { accounts, seen, forgotten, keyList: store } = createTextStores(storage);
+  const { server, registrar, client, publish } = await createFollowingPhone({
+    store,
+    options: { accounts, seen, forgotten },
+  });
+  publish();
+  return { server, registrar, client, accounts };
+}
+
+describe('a damaged text', () => {
+  it.each(['waxwing.accounts', 'waxwing.key-list', 'waxwing.forgotten', 'waxwing.seen.'])(
+    'stops neither sync nor open: %s',
+    async (name) => {
+      await fc.assert(
+        fc.asyncProperty(damages, async (damage) => {
+          const storage = new TextsInMemory();
+          const { server, registrar, client, accounts } = await phoneOn(storage);
+          await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'key-list' });
+          const [account] = await accounts.list();
+          const fullName = name.endsWith('.') ? `${name}${account?.pushAccountId}` : name;
+          storage.texts.set(fullName, damage(storage.texts.get(fullName) ?? 'v1 - abc:defg'));
+          const push = server.pushTo({
+            type: 'test',
+            realm_url: server.url,
+            user_id: 10,
+            time: 1_773_200_000,
+          });
+          await expect(client.open(push)).resolves.toHaveProperty('kind');
+          const status = await registrar.sync();
+          expect(status).toMatchObject({ code: 'active', keySource: 'key-list' });
+          const ids = (await accounts.list()).map(({ pushAccountId }) => pushAccountId);
+          expect(ids).toContain(status.pushAccountId);
+          const again = server.pushTo({
+            type: 'test',
+            realm_url: server.url,
+            user_id: 10,
+            time: 1_773_200_001,
+          });
+          await expect(client.open(again)).resolves.toMatchObject({ kind: 'notification' });
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it.each(['waxwing.accounts', 'waxwing.key-list'])('is named once by a warning: %s', async (name) => {
+    const storage = new TextsInMemory();
+    const { registrar } = await phoneOn(storage);
+    await registrar.sync();
+    storage.texts.set(name, '{"half');
+    const { warning } = await registrar.sync();
+    expect(warning).toContain(`The stored text "${name}" is damaged`);
+    expect(await registrar.sync()).not.toHaveProperty('warning');
+  });
+
+  it('of one account leaves the others as they are', async () => {
+    const storage = new TextsInMemory();
+    const { server, client, registrar, accounts } = await phoneOn(storage);
+    const { url: realmUrl, apiKey } = server;
+    const other = client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey });
+    await registrar.sync();
+    const { pushAccountId } = await other.sync();
+    const [first = '', second = ''] = storage.texts.get('waxwing.accounts')?.split('\n') ?? [];
+    storage.texts.set('waxwing.accounts', `${first.slice(0, 60)}\n${second}`);
+    expect(await accounts.list()).toMatchObject([{ pushAccountId }]);
+    await registrar.sync();
+    expect(await accounts.list()).toHaveLength(2);
+    expect(await other.sync()).toMatchObject({ code: 'active', pushAccountId });
+  });
+});
+
+describe('a storage', () => {
+  it.each([
+    ['undefined', undefined],
+    ['an empty text', ''],
+    ['null', null],
+  ])('may answer %s for a text that it does not have', async (_, nothing) => {
+    const storage = new TextsInMemory();
+    const getItem = (name: string) => storage.texts.get(name) ?? (nothing as undefined);
+    const { keyList, ...stores } = createTextStores({
+      getItem,
+      setItem: storage.setItem.bind(storage),
+      removeItem: () => {},
+    });
+    const { registrar, client } = await createPhone(stores);
+    await expect(client.open({ push_account_id: '1', encrypted_data: 'AAAA' })).resolves.toMatchObject({
+      reason: 'unknown-account',
+    });
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(await keyList.get()).toBeUndefined();
+    expect(await stores.forgotten.list()).toEqual([]);
+  });
+
+  it.each([
+    ['that drops what it is given', (texts: Map<string, string>) => texts.clear()],
+    [
+      'that cuts texts at 100 characters',
+      (texts: Map<string, string>) => {
+        for (const [name, text] of texts) texts.set(name, text.slice(0, 100));
+      },
+    ],
+  ])('%s registers nothing, and the status says so', async (_name, forget) => {
+    const storage = new TextsInMemory();
+    const setItem = (name: string, text: string) => {
+      storage.setItem(name, text);
+      forget(storage.texts);
+    };
+    const { keyList: _keyList, ...stores } = createTextStores({
+      ...{ getItem: storage.getItem.bind(storage), removeItem: storage.removeItem.bind(storage) },
+      setItem,
+    });
+    const { server, registrar } = await createPhone(stores);
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code: 'no-storage',
+      warning: expect.stringContaining("Check that the app's storage keeps what it is given."),
+    });
+    expect(server.registrations).toEqual([]);
+  });
+});
