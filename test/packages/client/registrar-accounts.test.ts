@@ -16,15 +16,32 @@ describe('A registrar', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('forgets the key pair at sign-out, and makes a new one at the next sync', async () => {
-    const { server, accounts, registrar } = await createPhone();
+  it('forgets the key pair at sign-out, and a registrar made at the next sign-in makes a new one', async () => {
+    const { server, accounts, client, registrar } = await createPhone();
     await registrar.sync();
     await registrar.forget();
     expect(await accounts.list()).toEqual([]);
-    await registrar.sync();
+    const { url: realmUrl, userId, email, apiKey } = server;
+    await client.registrar({ realmUrl, userId, email, apiKey }).sync();
     const [first, second] = server.registrations;
+    expect(second).toBeDefined();
     expect(second?.pushPublicKey).not.toBe(first?.pushPublicKey);
     expect(second?.pushAccountId).not.toBe(first?.pushAccountId);
+  });
+
+  it('registers nothing after forget, also one that was made before and one that is syncing', async () => {
+    const { server, accounts, client, registrar } = await createPhone();
+    const { url: realmUrl, userId, email, apiKey } = server;
+    const ofTokenListener = client.registrar({ realmUrl: `${realmUrl}/`, userId, email, apiKey });
+    const syncing = registrar.sync();
+    await expect.poll(() => server.requests.length).toBeGreaterThan(0);
+    const forgotten = registrar.forget();
+    const statuses = await Promise.all([syncing, registrar.sync(), ofTokenListener.sync()]);
+    await forgotten;
+    expect(statuses.map(({ code }) => code)).toEqual(['active', 'forgotten', 'forgotten']);
+    expect(statuses[1]?.warning).toContain('make another one when the user signs in again');
+    expect(await accounts.list()).toEqual([]);
+    expect(server.devices.size).toBe(0);
   });
 
   it('keeps accounts apart by organization and user', async () => {

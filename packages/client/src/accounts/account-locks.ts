@@ -10,6 +10,9 @@ import type { PushAccountStore } from './push-account-store.js';
 export interface AccountLocks {
   /** Runs a task when no other task of this account is running. */
   exclusively<T>(account: AccountIdentity, task: () => Promise<T>): Promise<T>;
+  /** How often the account was signed out since the app started. */
+  signOutsOf(account: AccountIdentity): number;
+  countSignOut(account: AccountIdentity): void;
 }
 
 const locksOf = new WeakMap<PushAccountStore, AccountLocks>();
@@ -23,8 +26,12 @@ export function accountLocksOf(accounts: PushAccountStore): AccountLocks {
 
 function createAccountLocks(): AccountLocks {
   const exclusively = createKeyedMutex();
+  const signOuts = new Map<string, number>();
+  const signOutsOf = (account: AccountIdentity) => signOuts.get(nameOf(account)) ?? 0;
   return {
     exclusively: (account, task) => exclusively(nameOf(account), task),
+    signOutsOf,
+    countSignOut: (account) => void signOuts.set(nameOf(account), signOutsOf(account) + 1),
   };
 }
 

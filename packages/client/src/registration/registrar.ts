@@ -19,7 +19,8 @@ export interface Registrar {
    * days, other bouncer key. Idempotent: registers nothing if nothing is to be done. Call it when the app starts, when
    * the token changes, and at a `push_device` event. Calls for one account are serialized.
    *
-   * Refusals and network failures are returned as a status.
+   * Refusals and network failures are returned as a status. After `forget` the status is `forgotten`, and nothing is
+   * registered: make another registrar when the user signs in again.
    *
    * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
    */
@@ -48,15 +49,20 @@ export interface RegistrarOptions extends RegistrarContext {
 }
 
 const defaultSettleTimeoutMilliseconds = 20_000;
+const forgottenWarning =
+  'forget was called after this registrar was made: make another one when the user signs in again.';
 
 /** Creates the registrar of one account. */
 export function createRegistrar(options: RegistrarOptions): Registrar {
   const { accounts, api, identity, locks, signIn, signOuts } = options;
+  const madeAfter = locks.signOutsOf(identity);
   const rows = async () => rowsOf(await accounts.list(), identity);
 
   return {
     sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
       locks.exclusively(identity, async () => {
+        if (locks.signOutsOf(identity) > madeAfter)
+          return registrationStatus('forgotten', { warning: forgottenWarning });
         await signOuts.finish(await rows());
         // Rows that another client added at the same time. Their devices would deliver everything again.
         await signOuts.forget((await rows()).slice(1), signIn);
@@ -71,6 +77,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       await api.sendTestNotification(row.pushAccountId);
     },
     async forget() {
+      locks.countSignOut(identity);
       await locks.exclusively(identity, async () => signOuts.forget(await rows(), signIn));
       await signOuts.notify();
     },

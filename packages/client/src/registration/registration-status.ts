@@ -24,6 +24,7 @@ export const statusSentences = Object.freeze({
     'The clock of this phone or of its server is wrong: let the phone set date and time by itself or, if they are right, tell the administrator of the server.',
   'no-storage':
     'This app cannot store what it needs to show notifications on this phone: free some storage, or install the app again.',
+  forgotten: 'This account is signed out of notifications on this phone.',
   failed: 'The notification service has refused this phone. The app tries again at its next start.',
 } as const);
 
