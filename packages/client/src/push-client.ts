@@ -91,6 +91,9 @@ export interface PushClient {
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
   const { seen, pushToken, clock = Date.now } = options;
+  if (typeof pushToken !== 'function') {
+    throw new RangeError('pushToken must be a function that returns the phone’s token.');
+  }
   const accounts = forgettingSeen(options.accounts, seen);
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
@@ -138,7 +141,9 @@ function createBouncerKeys(
   sodium: Sodium,
   deviceClock: PhoneClock,
 ): BouncerKeyChooser {
-  requireKey('bouncerPublicKey', bouncerPublicKey);
+  if (!sodium.isUsablePublicKey(requireKey('bouncerPublicKey', bouncerPublicKey))) {
+    throw new RangeError('bouncerPublicKey is a low-order point, to which nothing can be sealed.');
+  }
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
   const { signingPublicKey, recoveryPublicKey, store } = keyList;
   requirePresent(keyList, ['store'], 'keyList.');

@@ -1,19 +1,21 @@
 import { decodePublicKey } from '@waxwing/protocol/phone';
 
 /**
- * Validates a public key option of the relay.
+ * Validates a public key option of the relay, and returns its bytes.
  *
  * @throws RangeError naming the option if it is missing or not base64 of 32 bytes.
  */
-export function requireKey(name: string, key: unknown): void {
+export function requireKey(name: string, key: unknown): Uint8Array {
   if (key === undefined || key === null) {
     throw new RangeError(
       `${name} is missing: it must be base64 of 32 bytes, as waxwing-relay keys export-public prints it.`,
     );
   }
-  if (typeof key !== 'string' || decodePublicKey(key) === undefined) {
+  const bytes = typeof key === 'string' ? decodePublicKey(key) : undefined;
+  if (bytes === undefined) {
     throw new RangeError(`${name} must be base64 of 32 bytes, but is "${String(key)}".`);
   }
+  return bytes;
 }
 
 /** Like `requireKey`, for the recovery key, which not every relay has. */

@@ -17,7 +17,10 @@ export function requirePushToken(given: unknown): void {
   if (typeof token !== 'string' || token === '') {
     throw new RangeError('pushToken.token is missing: it must be the text that the phone’s system gave.');
   }
-  if (tokenKind === 'fcm') return;
+  if (tokenKind === 'fcm') {
+    requireFcmToken(token);
+    return;
+  }
   if (typeof iosAppId !== 'string' || iosAppId === '') {
     throw new RangeError(
       'pushToken.iosAppId is missing: it must be the bundle id of the app, such as com.example.chat.',
@@ -28,6 +31,29 @@ export function requirePushToken(given: unknown): void {
       `pushToken.apnsEnvironment must be 'production' or 'sandbox', but is ${shown(apnsEnvironment)}.`,
     );
   }
+}
+
+/** Texts that apps pass as the token of FCM by mistake, and what each of them is. */
+const otherTexts: readonly (readonly [RegExp, string])[] = [
+  [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
+  [/^[0-9a-f]{64}$/i, "a token of APNs: use tokenKind 'apns', or the token of Firebase"],
+  [
+    /^[a-z][a-z0-9+.-]*:\/\//i,
+    'a URL, such as the endpoint of a Web Push subscription: take the one of Firebase',
+  ],
+  [/^[{"]/, 'JSON: take the text inside that Firebase gave'],
+  [/^arn:/, 'a name in Amazon SNS: take the token of Firebase that it was made from'],
+  [
+    /^(undefined|null|NaN|true|false|\[object .*\])$/,
+    'another value turned into text: await the token, and return undefined while there is none',
+  ],
+  [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase gave it'],
+];
+
+/** FCM's format is not documented, so this refuses only texts that are known to be something else. */
+function requireFcmToken(token: string): void {
+  const other = otherTexts.find(([pattern]) => pattern.test(token));
+  if (other !== undefined) throw new RangeError(`pushToken.token of FCM is ${other[1]}.`);
 }
 
 function shown(value: unknown): string {

@@ -48,6 +48,42 @@ describe('What an app without types hands over', () => {
   });
 
   it.each([
+    ['ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]', 'getDevicePushTokenAsync'],
+    ['ExpoPushToken[xxxxxxxxxxxxxxxxxxxxxx]', 'getDevicePushTokenAsync'],
+    ['c0ffee00'.repeat(8), "tokenKind 'apns'"],
+    ['C0FFEE00'.repeat(8), "tokenKind 'apns'"],
+    ['https://fcm.googleapis.com/fcm/send/abc:APA91b', 'Web Push'],
+    ['{"endpoint":"https://push.example.com","keys":{}}', 'JSON'],
+    ['"fcm-token-1:APA91bExample_-"', 'JSON'],
+    ['arn:aws:sns:us-east-1:1:endpoint/GCM/app/1', 'Amazon SNS'],
+    ['undefined', 'await the token'],
+    ['null', 'await the token'],
+    ['[object Promise]', 'await the token'],
+    ['[object Object]', 'await the token'],
+    ['fcm-token-1:APA91bExample_-\n', 'white space'],
+    [' fcm-token-1:APA91bExample_-', 'white space'],
+  ])('is refused as a token of FCM, and not repeated: %j', async (token, message) => {
+    const { server, knobs, registrar } = await createPhone();
+    knobs.token = { tokenKind: 'fcm', token };
+    const refused = registrar.sync();
+    await expect(refused).rejects.toThrow(RangeError);
+    await expect(refused).rejects.toThrow(message);
+    if (token.length > 16) await expect(refused).rejects.not.toThrow(token);
+    expect(server.registrations).toEqual([]);
+  });
+
+  it('is refused as a pushToken that is no function, and as a key to which nothing can be sealed', async () => {
+    const given = { pushToken: { tokenKind: 'fcm', token: 't' } };
+    await expect(createPushClient(optionsWithout('nothing', given))).rejects.toThrow(
+      'pushToken must be a function',
+    );
+    const zero = { bouncerPublicKey: btoa('\0'.repeat(32)) };
+    await expect(createPushClient(optionsWithout('nothing', zero))).rejects.toThrow(
+      'bouncerPublicKey is a low-order point',
+    );
+  });
+
+  it.each([
     ['pushToken', {}],
     ['accounts', {}],
     ['seen', {}],
