@@ -3,7 +3,7 @@ import type { RelayContext } from './context.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { LiveKeyRing } from './keyring/live/live-key-ring.js';
 import { type ReencryptTokensOptions, reencryptTokens } from './registrations/store/reencrypt-tokens.js';
-import { deleteLongExpired } from './registrations/store/relay-device-store.js';
+import { deleteLongExpired, deleteUnrenewed } from './registrations/store/relay-device-store.js';
 import type { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { forgetPresentedRegistrations } from './registrations/write/presented-registrations.js';
 import { forgetRegistrationSequences } from './registrations/write/registration-sequences.js';
@@ -21,6 +21,9 @@ const dayMilliseconds = 24 * hourMilliseconds;
 
 /** How long an expired device keeps its id: a registration within this time restores it. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
+
+/** Phones register every 30 days. A device that has not for this long belongs to a phone that is no longer in use. */
+export const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
  * Retention of registration sequences. Phones register every 30 days. A phone that returns after this time may start at
@@ -60,6 +63,10 @@ function scheduleRegistrationJobs(
     const before = clock() - expiredRetentionMilliseconds;
     const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
     countRemoved('expired-relay-device', await removeInBatches(removeSome, signal));
+  });
+  jobs.schedule('registrations/remove-unrenewed', dayMilliseconds, async (signal) => {
+    const before = clock() - renewalDeadlineMilliseconds;
+    countRemoved('unrenewed-relay-device', await deleteUnrenewed(database, before, signal));
   });
   jobs.schedule('registrations/forget-sequences', dayMilliseconds, async (signal) => {
     const before = clock() - sequenceRetentionMilliseconds;

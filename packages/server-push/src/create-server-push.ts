@@ -24,6 +24,7 @@ import {
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { RegistrationIntake } from './push-devices/registration-intake.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
+import { scheduleRemovalOfUnrenewed } from './push-devices/remove-unrenewed.js';
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
@@ -84,6 +85,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
+  scheduleRemovalOfUnrenewed(options);
   schedulePushCleanUp(options);
   const context = {
     ...options,

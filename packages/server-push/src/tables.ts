@@ -26,6 +26,8 @@ export interface ServerPushTables {
     /** Why the newest registration failed; `null` if it did not. */
     error_code: string | null;
     changed_at: number;
+    /** When the newest registration was accepted; `null` in rows of earlier versions, where `changed_at` stands in. */
+    registered_at: number | null;
     pending_token_kind: 'fcm' | 'apns' | null;
     pending_push_public_key: string | null;
     pending_bouncer_public_key: string | null;
@@ -151,6 +153,11 @@ export const serverPushMigrations: MigrationSet = {
       async up(db: Kysely<unknown>): Promise<void> {
         // Relay devices are looked up by their account.
         await db.schema.dropIndex('push_devices_relay_device').execute();
+      },
+    },
+    '0007-registered-at': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema.alterTable('push_devices').addColumn('registered_at', integer).execute();
       },
     },
   },

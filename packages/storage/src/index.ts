@@ -19,6 +19,7 @@ export {
 export * from './portable-columns.js';
 export * from './raise-id-counter.js';
 export * from './remove-in-batches.js';
+export * from './remove-in-pages.js';
 export * from './rows-as-table.js';
 export { rowsOfText } from './run-at-once.js';
 export type { SignalListener, Signals } from './signals/signals.js';

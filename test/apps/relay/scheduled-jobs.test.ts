@@ -1,7 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { markExpired } from '#relay/registrations/store/relay-device-store.js';
-import { expiredRetentionMilliseconds } from '#relay/scheduled-jobs.js';
+import { expiredRetentionMilliseconds, renewalDeadlineMilliseconds } from '#relay/scheduled-jobs.js';
 import { idle } from '../../support/idle.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
@@ -49,6 +49,52 @@ eachBackend((backend) => {
       await pass(3_600_000);
       expect(await ids()).toEqual([living]);
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1 });
+    });
+
+    it('removes a device that has not registered for 90 days, and keeps one that has, with its id', async () => {
+      const [renewed] = [await register('1'), await register('2')];
+      await pass(60 * dayMilliseconds);
+      await relay.database.write(({ db }) =>
+        db
+          .updateTable('relay_devices')
+          .set({ registered_at: relay.time.now })
+          .where('id', '=', renewed)
+          .execute(),
+      );
+      await pass(renewalDeadlineMilliseconds - 60 * dayMilliseconds);
+      expect(await ids()).toHaveLength(2);
+      await pass(dayMilliseconds);
+      expect(await ids()).toEqual([renewed]);
+      expect(await removed()).toMatchObject({ 'unrenewed-relay-device': 1 });
+    });
+
+    it('keeps a device of the newer generation, whose server does not renew it', async () => {
+      await register('1');
+      await relay.database.write(({ db }) =>
+        db.updateTable('relay_devices').set({ push_account_id: 'token:AAAAAAAAAAE=' }).execute(),
+      );
+      await pass(renewalDeadlineMilliseconds + dayMilliseconds);
+      expect(await ids()).toHaveLength(1);
+    });
+
+    it('removes more devices that are not renewed than it reads at once, and none between them', async () => {
+      await register('1');
+      const [row] = await relay.devices();
+      const { id: _id, ...copy } = row ?? { id: 0 };
+      const rows = Array.from({ length: 2500 }, (_, index) => ({
+        ...copy,
+        token_lookup: `lookup ${index}`,
+        registered_at: relay.time.now + (index % 100 === 0 ? renewalDeadlineMilliseconds : 0),
+      }));
+      await relay.database.write(({ db }) =>
+        db
+          .insertInto('relay_devices')
+          .values(rows as never)
+          .execute(),
+      );
+      await pass(renewalDeadlineMilliseconds + dayMilliseconds);
+      const left = (await relay.devices()).map(({ token_lookup }) => token_lookup);
+      expect(left).toEqual(Array.from({ length: 25 }, (_, index) => `lookup ${index * 100}`));
     });
 
     it('leaves a device that a registration revived, with the id that it had', async () => {

@@ -4,7 +4,11 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
-import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';
+import {
+  type ActivePushDevice,
+  deadRegistrationCode,
+  dropDeadRegistration,
+} from '../push-devices/push-device-store.js';
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
@@ -33,9 +37,6 @@ export type SendOutcome =
 // The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
 const maximumDevicesPerRequest = 200;
 const removalDelayMilliseconds = 10 * 60_000;
-/** Error code of the event for a dead registration; it makes the phone register again. */
-const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
-
 /**
  * Splits devices into requests in which no relay id occurs twice: `delete_device_ids` names dead devices by id only.
  * After a restore, two devices of one user can share an id although only one is dead.

@@ -88,6 +88,7 @@ const newestColumns = {
   generation: 'integer',
   registration_hash: 'text',
   changed_at: 'integer',
+  registered_at: 'integer',
   pending_token_kind: 'text',
   pending_push_public_key: 'text',
   pending_bouncer_public_key: 'text',
@@ -97,7 +98,7 @@ const newestColumns = {
 function toRow(userId: UserId, registration: CheckedRegistration, now: number): GivenRow {
   const { pushAccountId, hash, tokenKind, pushPublicKey, bouncerPublicKey } = registration;
   const pending = [tokenKind, pushPublicKey, bouncerPublicKey, registration.encryptedPushRegistration];
-  return [userId, pushAccountId, 1, hash, now, ...pending];
+  return [userId, pushAccountId, 1, hash, now, now, ...pending];
 }
 
 interface StoredRegistration extends RegistrationKey {
@@ -121,6 +122,7 @@ function newestOf(db: Transaction<ServerPushTables>): BulkInsert<StoredRegistrat
             registration_hash: ref('excluded.registration_hash'),
             error_code: sql`null`,
             changed_at: ref('excluded.changed_at'),
+            registered_at: ref('excluded.registered_at'),
             pending_token_kind: ref('excluded.pending_token_kind'),
             pending_push_public_key: ref('excluded.pending_push_public_key'),
             pending_bouncer_public_key: ref('excluded.pending_bouncer_public_key'),

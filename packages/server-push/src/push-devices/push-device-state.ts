@@ -12,6 +12,11 @@ export function pushDeviceStatus(
   return row.pending_token_kind === null ? 'active' : 'pending';
 }
 
+/** When the newest registration of a PushDevice was accepted, in Unix milliseconds. */
+export function registeredAt(row: Pick<PushDeviceRow, 'registered_at' | 'changed_at'>): number {
+  return row.registered_at ?? row.changed_at;
+}
+
 /** The event for a user's clients when a registration becomes active or fails; `push_account_id` is decimal text. */
 export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {
   const event = { type: 'push_device', push_account_id: pushAccountId };

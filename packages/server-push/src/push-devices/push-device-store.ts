@@ -11,6 +11,9 @@ import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
 
+/** Error code of the event for a device that was removed; it makes the phone register again. */
+export const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
+
 /** A PushDevice with an active registration: notifications can be sent to it. */
 export interface ActivePushDevice {
   readonly id: PushDeviceId;

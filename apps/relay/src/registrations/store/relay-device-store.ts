@@ -1,9 +1,9 @@
 import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
-import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, removeInPages } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
-import type { RelayTables } from '../../tables.js';
-import type { Addressee } from './addressee.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import { type Addressee, tokenIdOf } from './addressee.js';
 import {
   type DeviceRow,
   deviceColumns,
@@ -138,6 +138,42 @@ export async function deleteLongExpired(
     .returning('id')
     .execute();
   return deleted.length;
+}
+
+/**
+ * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed them, or
+ * lost them. Keeps those of the newer generation, whose servers do not forward a registration with the same token
+ * again. Returns how many it deleted.
+ */
+export function deleteUnrenewed(
+  database: RelayDatabase,
+  before: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const read = (after: number, limit: number) =>
+    database.db
+      .selectFrom('relay_devices')
+      .select(['id', 'push_account_id', 'registered_at'])
+      .where('id', '>', after as RelayDeviceId)
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+  const remove = async (rows: Awaited<ReturnType<typeof read>>) => {
+    const ids = rows.flatMap(({ id, push_account_id: addressee, registered_at }) =>
+      registered_at < before && (addressee === null || tokenIdOf(addressee) === undefined) ? [id] : [],
+    );
+    if (ids.length === 0) return 0;
+    const { numDeletedRows } = await database.write(({ db }) =>
+      db
+        .deleteFrom('relay_devices')
+        .where('id', 'in', ids)
+        // Repeated because a device may register between the read and the delete.
+        .where('registered_at', '<', before)
+        .executeTakeFirstOrThrow(),
+    );
+    return Number(numDeletedRows);
+  };
+  return removeInPages({ read, remove }, signal);
 }
 
 /** Stores which of Apple's two environments knows the token. Returns `false` if it is not an APNs device. */

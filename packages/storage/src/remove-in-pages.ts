@@ -1,0 +1,30 @@
+/** Bounds each read, so that a large table does not block other work. */
+const rowsPerPage = 1000;
+
+/** Reads the rows after an id, in the order of their ids, and removes some of them. */
+export interface PagedRemoval<Row extends { readonly id: number }> {
+  /** Returns up to `limit` rows with ids greater than `after`. */
+  read(after: number, limit: number): Promise<readonly Row[]>;
+  /** Removes those of a page that are due. Returns how many it removed. */
+  remove(rows: readonly Row[]): Promise<number>;
+}
+
+/**
+ * Walks through a table page by page, for removals that no index finds: an index on a time that changes with every
+ * registration would cost each of them more than this walk costs once a day. Stops when `signal` is aborted. Returns
+ * the total.
+ */
+export async function removeInPages<Row extends { readonly id: number }>(
+  { read, remove }: PagedRemoval<Row>,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (let after = 0; !signal.aborted; ) {
+    const rows = await read(after, rowsPerPage);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    removed += await remove(rows);
+    after = last.id;
+  }
+  return removed;
+}
