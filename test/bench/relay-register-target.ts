@@ -15,6 +15,7 @@ import {
   RegistrationBatches,
   type RegistrationStore,
 } from '#relay/registrations/opening/registration-batches.js';
+import { SameTokenAccounts } from '#relay/registrations/store/same-token-accounts.js';
 import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 import { toRow } from '#relay/registrations/write/durable-registrations.js';
 import { addServer } from '#relay/servers/manage-servers.js';
@@ -62,7 +63,11 @@ async function listen(app: HttpService['app']): Promise<number> {
 
 /** The relay's operations, with the same promise about registrations but without a database: in memory alone. */
 function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
-  const registrations = new RegistrationBatches({ ...durable, store: storeInMemory(durable.tokenVault) });
+  const registrations = new RegistrationBatches({
+    ...durable,
+    store: storeInMemory(durable.tokenVault),
+    sameToken: new SameTokenAccounts(durable),
+  });
   const operations = bindRelayOperations({ ...durable, registrations });
   return createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
 }

@@ -22,6 +22,7 @@ import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import { raiseDeviceIds } from './registrations/store/raise-device-ids.js';
+import { SameTokenAccounts } from './registrations/store/same-token-accounts.js';
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { DurableRegistrations } from './registrations/write/durable-registrations.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
@@ -126,7 +127,8 @@ async function openContext(
   const threadModule = opened.registrationThread;
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const store = new DurableRegistrations({ ...foundation, writer });
-  const registrations = new RegistrationBatches({ ...foundation, keyRing, store, monotonic });
+  const sameToken = new SameTokenAccounts(foundation);
+  const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
   const servers = new ServerDirectory(database.db, clock);
   return { ...foundation, keyRing, deliveries, quotas, servers, registrations };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
-import { relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
+import { accountsOfUser, relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
 import { uuid } from './wire-fields.js';
 
 /**
@@ -16,7 +16,7 @@ export const maximumRegistrationsAtOnce = 100;
 /** Maximum body of that request, in bytes. */
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
-const registration = relayRegisterParameters.omit({ realm_uuid: true });
+const registration = relayRegisterParameters.omit({ realm_uuid: true, accounts_of_user: true });
 type Registration = z.output<typeof registration>;
 
 const count = `must be 1 to ${maximumRegistrationsAtOnce} registrations`;
@@ -41,9 +41,13 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations.
+ * rounding integers. 1 to 100 registrations. Each element of `accounts_of_users` is one user's accounts.
  */
-export const relayRegisterManyParameters = z.object({ realm_uuid: uuid, registrations });
+export const relayRegisterManyParameters = z.object({
+  realm_uuid: uuid,
+  registrations,
+  accounts_of_users: z.array(accountsOfUser).max(maximumRegistrationsAtOnce).optional(),
+});
 
 /** Result of one registration: its device, or why it was refused. */
 const relayRegisterResult = z.discriminatedUnion('result', [
@@ -62,6 +66,8 @@ export interface ForwardedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
+  /** All accounts of its user, or only the newest, at most `maximumAccountsOfUser`: the relay compares their tokens. */
+  readonly accountsOfUser: readonly PushAccountIdText[];
 }
 
 /** Builds the request for `stringifyJson`. */
@@ -69,6 +75,9 @@ export function encodeRelayRegisterMany(
   realmUuid: string,
   items: readonly ForwardedRegistration[],
 ): JsonObject {
+  const users = new Set(
+    items.flatMap((item) => (item.accountsOfUser.length > 1 ? [item.accountsOfUser.join()] : [])),
+  );
   return {
     realm_uuid: realmUuid,
     registrations: items.map(({ pushAccountId, encryptedPushRegistration, bouncerPublicKey }) => ({
@@ -76,5 +85,6 @@ export function encodeRelayRegisterMany(
       encrypted_push_registration: encryptedPushRegistration,
       bouncer_public_key: bouncerPublicKey,
     })),
+    ...(users.size > 0 && { accounts_of_users: [...users].map((ids) => ids.split(',').map(BigInt)) }),
   };
 }

@@ -138,6 +138,7 @@ eachBackend((backend) => {
           bouncer_public_key: 'a bouncer key',
         },
       ]),
+      accounts_of_users: [numbers(30).reverse()],
     });
   });
 

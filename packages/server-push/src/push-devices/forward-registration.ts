@@ -2,6 +2,7 @@ import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/job
 import { maximumPushDevicesPerUser, parseJson } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
+import type { RegisteredRelayDevice } from '../relay-link/relay-answer.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
@@ -12,9 +13,14 @@ import {
   pendingRegistrations,
   type RegistrationKey,
 } from './pending-registrations.js';
-import { type PushDeviceRow, pushDeviceEvent } from './push-device-state.js';
+import { pushDeviceEvent } from './push-device-state.js';
 import type { ChangedPushDevice, FreedRelayDevice } from './push-device-store.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
+import {
+  dropOlderOfSameToken,
+  type RegistrationAmongOthers,
+  withAccountsOfUser,
+} from './same-token-devices.js';
 
 /** Kind of the job that forwards an accepted registration to the relay. */
 export const forwardRegistrationJob = 'push-devices/forward-registration';
@@ -63,12 +69,14 @@ export async function enqueueForwarding(
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 
-type PendingRegistrations = Batcher<RegistrationKey, PushDeviceRow | undefined>;
+type PendingRegistrations = Batcher<RegistrationKey, RegistrationAmongOthers | undefined>;
 
 /** Registers the handlers of both forwarding jobs. */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   const { db, jobs } = options.database;
-  const pending: PendingRegistrations = new Batcher((keys) => pendingRegistrations(db, keys));
+  const pending: PendingRegistrations = new Batcher(async (keys) =>
+    withAccountsOfUser(db, await pendingRegistrations(db, keys)),
+  );
   const handler: Omit<JobHandler<ServerPushTables>, 'concurrency'> = {
     run: (job, signal) => forwardRegistration({ ...options, pending }, job, signal),
     giveUp: (job) => (transaction) => fail(options, transaction, readKey(job), 'REQUEST_EXPIRED'),
@@ -89,18 +97,20 @@ async function forwardRegistration(
 ): Promise<JobOutcome<ServerPushTables>> {
   const { pending, registrations, clock, random } = options;
   const key = readKey(job);
-  const row = await pending.add(key);
-  if (row === undefined) return { kind: 'done' };
+  const found = await pending.add(key);
+  if (found === undefined) return { kind: 'done' };
   if (registrations === undefined)
     return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
+  const { row, accountsOfUser } = found;
   const registration = {
     pushAccountId: row.push_account_id,
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',
     encryptedPushRegistration: row.pending_encrypted_registration ?? '',
+    accountsOfUser,
   };
   const outcome = await registrations.register(registration, signal);
   if (outcome.kind === 'accepted') {
-    const accepted = { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id };
+    const accepted = { ...outcome.answer, pushAccountId: row.push_account_id };
     return { kind: 'done', apply: (transaction) => activate(options, transaction, key, accepted) };
   }
   if (outcome.kind === 'refused-for-good') {
@@ -114,13 +124,15 @@ async function activate(
   { database, publish, clock }: ForwardRegistrationOptions,
   transaction: PushTransaction,
   key: RegistrationKey,
-  accepted: FreedRelayDevice,
+  accepted: FreedRelayDevice & RegisteredRelayDevice,
 ): Promise<void> {
   const now = clock();
+  const dropped = await dropOlderOfSameToken(transaction, key, accepted.sameTokenAccounts);
   const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
   await announce(publish, transaction, device);
   // If the registration is no longer pending, the device that the relay has just created is unused.
-  await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
+  const freed = [...dropped, ...(device?.freed ?? [accepted])];
+  await enqueueRemoval(database, transaction, { freed, now });
 }
 
 async function fail(

@@ -1,11 +1,10 @@
 import {
   type ForwardedRegistration,
   maximumRegistrationsAtOnce,
-  type RelayDeviceId,
   registerManyBodyLimitBytes,
 } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
-import type { RelayOutcome } from './relay-answer.js';
+import type { RegisteredRelayDevice, RelayOutcome } from './relay-answer.js';
 import { type RelayLink, unknownRequest } from './relay-link.js';
 
 interface Forwarded {
@@ -13,7 +12,7 @@ interface Forwarded {
   readonly signal: AbortSignal;
 }
 
-type Outcomes = readonly RelayOutcome<RelayDeviceId>[];
+type Outcomes = readonly RelayOutcome<RegisteredRelayDevice>[];
 
 /** Registrations sent in one request, and the outcome of each. */
 interface Part {
@@ -33,6 +32,8 @@ const maximumRequests = 32;
 const oneByOneMilliseconds = 60 * 60_000;
 // Overhead per registration: names, quotes, a key and an account id.
 const charactersAround = 256;
+// Digits, sign and comma.
+const charactersPerAccount = 21;
 
 /**
  * Forwards registrations to the relay in batches, one per event-loop tick. Uses one request each if the relay does not
@@ -41,7 +42,7 @@ const charactersAround = 256;
 export class GroupedRegistrations {
   readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
   readonly #clock: Clock;
-  readonly #batcher = new Batcher<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
+  readonly #batcher = new Batcher<Forwarded, RelayOutcome<RegisteredRelayDevice>>((forwarded) =>
     this.#askForAll(forwarded),
   );
   #foundUnknownAt: number | undefined;
@@ -51,8 +52,11 @@ export class GroupedRegistrations {
     this.#clock = clock;
   }
 
-  /** Returns the id of the RelayDevice, or why there is none. */
-  register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
+  /** Returns the registered device, or why there is none. */
+  register(
+    registration: ForwardedRegistration,
+    signal: AbortSignal,
+  ): Promise<RelayOutcome<RegisteredRelayDevice>> {
     if (this.#sendsSingly()) return this.#link.register(registration, signal);
     return this.#batcher.add({ registration, signal });
   }
@@ -133,7 +137,8 @@ function groupsOf(forwarded: readonly Forwarded[]): Forwarded[][] {
   const groups: Forwarded[][] = [];
   let characters = Number.POSITIVE_INFINITY;
   for (const each of forwarded) {
-    const added = each.registration.encryptedPushRegistration.length + charactersAround;
+    const { encryptedPushRegistration: sealed, accountsOfUser } = each.registration;
+    const added = sealed.length + accountsOfUser.length * charactersPerAccount + charactersAround;
     const last = groups.at(-1);
     const isFull = last?.length === maximumRegistrationsAtOnce;
     if (last === undefined || isFull || characters + added > registerManyBodyLimitBytes) {

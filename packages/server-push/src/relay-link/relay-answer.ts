@@ -1,11 +1,14 @@
 import {
   type ErrorCode,
   errorCodes,
+  formatPushAccountId,
   isJsonObject,
   type JsonValue,
+  type PushAccountIdText,
   parseJsonOrUndefined,
   type RelayDeviceId,
   type RelayRegisterResult,
+  type relayRegisterAnswer,
 } from '@waxwing/protocol';
 import { readRetryAfter } from '@waxwing/service/http';
 import { z } from 'zod';
@@ -90,9 +93,24 @@ export function interpretAnswer<Schema extends z.ZodType>(
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
 }
 
+/** A registration that the relay has stored. */
+export interface RegisteredRelayDevice {
+  readonly relayDeviceId: RelayDeviceId;
+  /** The user's other accounts that have the same token; none from a relay that does not compare them. */
+  readonly sameTokenAccounts: readonly PushAccountIdText[];
+}
+
+/** Reads the relay's success of one registration. */
+export function readRegistered({
+  device_id: relayDeviceId,
+  same_token_push_account_ids: accounts = [],
+}: z.output<typeof relayRegisterAnswer>): RegisteredRelayDevice {
+  return { relayDeviceId, sameTokenAccounts: accounts.map(formatPushAccountId) };
+}
+
 /** Interprets one result of a batch as if it were the answer to a single registration. */
-export function interpretResult(result: RelayRegisterResult): RelayOutcome<RelayDeviceId> {
-  if (result.result === 'success') return { kind: 'accepted', answer: result.device_id };
+export function interpretResult(result: RelayRegisterResult): RelayOutcome<RegisteredRelayDevice> {
+  if (result.result === 'success') return { kind: 'accepted', answer: readRegistered(result) };
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
 }

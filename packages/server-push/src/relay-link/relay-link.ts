@@ -1,4 +1,4 @@
-import type { RelayDeviceId, RemovedDevice } from '@waxwing/protocol';
+import type { RemovedDevice } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
   encodeRelayRegisterMany,
@@ -29,8 +29,10 @@ import {
   interpretAnswer,
   interpretResult,
   type ReceivedAnswer,
+  type RegisteredRelayDevice,
   type RelayOutcome,
   type RelayRetry,
+  readRegistered,
 } from './relay-answer.js';
 import { whileAllowed } from './while-allowed.js';
 
@@ -80,21 +82,24 @@ export class RelayLink {
     };
   }
 
-  /** Forwards a sealed registration. The answer is the id of its RelayDevice. */
+  /** Forwards a sealed registration. */
   async register(
     registration: ForwardedRegistration,
     signal?: AbortSignal,
-  ): Promise<RelayOutcome<RelayDeviceId>> {
+  ): Promise<RelayOutcome<RegisteredRelayDevice>> {
     const form = new URLSearchParams({
       realm_uuid: this.#options.realmUuid,
       push_account_id: registration.pushAccountId,
       encrypted_push_registration: registration.encryptedPushRegistration,
       bouncer_public_key: registration.bouncerPublicKey,
     });
+    const accounts = registration.accountsOfUser;
+    if (accounts.length > 1) form.set('accounts_of_user', stringifyJson(accounts.map(BigInt)));
     const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
     const exchange = { path: relayRegisterPath, content, signal };
     const outcome = await this.#askAsServer(exchange, relayRegisterAnswer);
-    return outcome.kind === 'accepted' ? { kind: 'accepted', answer: outcome.answer.device_id } : outcome;
+    if (outcome.kind !== 'accepted') return outcome;
+    return { kind: 'accepted', answer: readRegistered(outcome.answer) };
   }
 
   /**
@@ -104,7 +109,7 @@ export class RelayLink {
   async registerMany(
     registrations: readonly ForwardedRegistration[],
     signal?: AbortSignal,
-  ): Promise<RelayOutcome<readonly RelayOutcome<RelayDeviceId>[]>> {
+  ): Promise<RelayOutcome<readonly RelayOutcome<RegisteredRelayDevice>[]>> {
     const body = stringifyJson(encodeRelayRegisterMany(this.#options.realmUuid, registrations));
     const content = { type: 'application/json', body };
     const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };

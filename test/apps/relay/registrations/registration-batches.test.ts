@@ -11,6 +11,7 @@ const registration = {
   addressee: accountIdText(1),
   encryptedPushRegistration: '',
   bouncerPublicKey: 'a key that no ring has',
+  otherAccounts: [],
 };
 
 /**
@@ -37,6 +38,7 @@ async function batchesOf(
       },
     },
     store: { isIdle, saveAll: expect.fail },
+    sameToken: { find: async () => [] },
   });
   const refusals: Promise<void>[] = [];
   for (let turn = 0; turn < turns; turn += 1) {

@@ -1,10 +1,11 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, type PushAccountIdText } from '@waxwing/protocol';
 import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { Addressee } from '../store/addressee.js';
+import type { SameTokenAccounts } from '../store/same-token-accounts.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -26,6 +27,15 @@ export interface SealedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
+  /** Other accounts of the same user, to be compared by their token. */
+  readonly otherAccounts: readonly PushAccountIdText[];
+}
+
+/** A stored registration. */
+export interface KeptRegistration {
+  readonly deviceId: RelayDeviceId;
+  /** Those of its `otherAccounts` that have the same token. */
+  readonly sameTokenAccounts: readonly PushAccountIdText[];
 }
 
 /**
@@ -54,13 +64,14 @@ export interface RegistrationBatchesOptions {
   readonly sodium: Sodium;
   readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
+  readonly sameToken: Pick<SameTokenAccounts, 'find'>;
   /** Monotonic clock in milliseconds, with fractions. Default: `performance.now`. */
   readonly monotonic?: Clock;
 }
 
 interface PendingRegistration {
   readonly registration: SealedRegistration;
-  resolve(deviceId: RelayDeviceId): void;
+  resolve(kept: KeptRegistration): void;
   reject(reason: unknown): void;
 }
 
@@ -96,10 +107,10 @@ export class RegistrationBatches {
   }
 
   /**
-   * Resolves with the device's id once it is durable.
+   * Resolves once the device is durable.
    * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY, BAD_REQUEST or REQUEST_EXPIRED, checked in this order.
    */
-  register(registration: SealedRegistration): Promise<RelayDeviceId> {
+  register(registration: SealedRegistration): Promise<KeptRegistration> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
       if (this.#waiting.length === 1) {
@@ -147,7 +158,21 @@ export class RegistrationBatches {
     const registrations = opened.map(([, registration]) => registration);
     const save = (some: readonly OpenedRegistration[]) => this.#options.store.saveAll(some, now);
     const outcomes = await settleBatch(registrations, save, mayBeOneWritesFault);
-    for (const [index, [pending]] of opened.entries()) settle(pending, outcomes[index]);
+    const sameToken = await this.#findSameToken(opened);
+    for (const [index, [pending]] of opened.entries()) {
+      settle(pending, outcomes[index], sameToken[index] ?? []);
+    }
+  }
+
+  /** After the commit: of two concurrent registrations of one token, at least one then finds the other. */
+  async #findSameToken(
+    opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
+  ): Promise<readonly PushAccountIdText[][]> {
+    if (opened.every(([{ registration }]) => registration.otherAccounts.length === 0)) return [];
+    const compared = opened.map(([{ registration }, { device }]) => {
+      return { realmId: device.realmId, target: device.target, otherAccounts: registration.otherAccounts };
+    });
+    return this.#options.sameToken.find(compared);
   }
 
   /** Opens a batch and returns the registrations to store. Rejects the invalid ones. */
@@ -183,8 +208,9 @@ export class RegistrationBatches {
 function settle(
   { resolve, reject }: PendingRegistration,
   saved: PromiseSettledResult<RegistrationOutcome> | undefined,
+  sameTokenAccounts: readonly PushAccountIdText[],
 ): void {
   if (saved?.status !== 'fulfilled') reject(saved?.reason);
-  else if (typeof saved.value === 'number') resolve(saved.value);
+  else if (typeof saved.value === 'number') resolve({ deviceId: saved.value, sameTokenAccounts });
   else reject(saved.value === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

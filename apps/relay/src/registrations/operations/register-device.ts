@@ -15,6 +15,7 @@ import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';
 import type { RegistrationBatches } from '../opening/registration-batches.js';
 import { type Addressee, addresseeOfToken } from '../store/addressee.js';
+import { formatKept, otherAccounts } from './same-token.js';
 
 type RegisterParameters = z.output<typeof relayRegisterAnyParameters>;
 
@@ -27,8 +28,9 @@ interface Context {
 /**
  * Registers a device from a sealed registration that a server forwards. Durable before it answers
  * (docs/protocol.md#remotespushe2eeregister). In the older generation a device is named by its realm and push account, and
- * the answer has its `device_id`, the same for the same realm, push account and token. In the newer generation it is
- * named by its realm and `token_id`; a repeat revives an expired device.
+ * the answer has its `device_id`, the same for the same realm, push account and token. It also has those of the other
+ * `accounts_of_user` that share the token, so that the server can drop older registrations of the same phone. In the
+ * newer generation a device is named by its realm and `token_id`; a repeat revives an expired device.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for
@@ -56,14 +58,15 @@ export const registerDevice = operation({
   async handle({ registrations, servers }: Context, { actor: { serverId }, parameters }) {
     const addressee = addresseeOf(parameters);
     const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
-    const deviceId = await registrations.register({
+    const kept = await registrations.register({
       realmId,
       realmUuid: parameters.realm_uuid,
       addressee,
       encryptedPushRegistration: parameters.encrypted_push_registration,
       bouncerPublicKey: parameters.bouncer_public_key,
+      otherAccounts: otherAccounts(parameters.push_account_id, parameters.accounts_of_user),
     });
-    return parameters.token_id === undefined ? { device_id: deviceId } : {};
+    return parameters.token_id === undefined ? formatKept(kept) : {};
   },
 });
 

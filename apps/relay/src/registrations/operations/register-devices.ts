@@ -1,7 +1,6 @@
 import {
   formatPushAccountId,
   ProtocolError,
-  type RelayDeviceId,
   type RelayRegisterResult,
   registerManyBodyLimitBytes,
   relayRegisterManyAnswer,
@@ -14,7 +13,8 @@ import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
-import type { RegistrationBatches } from '../opening/registration-batches.js';
+import type { KeptRegistration, RegistrationBatches } from '../opening/registration-batches.js';
+import { formatKept, otherAccounts } from './same-token.js';
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -44,9 +44,10 @@ export const registerDevices = operation({
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ log, quotas, registrations, servers }: Context, { actor: { serverId }, parameters }) {
-    const { realm_uuid: realmUuid, registrations: items } = parameters;
+    const { realm_uuid: realmUuid, registrations: items, accounts_of_users: users = [] } = parameters;
     quotas.takeAll(serverId, items.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const userOf = new Map(users.flatMap((accounts) => accounts.map((account) => [account, accounts])));
     const outcomes = await Promise.allSettled(
       items.map((item) =>
         registrations.register({
@@ -55,6 +56,7 @@ export const registerDevices = operation({
           addressee: formatPushAccountId(item.push_account_id),
           encryptedPushRegistration: item.encrypted_push_registration,
           bouncerPublicKey: item.bouncer_public_key,
+          otherAccounts: otherAccounts(item.push_account_id, userOf.get(item.push_account_id)),
         }),
       ),
     );
@@ -67,7 +69,7 @@ export const registerDevices = operation({
  * database is unavailable: only an error for the whole request can say when to retry.
  */
 function formatResults(
-  outcomes: readonly PromiseSettledResult<RelayDeviceId>[],
+  outcomes: readonly PromiseSettledResult<KeptRegistration>[],
   log: Log,
 ): RelayRegisterResult[] {
   const failures = reasonsOf(outcomes).filter((reason) => !(reason instanceof ProtocolError));
@@ -79,12 +81,12 @@ function formatResults(
     log.error({ err: failures[0], count: failures.length }, 'registrations could not be kept');
   }
   return outcomes.map((outcome) => {
-    if (outcome.status === 'fulfilled') return { result: 'success', device_id: outcome.value };
+    if (outcome.status === 'fulfilled') return { result: 'success', ...formatKept(outcome.value) };
     const { code, message } = toProtocolError(outcome.reason);
     return { result: 'error', code, msg: message };
   });
 }
 
-function reasonsOf(outcomes: readonly PromiseSettledResult<RelayDeviceId>[]): unknown[] {
+function reasonsOf(outcomes: readonly PromiseSettledResult<KeptRegistration>[]): unknown[] {
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
 }

@@ -1,0 +1,69 @@
+import { compactApnsToken, type PushAccountIdText, type PushTarget } from '@waxwing/protocol';
+import { rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayDatabase } from '../../tables.js';
+import type { TokenVault } from './token-vault.js';
+
+/** A stored registration, and the accounts to compare its token with. */
+export interface ComparedRegistration {
+  readonly realmId: RealmId;
+  readonly target: PushTarget;
+  readonly otherAccounts: readonly PushAccountIdText[];
+}
+
+export interface SameTokenAccountsOptions {
+  readonly database: Pick<RelayDatabase, 'db'>;
+  readonly tokenVault: Pick<TokenVault, 'lookups'>;
+}
+
+const columns = {
+  position: 'integer',
+  realm_id: 'integer',
+  push_account_id: 'text',
+  token_lookup: 'text',
+} as const;
+
+/**
+ * Finds accounts that share a registration's token: the same phone has registered twice, such as after it lost its
+ * stores. Looks only at the accounts that the server names as the user's own.
+ */
+export class SameTokenAccounts {
+  readonly #options: SameTokenAccountsOptions;
+
+  constructor(options: SameTokenAccountsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the accounts for each registration, in order. Call it after the registrations are committed: of two
+   * concurrent ones, at least one then finds the other.
+   */
+  async find(registrations: readonly ComparedRegistration[]): Promise<readonly PushAccountIdText[][]> {
+    const found: PushAccountIdText[][] = registrations.map(() => []);
+    const asked = registrations.flatMap(({ realmId, target, otherAccounts }, position) => {
+      const lookups = otherAccounts.length === 0 ? [] : this.#lookups(target);
+      return otherAccounts.flatMap((push_account_id) =>
+        lookups.map((token_lookup) => ({ position, realm_id: realmId, push_account_id, token_lookup })),
+      );
+    });
+    if (asked.length === 0) return found;
+    const { db } = this.#options.database;
+    const { rows } = await sql<{ position: number; push_account_id: PushAccountIdText }>`
+      select distinct asked.position, device.push_account_id
+      from ${rowsAsTable(db, 'asked', columns, asked)}
+      join relay_devices as device on device.realm_id = asked.realm_id
+        and device.push_account_id = asked.push_account_id and device.token_lookup = asked.token_lookup`.execute(
+      db,
+    );
+    for (const { position, push_account_id } of rows) found[position]?.push(push_account_id);
+    return found;
+  }
+
+  /** Apple ignores the case of a token's digits, but the lookup of a row has the case that the phone sent. */
+  #lookups({ tokenKind, token }: PushTarget): readonly string[] {
+    const compact = compactApnsToken(token);
+    const tokens = tokenKind === 'fcm' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];
+    return [...new Set(tokens)].flatMap((each) => this.#options.tokenVault.lookups(each));
+  }
+}
