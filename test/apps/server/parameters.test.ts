@@ -68,6 +68,26 @@ describe('parameters', () => {
     }
   });
 
+  it.each([
+    ['content=caf%C3%A9%20%26+more%20%F0%9F%98%80', 'café & more 😀'],
+    ['content=100%25 and 50% off %41', '100% and 50% off A'],
+    ['content=caf%E9%20%26+more', undefined],
+    ['content=a%ED%A0%BDb', undefined],
+    ['content=caf%C3', undefined],
+    ['content=a%C0%AFb', undefined],
+    ['content=caf\u00e9', undefined],
+  ])('of a message are stored as sent, or refused by name: %s', async (content, stored) => {
+    const payload = Buffer.from(`type=direct&to=[${ada.userId}]&${content}`, 'latin1');
+    const headers = { authorization: ada.authorization, 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = await test.send({ method: 'POST', url: '/api/v1/messages', headers, payload });
+    if (stored === undefined) {
+      expect([sent.status, sent.body.msg]).toEqual([400, 'Invalid content: must be UTF-8']);
+    } else {
+      const { body } = await test.ask(ada, 'GET', `messages/${sent.body.id}`, { apply_markdown: 'false' });
+      expect(body.message).toMatchObject({ content: stored });
+    }
+  });
+
   it('can be JSON-encoded numbers, booleans and lists, as Python clients send them', async () => {
     const { queue_id: id } = (await test.ask(ada, 'POST', 'register', { event_types: '["push_device"]' }))
       .body;

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { rewritePath } from './bodies/percent-encoding.js';
 import { acceptBodies, acceptFiles } from './bodies/received-body.js';
 import { Connections } from './connections/connections.js';
 import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from './error-answer.js';
@@ -84,7 +85,12 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     genReqId: requestIds(),
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: noCompilers },
-    routerOptions: { maxParamLength: maximumPathParameterCharacters },
+    rewriteUrl: ({ url = '' }) => rewritePath(url),
+    routerOptions: {
+      maxParamLength: maximumPathParameterCharacters,
+      // Operations parse it. Fastify's own parser leaves a whole value undecoded for one bad escape.
+      querystringParser: (text) => text as unknown as Record<string, string>,
+    },
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     // Only idle connections: a long poll in flight is answered through its abort signal.

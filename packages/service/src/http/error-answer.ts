@@ -11,12 +11,13 @@ export interface ErrorAnswer {
 /** Content type of JSON answers. */
 export const json = 'application/json; charset=utf-8';
 
-const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
-  FST_ERR_BAD_URL: 'BAD_REQUEST',
-  FST_ERR_MAX_PARAM_LENGTH: 'BAD_REQUEST',
+/** The error code for each of Fastify's, with a message if the default one does not say what to do. */
+const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['BAD_REQUEST', 'The body does not have the length in Content-Length'],
+  FST_ERR_BAD_URL: ['BAD_REQUEST', 'Invalid path: must be UTF-8'],
+  FST_ERR_MAX_PARAM_LENGTH: ['BAD_REQUEST', 'Invalid path: a part of it is too long'],
 };
 
 /** Converts anything thrown to a ProtocolError. An unexpected error becomes INTERNAL_SERVER_ERROR, with it as the cause. */
@@ -26,8 +27,8 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   if (thrownCode === 'DATABASE_UNAVAILABLE' && retryAfterSeconds !== undefined) {
     return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds, cause: thrown });
   }
-  const code = fastifyCodes[(thrown as { code?: string }).code ?? ''];
-  return new ProtocolError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
+  const [code, message] = fastifyCodes[String(thrownCode)] ?? ['INTERNAL_SERVER_ERROR'];
+  return new ProtocolError(code, { ...(message === undefined ? {} : { message }), cause: thrown });
 }
 
 /** The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. */

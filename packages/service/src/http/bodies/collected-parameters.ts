@@ -4,6 +4,12 @@ export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 /** {@link RawParameters} while they are collected. */
 export type CollectedParameters = Map<string, string | string[]>;
 
+/**
+ * Stands for a value that is not in its charset, until its parameter is read. No decoded text equals it, because it is half
+ * of a surrogate pair.
+ */
+export const undecodable = '\ud800';
+
 /** Adds a parameter's value from one source: form, multipart form or query string. */
 export function addParameter(into: CollectedParameters, name: string, value: string): void {
   const known = into.get(name);

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError, refused } from '@waxwing/protocol';
-import { addParameter, type CollectedParameters } from './collected-parameters.js';
+import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
 import type { UploadedFile } from './uploaded-file.js';
 
 /** Counts empty parts too. */
@@ -35,6 +36,7 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
       const parser = readFields(contentType, {
         entries,
         maximumFieldBytes: Number.POSITIVE_INFINITY,
+        hasOtherBytes: !isUtf8(body),
         reject,
       });
       parser.on('file', (_name, file) => {
@@ -113,11 +115,13 @@ interface FieldsToRead {
   /** In total. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
+  /** Whether the form has bytes that are not UTF-8. The parser replaces them in fields without a charset of their own. */
+  readonly hasOtherBytes?: boolean;
   readonly reject: (error: Error) => void;
 }
 
 function readFields(contentType: string, options: FieldsToRead): BusboyInstance {
-  const { entries, maximumFieldBytes: fieldSize, reject } = options;
+  const { entries, hasOtherBytes = false, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
   const parser = new Busboy({
@@ -139,7 +143,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
-    } else addParameter(entries, name, value);
+    } else addParameter(entries, name, hasOtherBytes && value.includes('\ufffd') ? undecodable : value);
   });
   parser.on('partsLimit', () => refuse(refused(tooManyParts)));
   parser.on('error', reject);

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
-import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
+import { type JsonValue, ProtocolError, parseJson, refused } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { CollectedParameters } from './collected-parameters.js';
+import { charsetOf } from './charset.js';
+import { type CollectedParameters, undecodable } from './collected-parameters.js';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
+import { addUrlEncoded, decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
 
 /** A received body. It is validated after authentication, so that errors tell unauthenticated clients nothing. */
@@ -16,6 +18,7 @@ export type ReceivedBody =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'refused'; readonly error: ProtocolError };
 
+const formBytes = Symbol('formBytes');
 const jsonText = Symbol('jsonText');
 const multipartBytes = Symbol('multipartBytes');
 const multipartStream = Symbol('multipartStream');
@@ -24,13 +27,19 @@ const unsupported = Symbol('unsupported');
 /** Adds parsers for the three kinds of body that operations take. A body of another type is discarded. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.register(import('@fastify/formbody'));
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    (_request, bytes, done) => {
+      done(null, { [formBytes]: bytes });
+    },
+  );
   // Buffered within Fastify's body limit: as a stream, preamble, epilogue and part headers would be unbounded.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });
   });
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
-    done(null, { [jsonText]: text });
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    done(null, { [jsonText]: decodeUtf8(bytes as Buffer) ?? undecodable });
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
     done(null, { [unsupported]: true });
@@ -71,16 +80,28 @@ export function receiveBody(
   if (body[multipartBytes] instanceof Buffer || body[multipartStream] !== undefined) {
     return readMultipart(request, body, maximumFileBytes);
   }
-  return { kind: 'form', entries: new Map(Object.entries(body as Record<string, string | string[]>)) };
+  return readForm(request, body[formBytes] as Buffer);
 }
 
-/** @throws ProtocolError BAD_REQUEST if the text is not JSON. */
+/** @throws ProtocolError BAD_REQUEST if the text is not JSON, or not UTF-8. */
 export function parseJsonBody(text: string): JsonValue {
+  if (text === undecodable) throw refused('The request body must be UTF-8');
   try {
     return parseJson(text);
   } catch (cause) {
     throw new ProtocolError('BAD_REQUEST', { message: 'Malformed JSON in the request body', cause });
   }
+}
+
+function readForm(request: FastifyRequest, bytes: Buffer): ReceivedBody {
+  const charset = charsetOf(request.headers['content-type'] ?? '');
+  if (charset.decode === undefined) {
+    const message = `Unsupported charset: ${charset.name}: send the form in UTF-8`;
+    return { kind: 'refused', error: new ProtocolError('UNSUPPORTED_MEDIA_TYPE', { message }) };
+  }
+  const entries: CollectedParameters = new Map();
+  addUrlEncoded(entries, bytes.toString('latin1'), charset.decode);
+  return { kind: 'form', entries };
 }
 
 async function readMultipart(

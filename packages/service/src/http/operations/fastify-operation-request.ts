@@ -1,6 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
-import { addParameter, type CollectedParameters } from '../bodies/collected-parameters.js';
+import type { CollectedParameters } from '../bodies/collected-parameters.js';
+import { addUrlEncoded } from '../bodies/percent-encoding.js';
 import { parseJsonBody, type ReceivedBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import type { Exchange } from '../exchange.js';
@@ -25,6 +26,7 @@ export class FastifyOperationRequest implements RequestHead {
   readonly #addressOf: (exchange: Exchange) => string | undefined;
   #body: ReceivedBody = { kind: 'none' };
   #raw: CollectedParameters | undefined;
+  #query: CollectedParameters | undefined;
 
   constructor(request: FastifyRequest, exchange: Exchange, { shutdownSignals, addressOf }: SharedParts) {
     this.#request = request;
@@ -76,7 +78,11 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   queryParameter(name: string): string | undefined {
-    const value = (this.#request.query as Record<string, string | string[]>)[name];
+    if (this.#query === undefined) {
+      this.#query = new Map();
+      addUrlEncoded(this.#query, this.#queryText);
+    }
+    const value = this.#query.get(name);
     return typeof value === 'string' ? value : undefined;
   }
 
@@ -93,6 +99,11 @@ export class FastifyOperationRequest implements RequestHead {
     return this.#body.kind === 'json' ? [] : reader.ignored(this.#rawParameters());
   }
 
+  /** Fastify is set up to leave it unparsed. */
+  get #queryText(): string {
+    return this.#request.query as string;
+  }
+
   #json() {
     if (this.#body.kind === 'json') return parseJsonBody(this.#body.text);
     throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
@@ -104,10 +115,7 @@ export class FastifyOperationRequest implements RequestHead {
     if (this.#raw === undefined) {
       // Extends the form's own map: no other code reads it.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
-      const query = this.#request.query as Record<string, string | string[]>;
-      for (const [name, values] of Object.entries(query)) {
-        for (const value of [values].flat()) addParameter(this.#raw, name, value);
-      }
+      addUrlEncoded(this.#raw, this.#queryText);
     }
     return this.#raw;
   }

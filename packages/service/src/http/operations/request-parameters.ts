@@ -1,6 +1,6 @@
 import { type JsonValue, ProtocolError, refused } from '@waxwing/protocol';
 import type { z } from 'zod';
-import type { RawParameters } from '../bodies/collected-parameters.js';
+import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 
 /** The text parameters of a request: those of its path, and those of its form and query string together. */
@@ -87,6 +87,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
 }
 
 function requireText(name: string, value: string): string {
+  if (value === undecodable) throw refused(`Invalid ${name}: must be UTF-8`);
   // PostgreSQL refuses U+0000 in text.
   if (!value.includes('\0')) return value;
   throw refused(`Invalid ${name}: must not contain the character U+0000`);

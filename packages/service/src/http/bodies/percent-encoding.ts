@@ -1,0 +1,69 @@
+import { isUtf8 } from 'node:buffer';
+import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
+
+/** Decodes bytes to text; `undefined` if they are not in its charset. */
+export type DecodeText = (bytes: Buffer) => string | undefined;
+
+const percent = 0x25;
+/** The value of each byte that is a hexadecimal digit, and -1 for all others. */
+const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : -1;
+});
+
+/** Refuses bytes that are not UTF-8, among them overlong forms and surrogates. Keeps a byte-order mark. */
+export const decodeUtf8: DecodeText = (bytes) => (isUtf8(bytes) ? bytes.toString() : undefined);
+
+/**
+ * Percent-decodes a text with one character per byte, as the URL standard does (https://url.spec.whatwg.org/#percent-decode):
+ * a `%` without two hexadecimal digits stays as it is. `undefined` if the bytes are not in the charset.
+ */
+export function percentDecode(text: string, decode: DecodeText = decodeUtf8): string | undefined {
+  // Most texts are plain: a regular expression is faster than the loop.
+  if (!/[%\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.from(text, 'latin1');
+  let length = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    let byte = bytes[index] ?? 0;
+    const high = byte === percent ? digitOf(bytes[index + 1]) : -1;
+    const low = high < 0 ? -1 : digitOf(bytes[index + 2]);
+    if (low >= 0) {
+      byte = high * 16 + low;
+      index += 2;
+    }
+    bytes[length++] = byte;
+  }
+  return decode(bytes.subarray(0, length));
+}
+
+/**
+ * Adds the parameters of a form or query string (https://url.spec.whatwg.org/#urlencoded-parsing). `text` has one character
+ * per byte. A value that is not in its charset becomes {@link undecodable}.
+ */
+export function addUrlEncoded(into: CollectedParameters, text: string, decode?: DecodeText): void {
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const spaced = part.replaceAll('+', ' ');
+    const end = spaced.indexOf('=');
+    const [name, value] = end < 0 ? [spaced, ''] : [spaced.slice(0, end), spaced.slice(end + 1)];
+    addParameter(into, percentDecode(name, decode) ?? name, percentDecode(value, decode) ?? undecodable);
+  }
+}
+
+/**
+ * Rewrites the path of a URL so that the router decodes each part of it as {@link percentDecode} does. The router refuses a
+ * part that is not UTF-8.
+ */
+export function rewritePath(url: string): string {
+  const [path = ''] = url.split(/[?#]/, 1);
+  if (!path.includes('%') || !path.startsWith('/')) return url;
+  const parts = path.split('/').map((part) => {
+    const decoded = percentDecode(part);
+    return decoded === undefined ? '%ff' : encodeURIComponent(decoded);
+  });
+  return parts.join('/') + url.slice(path.length);
+}
+
+function digitOf(byte: number | undefined): number {
+  return byte === undefined ? -1 : (digitValues[byte] ?? -1);
+}

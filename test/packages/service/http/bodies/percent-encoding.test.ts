@@ -1,0 +1,170 @@
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { percentDecode } from '#service/http/bodies/percent-encoding.js';
+import fc from '../../../../support/fast-check.js';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+import { testOperation } from '../../../../support/test-operation.js';
+
+let app: Awaited<ReturnType<typeof createHttpApp>>;
+const parameters = z.object({ name: z.string() });
+
+beforeAll(async () => {
+  const handle = async ({ parameters: { name } }: { parameters: Record<string, unknown> }) => ({
+    name: String(name),
+  });
+  app = await createHttpApp({
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+    operations: [
+      testOperation({ method: 'POST', path: '/thing', parameters, handle }),
+      testOperation({ method: 'GET', path: '/thing/{name}', parameters, handle }),
+      testOperation({ method: 'POST', path: '/json', body: 'json', parameters, handle }),
+    ],
+    readiness: {},
+  });
+});
+afterAll(() => app.close());
+
+const form = 'application/x-www-form-urlencoded';
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+async function ask(
+  request: { url: string; payload?: Buffer; type?: string },
+  method: 'GET' | 'POST' = 'POST',
+): Promise<[number, unknown]> {
+  const { type, ...sent } = request;
+  const headers = type === undefined ? {} : { 'content-type': type };
+  const { statusCode, body } = await app.inject({ method, headers, ...sent });
+  const { name, msg } = JSON.parse(body) as Record<string, unknown>;
+  return [statusCode, name ?? msg];
+}
+
+/** Sends an escaped value in each way that decodes escapes. */
+const ways: Readonly<Record<string, (escaped: string) => Promise<[number, unknown]>>> = {
+  'a form': (escaped) => ask({ url: '/thing', type: form, payload: bytes(`name=${escaped}`) }),
+  'a form beside others': (escaped) =>
+    ask({ url: '/thing', type: form, payload: bytes(`&a=%&name=${escaped}&b&=&%zz=%ff`) }),
+  'a query string': (escaped) => ask({ url: `/thing?name=${escaped}` }),
+  'a path': (escaped) => ask({ url: `/thing/${escaped.replaceAll('+', '%20')}` }, 'GET'),
+};
+
+function multipart(part: Buffer, charset = ''): Promise<[number, unknown]> {
+  const head = `--x\r\ncontent-disposition: form-data; name="name"${charset}\r\n\r\n`;
+  const payload = Buffer.concat([bytes(head), part, bytes('\r\n--x--\r\n')]);
+  return ask({ url: '/thing', type: 'multipart/form-data; boundary=x', payload });
+}
+
+/** Bytes that are no UTF-8: half characters, surrogates, overlong forms, code points beyond the last one. */
+const notUtf8 = [
+  ...['\xe9', 'caf\xe9 & more', 'caf\xc3', '\x80', '\xff', '\xf0\x9f\x98', '\xc3\x28'],
+  ...['a\xed\xa0\xbdb', '\xed\xa0\xbd\xed\xb8\x80', 'a\xc0\xafb', '\xe0\x80\xaf', '\xf4\x90\x80\x80'],
+];
+const escaped = (text: string) =>
+  text.replace(/[^a-z]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);
+
+describe.each(Object.entries(ways))('%s', (_name, send) => {
+  it.each([
+    ['100%25+and+50%+off+%41', '100% and 50% off A'],
+    ['caf%C3%A9%20%26+more%20%F0%9F%98%80', 'café & more 😀'],
+    ['%', '%'],
+    ['%%41%4', '%A%4'],
+    ['%zz%C3%A9', '%zzé'],
+    ['%ef%bb%bfa', '\ufeffa'],
+    ['a%3Db%3F%23%2Fc%25', 'a=b?#/c%'],
+  ])('decodes each good escape in %s and keeps the others', async (sent, name) => {
+    expect(await send(sent)).toEqual([200, name]);
+  });
+
+  it.each(notUtf8.map(escaped))('is refused for %s, which is not UTF-8', async (sent) => {
+    expect(await send(sent)).toEqual([400, expect.stringMatching(/^Invalid (?:name|path): must be UTF-8$/)]);
+  });
+});
+
+describe('a value', () => {
+  it('may have bytes that are not escaped, if they are UTF-8', async () => {
+    const raw = Buffer.from('name=жук 100%').toString('latin1');
+    expect(await ask({ url: '/thing', type: form, payload: bytes(raw) })).toEqual([200, 'жук 100%']);
+    for (const each of notUtf8) {
+      expect((await ask({ url: '/thing', type: form, payload: bytes(`name=${each}`) }))[0]).toBe(400);
+    }
+  });
+
+  it('of a multipart form follows the same rule', async () => {
+    expect(await multipart(Buffer.from('жук 100%25'))).toEqual([200, 'жук 100%25']);
+    expect(await multipart(Buffer.from('a\ufffdb'))).toEqual([200, 'a\ufffdb']);
+    for (const each of notUtf8) {
+      expect(await multipart(bytes(each))).toEqual([400, 'Invalid name: must be UTF-8']);
+    }
+    const latin = '\r\ncontent-type: text/plain; charset=iso-8859-1';
+    expect(await multipart(bytes('caf\xe9'), latin)).toEqual([200, 'café']);
+  });
+
+  it('of a JSON body must be UTF-8', async () => {
+    const send = (text: Buffer) => ask({ url: '/json', type: 'application/json', payload: text });
+    expect(await send(Buffer.from('{"name":"жук"}'))).toEqual([200, 'жук']);
+    expect(await send(bytes('{"name":"caf\xe9"}'))).toEqual([400, 'The request body must be UTF-8']);
+  });
+
+  it('of another charset is decoded if the charset is known', async () => {
+    const send = (charset: string, payload: string) =>
+      ask({ url: '/thing', type: `${form}; charset=${charset}`, payload: bytes(payload) });
+    expect(await send('ISO-8859-1', 'name=caf%E9+\xe9')).toEqual([200, 'café é']);
+    expect(await send('"windows-1251"', 'name=%e6')).toEqual([200, 'ж']);
+    for (const name of ['UTF-8', 'utf8', 'us-ascii']) {
+      expect(await send(name, 'name=caf%C3%A9')).toEqual([200, 'café']);
+    }
+    expect(await send('klingon', 'name=a')).toEqual([
+      415,
+      'Unsupported charset: klingon: send the form in UTF-8',
+    ]);
+  });
+
+  it('that an operation does not declare never fails it', async () => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/thing?name=a&other=%e9&%e9=1',
+    });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      name: 'a',
+      ignored_parameters_unsupported: ['%e9', 'other'],
+    });
+  });
+});
+
+describe('percent-decoding', () => {
+  it('reads back what encodeURIComponent and URLSearchParams write', async () => {
+    const text = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom('%', '&', '=', '+', ' '),
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(text, async (value) => {
+        fc.pre(!value.includes('\0'));
+        expect(percentDecode(encodeURIComponent(value))).toBe(value);
+        const payload = Buffer.from(String(new URLSearchParams({ name: value, '%': value })));
+        expect(await ask({ url: '/thing', type: form, payload })).toEqual([200, value]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('decodes what a UTF-8 decoder takes, and nothing else', () => {
+    const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 8 }), (sent) => {
+        const text = [...sent].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+        let expected: string | undefined;
+        try {
+          expected = strict.decode(sent);
+        } catch {
+          expected = undefined;
+        }
+        expect(percentDecode(text)).toBe(expected);
+      }),
+    );
+  });
+});
