@@ -75,6 +75,7 @@ export function receiveBody(
 ): ReceivedBody | Promise<ReceivedBody> {
   const body = request.body as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
+  if (isEncoded(request)) return { kind: 'refused', error: unsupportedEncoding(request) };
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
   if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
   if (body[multipartBytes] instanceof Buffer || body[multipartStream] !== undefined) {
@@ -121,6 +122,16 @@ async function readMultipart(
     if (error instanceof ProtocolError) return { kind: 'refused', error };
     throw error;
   }
+}
+
+function isEncoded({ headers }: FastifyRequest): boolean {
+  return !/^\s*(?:identity)?\s*$/i.test(headers['content-encoding'] ?? '');
+}
+
+function unsupportedEncoding({ headers }: FastifyRequest): ProtocolError {
+  const given = String(headers['content-encoding']).slice(0, 100);
+  const message = `Unsupported content encoding: ${given}: send the body without compression`;
+  return new ProtocolError('UNSUPPORTED_MEDIA_TYPE', { message });
 }
 
 function unsupportedType(request: FastifyRequest): ProtocolError {
