@@ -15,7 +15,7 @@ const lookAgainMilliseconds = 200;
 /** Memory may be a fifth more than before. */
 const memoryGrowth = 1.2;
 /** What any connection may be answered that is held: for too long, or as one too many. */
-const heldTooLong = ['408', '503 SERVICE_UNAVAILABLE'];
+const heldTooLong = ['408 REQUEST_TIMEOUT', '503 SERVICE_UNAVAILABLE'];
 /** Fewer connections at once would show nothing. */
 const fewestHeld = 20;
 /** So many of a flood's requests of each kind must be answered as they would be without it. */

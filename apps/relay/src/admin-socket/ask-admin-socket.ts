@@ -97,6 +97,8 @@ function refusalSentence(status: number, { msg }: JsonObject): string {
       return 'The relay could not do it: see its log.';
     case 503:
       return `The relay could not do it now (${msg}): see its log, then try again.`;
+    case 408:
+      return wentAway;
     case 404:
     case 405:
       return isOfOtherVersion;

@@ -19,6 +19,8 @@ export interface HttpLimits {
   readonly minimumBacklog: number;
   /** Body bytes in memory, in total. One actor may use a quarter. */
   readonly maximumBodyBytesInFlight: number;
+  /** Bytes of a request's path, query string and header fields. The header fields alone have at most 16 KiB. */
+  readonly maximumHeadBytes: number;
   /** Time for the head of a request, from the start of the connection or request. */
   readonly headTimeoutMilliseconds: number;
   /** Time for a whole request, from its first byte to the end of its body. */
@@ -42,6 +44,7 @@ export const defaultHttpLimits: HttpLimits = {
   backlogMilliseconds: 300,
   minimumBacklog: 32,
   maximumBodyBytesInFlight: 64 * 1024 * 1024,
+  maximumHeadBytes: 16 * 1024,
   headTimeoutMilliseconds: 10_000,
   requestTimeoutMilliseconds: 30_000,
   idleTimeoutMilliseconds: 75_000,
@@ -89,6 +92,7 @@ export function readHttpLimits(
       usual.maximumBodyBytesInFlight,
       bytes,
     ),
+    maximumHeadBytes: usual.maximumHeadBytes,
     headTimeoutMilliseconds: milliseconds('HEAD', usual.headTimeoutMilliseconds),
     requestTimeoutMilliseconds: milliseconds('REQUEST', usual.requestTimeoutMilliseconds),
     idleTimeoutMilliseconds: milliseconds('IDLE', usual.idleTimeoutMilliseconds),

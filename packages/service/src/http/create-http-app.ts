@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { refused } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
@@ -40,8 +41,12 @@ export interface HttpAppOptions {
 }
 
 const defaultClosePatienceMilliseconds = 6000;
-// A parameter in a path may be an e-mail address.
-const maximumPathParameterCharacters = 400;
+const routerOptions = {
+  // A parameter in a path may be an e-mail address.
+  maxParamLength: 400,
+  // Operations parse it. Fastify's own parser leaves a whole value undecoded for one bad escape.
+  querystringParser: (text: string) => text as unknown as Record<string, string>,
+};
 
 // Operations validate their own parameters. Without these stubs Fastify would load its JSON schema compilers.
 const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
@@ -86,13 +91,10 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: noCompilers },
     rewriteUrl: ({ url = '' }) => rewritePath(url),
-    routerOptions: {
-      maxParamLength: maximumPathParameterCharacters,
-      // Operations parse it. Fastify's own parser leaves a whole value undecoded for one bad escape.
-      querystringParser: (text) => text as unknown as Record<string, string>,
-    },
+    routerOptions,
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
+    clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
     // Only idle connections: a long poll in flight is answered through its abort signal.
     forceCloseConnections: 'idle',
     // Fastify's 503 would not have the format of our errors. The onRequest hook refuses instead.
@@ -168,6 +170,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations,
     exchange.onEnd(() => recordRequest(facts, options));
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) return next(unavailable());
+    if (lacksHost(request)) return next(refused('A request must have a Host header'));
     try {
       connections.countForwarded(exchange);
     } catch (error) {
@@ -176,6 +179,11 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations,
     // Not in Fastify's 404 handler, which runs after the body is read.
     next(isNotFound(request) ? notFound(operations, request) : undefined);
   });
+}
+
+/** HTTP/1.1 requires the header (RFC 9112, section 3.2). */
+function lacksHost({ raw }: FastifyRequest): boolean {
+  return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
 
 function operationOf(request: FastifyRequest): ServedOperation | undefined {

@@ -51,7 +51,8 @@ export function refuseAlways(error: ProtocolError): (response: ServerResponse) =
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
-function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
+/** The headers of an answer with its type and length, for responses outside of Fastify. */
+export function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
 

@@ -244,7 +244,7 @@ describe('a command whose relay is not well', () => {
     ],
     [404, '{"msg":"No such operation"}', 'does not know this command: restart it'],
     [405, '{"msg":"Method not allowed"}', 'does not know this command: restart it'],
-    [408, '{"error":"Request Timeout"}', wentAway],
+    [408, '{"msg":"The request did not arrive in time"}', wentAway],
     [400, '{"msg":"Key 1 is the primary key: rotate first."}', 'Key 1 is the primary key: rotate first.'],
     [200, '{"result":"success","msg":""}', 'does not know this command: restart it'],
     [200, 'rubbish', wentAway],

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { ProtocolError } from '@waxwing/protocol';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Log } from '../../logging/create-logger.js';
 import { unavailable } from '../error-answer.js';
@@ -17,7 +18,14 @@ import type { RefusalReason } from '../overload/in-flight-caps.js';
 import { LoadShedder } from '../overload/load-shedder.js';
 import { PipeliningCaps } from '../overload/pipelining-caps.js';
 import { ClientAddresses } from './client-addresses.js';
-import { isUnread, UnreadBodies, type UnreadBody } from './unread-bodies.js';
+import { type Connection, isLate, newConnection } from './connection.js';
+import {
+  answerUnparsed,
+  hasTooManyFields,
+  maximumHeaderFields,
+  unparsedRefusal,
+} from './unparsed-requests.js';
+import { UnreadBodies } from './unread-bodies.js';
 
 export interface ConnectionsOptions {
   readonly limits: HttpLimits;
@@ -30,30 +38,9 @@ export interface ConnectionsOptions {
 
 /** A connection above a limit gets one response: health or 503. The oldest surplus connection makes room for a new one. */
 const maximumSurplusConnections = 100;
-const surplusMilliseconds = 5000;
-/** A head of thousands of tiny fields takes ten times its size in memory. */
-const maximumHeaderFields = 100;
-
 // A property, because a WeakMap of all requests slows the garbage collector down.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
-
-interface Connection {
-  readonly socket: Socket;
-  readonly openedAt: number;
-  readonly isSurplus: boolean;
-  readonly address: string | undefined;
-  serving: Exchange | undefined;
-  readonly pipelined: Exchange[];
-  /** The actor of the last authenticated request. */
-  actor: string | undefined;
-  /** The client key of that actor, built once. */
-  clientKey: string | undefined;
-  /** The last answered request, until its whole body has arrived. */
-  unread: UnreadBody | undefined;
-  /** When the response was complete, until the client has received it. */
-  answeredAt: number | undefined;
-}
 
 interface Start {
   readonly exchange: Exchange;
@@ -101,32 +88,43 @@ export class Connections {
 
   /** Creates the server. Passes requests to `handle` one at a time per connection, and fairly across clients. */
   serve(handle: RequestListener): Server {
-    const { limits, onRefusal } = this.#options;
+    const { limits } = this.#options;
     const server = createServer({
       headersTimeout: limits.headTimeoutMilliseconds,
       requestTimeout: limits.requestTimeoutMilliseconds,
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
+      maxHeaderSize: limits.maximumHeadBytes,
+      // Node would answer by itself, without a body. A hook of the app refuses instead.
+      requireHostHeader: false,
     });
     // Node drops fields above its limit, Content-Length or Authorization among them. One more reveals that it did.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
-      if (request.rawHeaders.length <= 2 * maximumHeaderFields) this.#receive(request, response, handle);
-      else this.#refuseHead(server, request.socket);
+      if (!hasTooManyFields(request)) this.#receive(request, response, handle);
+      else this.#refuse(request.socket, new ProtocolError('REQUEST_HEADERS_TOO_LARGE'));
     };
     server.on('request', receive);
     // Node would answer by itself, past the scheduler and all limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
-    server.on('clientError', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') onRefusal('timeout');
-    });
+    // Node would close the connection without an answer.
+    server.on('connect', (_request, socket) =>
+      this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED')),
+    );
     const checks = setInterval(
       () => this.#endSlowOnes(performance.now()),
       limits.checkEveryMilliseconds,
     ).unref();
     server.on('close', () => clearInterval(checks));
     return server;
+  }
+
+  /** Answers an error that Node's HTTP parser reports instead of a request. It reports it again for each further chunk. */
+  refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
+    const isFirst = this.#open.get(socket)?.refusedAt === undefined;
+    if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
+    this.#refuse(socket, unparsedRefusal(error));
   }
 
   /** The exchange of a request; a new one for an injected request, which has no connection. */
@@ -155,18 +153,8 @@ export class Connections {
     const isAddressFull = address !== undefined && this.#isFull(address);
     if (!isAddressFull && this.#open.size - this.#surplus.size >= maximumConnections) this.#closeIdle();
     const isFull = this.#open.size - this.#surplus.size >= maximumConnections;
-    const connection: Connection = {
-      socket,
-      openedAt: performance.now(),
-      isSurplus: isFull || isAddressFull,
-      address: isFull || isAddressFull ? undefined : address,
-      serving: undefined,
-      pipelined: [],
-      actor: undefined,
-      clientKey: undefined,
-      unread: undefined,
-      answeredAt: undefined,
-    };
+    const isSurplus = isFull || isAddressFull;
+    const connection = newConnection(socket, { isSurplus, address: isSurplus ? undefined : address });
     this.#open.set(socket, connection);
     socket.once('close', () => this.#forget(connection));
     if (connection.isSurplus) {
@@ -191,18 +179,26 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** Answers like Node answers a head with too many bytes, unless that would break into another response. */
-  #refuseHead(server: Server, socket: Socket): void {
+  /** Refuses a request on its connection, unless the answer would be taken for that of another request in flight. */
+  #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
-    const error = Object.assign(new Error('Too many header fields'), { code: 'HPE_HEADER_OVERFLOW' });
-    if (connection?.serving === undefined) server.emit('clientError', error, socket);
-    else this.#cut(connection);
+    if (connection === undefined || connection.refusedAt !== undefined) return;
+    const { serving } = connection;
+    if (!socket.writable || serving?.request.complete || serving?.response.headersSent) {
+      this.#cut(connection);
+      return;
+    }
+    connection.refusedAt = performance.now();
+    answerUnparsed(socket, error);
+    // The app waits for the rest of its body.
+    if (serving !== undefined) socket.destroySoon();
+    else socket.resume();
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
     // It was parsed from the same packet as the request that ended the connection.
-    if (connection === undefined) return;
+    if (connection === undefined || connection.refusedAt !== undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
     if (connection.serving === undefined) {
@@ -279,15 +275,9 @@ export class Connections {
 
   /** Closes what Node's timeouts miss: an unread body, a response that the client does not read, a surplus connection. */
   #endSlowOnes(now: number): void {
-    const { answerTimeoutMilliseconds, unreadBodyTimeoutMilliseconds } = this.#options.limits;
     for (const connection of this.#open.values()) {
-      const { serving, unread } = connection;
-      if (serving?.response.writableEnded) connection.answeredAt ??= now;
-      const isLate =
-        now - (connection.answeredAt ?? now) >= answerTimeoutMilliseconds ||
-        (isUnread(unread) && now - unread.since >= unreadBodyTimeoutMilliseconds) ||
-        (connection.isSurplus && now - connection.openedAt >= surplusMilliseconds);
-      if (!isLate) continue;
+      if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
+      if (!isLate(connection, this.#options.limits, now)) continue;
       this.#options.onRefusal('timeout');
       this.#cut(connection);
     }

@@ -1,0 +1,63 @@
+import type { Socket } from 'node:net';
+import type { HttpLimits } from '../../http-settings/http-limits.js';
+import type { Exchange } from '../exchange.js';
+import { isUnread, type UnreadBody } from './unread-bodies.js';
+
+/** How long a connection above the limit may take for its one response. */
+const surplusMilliseconds = 5000;
+
+/** An open connection, and the requests on it. */
+export interface Connection {
+  readonly socket: Socket;
+  readonly openedAt: number;
+  readonly isSurplus: boolean;
+  readonly address: string | undefined;
+  serving: Exchange | undefined;
+  readonly pipelined: Exchange[];
+  /** The actor of the last authenticated request. */
+  actor: string | undefined;
+  /** The client key of that actor, built once. */
+  clientKey: string | undefined;
+  /** The last answered request, until its whole body has arrived. */
+  unread: UnreadBody | undefined;
+  /** When the response was complete, until the client has received it. */
+  answeredAt: number | undefined;
+  /**
+   * When an unparsed request was refused. What the client still sends is discarded: a closed socket would reset the
+   * connection, and the client would lose the answer.
+   */
+  refusedAt: number | undefined;
+}
+
+export function newConnection(
+  socket: Socket,
+  { isSurplus, address }: Pick<Connection, 'isSurplus' | 'address'>,
+): Connection {
+  return {
+    socket,
+    openedAt: performance.now(),
+    isSurplus,
+    address,
+    serving: undefined,
+    pipelined: [],
+    actor: undefined,
+    clientKey: undefined,
+    unread: undefined,
+    answeredAt: undefined,
+    refusedAt: undefined,
+  };
+}
+
+/** Whether a connection must be closed for a reason that Node's own timeouts miss. `now` is of `performance.now()`. */
+export function isLate(
+  { answeredAt, isSurplus, openedAt, refusedAt, unread }: Connection,
+  limits: Pick<HttpLimits, 'answerTimeoutMilliseconds' | 'unreadBodyTimeoutMilliseconds'>,
+  now: number,
+): boolean {
+  return (
+    now - (answeredAt ?? now) >= limits.answerTimeoutMilliseconds ||
+    (isUnread(unread) && now - unread.since >= limits.unreadBodyTimeoutMilliseconds) ||
+    now - (refusedAt ?? now) >= limits.unreadBodyTimeoutMilliseconds ||
+    (isSurplus && now - openedAt >= surplusMilliseconds)
+  );
+}

@@ -1,0 +1,41 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, ProtocolError, refused } from '@waxwing/protocol';
+import { errorAnswer, wholeHeaders } from '../error-answer.js';
+
+/** A head of thousands of tiny fields takes ten times its size in memory. */
+export const maximumHeaderFields = 100;
+/** Names and values of all fields. The rest of a head is its path and query string. */
+const maximumFieldCharacters = 16 * 1024;
+
+/** What Node's HTTP parser reports, other than a malformed request. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+  HPE_HEADER_OVERFLOW: 'REQUEST_HEADERS_TOO_LARGE',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
+};
+
+/** The refusal for an error that Node reports instead of a request, in its `clientError` event. */
+export function unparsedRefusal({ code }: NodeJS.ErrnoException): ProtocolError {
+  const known = codes[code ?? ''];
+  return known === undefined ? refused('The request is not valid HTTP/1.1') : new ProtocolError(known);
+}
+
+/** Sends an error answer on a connection without a response object, and ends the connection's writing side. */
+export function answerUnparsed(socket: Socket, error: ProtocolError): void {
+  const answer = errorAnswer(error);
+  const head = [
+    `HTTP/1.1 ${answer.httpStatus} ${STATUS_CODES[answer.httpStatus]}`,
+    ...Object.entries(wholeHeaders(answer)).map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${answer.body}`);
+}
+
+/** Whether a head has more fields, or longer ones, than a server takes. */
+export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
+  if (rawHeaders.length > 2 * maximumHeaderFields) return true;
+  let characters = 0;
+  for (const text of rawHeaders) characters += text.length;
+  return characters > maximumFieldCharacters;
+}
