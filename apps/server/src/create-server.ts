@@ -19,6 +19,7 @@ import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
 import { readRelayKey } from './push/read-relay-key.js';
+import { realmLimits } from './realm/realm-limits.js';
 import { readRealm } from './realm/realm-store.js';
 import { newRegisterLine } from './register/register-line.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
@@ -53,6 +54,11 @@ export interface Server extends HttpService {
 
 const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
+/**
+ * zulip-js sends edits in the query string. A code point takes up to 12 bytes there: four of UTF-8, each escaped. The
+ * rest is for header fields and other parameters.
+ */
+const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
 
 /**
  * Assembles the server, opens its database and starts its jobs.
@@ -105,7 +111,7 @@ async function assemble(
     startedAt: clock(),
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
-  const http = { limits: configuration.http, settingsPrefix: 'SERVER_' };
+  const http = { limits: { ...configuration.http, maximumHeadBytes }, settingsPrefix: 'SERVER_' };
   const operations = bindServerOperations(context);
   const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
   // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.

@@ -88,6 +88,21 @@ eachBackend((backend) => {
       expect(answer.push_devices).toEqual({ 77: { status: 'active', error_code: null } });
     });
 
+    it.each(['ж', '漢', '😀', '\u{1f1e6}', ' ', '%', 'a'])(
+      'edits a message to as many %j as one may have, which it sends in the query string',
+      async (character) => {
+        const client = await signIn();
+        const { id } = await client.messages.send({ type: 'direct', to: [ada.userId], content: 'short' });
+        const content = `x${character.repeat(9_998)}x`;
+        const message_id = Number(id);
+        expect(await client.messages.update({ message_id, content })).toMatchObject({ result: 'success' });
+        expect(await client.messages.getById({ message_id })).toMatchObject({ raw_content: content });
+        expect(await client.messages.update({ message_id, content: '😀'.repeat(20_000) })).toMatchObject({
+          ...{ result: 'error', code: 'REQUEST_HEADERS_TOO_LARGE' },
+        });
+      },
+    );
+
     it('creates a channel, sends, edits, reads and stars a message, and gets the events', async () => {
       const client = await signIn();
       const subscriptions = JSON.stringify([{ name: 'birds', description: 'What sings' }]);

@@ -176,6 +176,15 @@ const numbers: readonly ServerLimit[] = [
 /** What a request or an answer may hold; the database has no part in it. */
 export const serverSizeLimits: readonly ServerLimit[] = [
   {
+    id: 'server-head-bytes',
+    answer: [431, 'REQUEST_HEADERS_TOO_LARGE'],
+    async provoke(server) {
+      const head = (characters: number) => server.ask('GET', `users/me?padding=${'x'.repeat(characters)}`);
+      await within(head(140_000));
+      return head(145_000);
+    },
+  },
+  {
     id: 'server-register-bytes',
     metric: registrations(413),
     answer: [413, 'PAYLOAD_TOO_LARGE'],

@@ -54,6 +54,14 @@ export function acceptFiles(part: FastifyInstance): void {
   });
 }
 
+/** Paths and query strings of at most this length are not counted as bytes in memory. */
+const ordinaryUrlCharacters = 16 * 1024;
+
+/** Bytes in memory of a long URL, such as one with a message's text in its query string; 0 for an ordinary one. */
+export function longUrlBytes(url = ''): number {
+  return url.length > ordinaryUrlCharacters ? url.length : 0;
+}
+
 /** Upper bound of the body's bytes in memory; 0 without a body, and for one that is refused as too large. */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,

@@ -22,6 +22,8 @@ export interface Connection {
   unread: UnreadBody | undefined;
   /** When the response was complete, until the client has received it. */
   answeredAt: number | undefined;
+  /** Bytes received up to the end of the last request. */
+  bytesBefore: number;
   /**
    * When an unparsed request was refused. What the client still sends is discarded: a closed socket would reset the
    * connection, and the client would lose the answer.
@@ -44,6 +46,7 @@ export function newConnection(
     clientKey: undefined,
     unread: undefined,
     answeredAt: undefined,
+    bytesBefore: 0,
     refusedAt: undefined,
   };
 }

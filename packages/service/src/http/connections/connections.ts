@@ -19,6 +19,7 @@ import { LoadShedder } from '../overload/load-shedder.js';
 import { PipeliningCaps } from '../overload/pipelining-caps.js';
 import { ClientAddresses } from './client-addresses.js';
 import { type Connection, isLate, newConnection } from './connection.js';
+import { connectionsOfPartialHeads } from './partial-heads.js';
 import {
   answerUnparsed,
   hasTooManyFields,
@@ -38,6 +39,8 @@ export interface ConnectionsOptions {
 
 /** A connection above a limit gets one response: health or 503. The oldest surplus connection makes room for a new one. */
 const maximumSurplusConnections = 100;
+/** The part of all body bytes that large heads may take before they have arrived in full. */
+const partialHeadsPartOfBytes = 1 / 4;
 // A property, because a WeakMap of all requests slows the garbage collector down.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
@@ -246,6 +249,7 @@ export class Connections {
     }
     connection.serving = undefined;
     connection.answeredAt = undefined;
+    connection.bytesBefore = connection.socket.bytesRead;
     if (!this.#open.has(connection.socket)) return;
     if (!request.complete) connection.unread = this.#unread.begin(request);
     const next = connection.pipelined.shift();
@@ -279,6 +283,11 @@ export class Connections {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
       if (!isLate(connection, this.#options.limits, now)) continue;
       this.#options.onRefusal('timeout');
+      this.#cut(connection);
+    }
+    const maximumBytes = this.#options.limits.maximumBodyBytesInFlight * partialHeadsPartOfBytes;
+    for (const connection of connectionsOfPartialHeads(this.#open.values(), maximumBytes)) {
+      this.#options.onRefusal('body-bytes');
       this.#cut(connection);
     }
   }

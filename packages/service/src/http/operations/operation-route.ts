@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { expectedBodyBytes, receiveBody } from '../bodies/received-body.js';
+import { expectedBodyBytes, longUrlBytes, receiveBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import { json } from '../error-answer.js';
 import type { ConcurrencyLimiter } from '../overload/concurrency-limiter.js';
@@ -103,7 +103,8 @@ function admit(
   const actor = route.operation.authenticate?.(facts.received);
   const acquire = (known: unknown): void => {
     facts.actor = known;
-    acquireSlot(facts, route, expectedBodyBytes(request, bufferedLimit));
+    const bodyBytes = expectedBodyBytes(request, bufferedLimit) + longUrlBytes(request.raw.url);
+    acquireSlot(facts, route, bodyBytes);
   };
   if (actor instanceof Promise) return actor.then(acquire);
   acquire(actor);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
+import { longUrlBytes } from '../bodies/received-body.js';
 
 const maximumPerConnection = 100;
 /** All connections together may pipeline this part of the requests, and of the body bytes, that may be in flight. */
@@ -49,7 +50,7 @@ export class PipeliningCaps {
   }
 }
 
-function bytesReadAhead({ headers }: IncomingMessage): number {
-  if (headers['transfer-encoding'] !== undefined) return maximumReadAhead;
-  return Math.min(Number(headers['content-length'] ?? 0), maximumReadAhead);
+function bytesReadAhead({ headers, url }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return longUrlBytes(url) + maximumReadAhead;
+  return longUrlBytes(url) + Math.min(Number(headers['content-length'] ?? 0), maximumReadAhead);
 }

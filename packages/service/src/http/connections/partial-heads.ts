@@ -1,0 +1,32 @@
+import type { Connection } from './connection.js';
+
+/** Heads of at most this size are not counted: the limit of connections bounds their memory. */
+const ordinaryHeadBytes = 16 * 1024;
+
+/**
+ * Selects connections to close, so that large heads that have not arrived in full take at most `maximumBytes` of memory
+ * together. Those with the largest heads come first.
+ */
+export function connectionsOfPartialHeads(
+  connections: Iterable<Connection>,
+  maximumBytes: number,
+): Connection[] {
+  const partial = Array.from(connections, (connection) => ({
+    connection,
+    bytes: partialHeadBytes(connection),
+  }))
+    .filter(({ bytes }) => bytes > ordinaryHeadBytes)
+    .sort((one, other) => other.bytes - one.bytes);
+  let total = partial.reduce((sum, { bytes }) => sum + bytes, 0);
+  const closed: Connection[] = [];
+  for (const { connection, bytes } of partial) {
+    if (total <= maximumBytes) break;
+    total -= bytes;
+    closed.push(connection);
+  }
+  return closed;
+}
+
+function partialHeadBytes({ bytesBefore, refusedAt, serving, socket }: Connection): number {
+  return serving === undefined && refusedAt === undefined ? socket.bytesRead - bytesBefore : 0;
+}
