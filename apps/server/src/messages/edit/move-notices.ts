@@ -61,7 +61,8 @@ export async function postMoveNotices(
   const by = await nameOf(db, notified.actor.id);
   const botId = await systemBotId(transaction, 'notification-bot');
   const notices = moveNotices(notified, by, context.realm.url);
-  if (notified.move.notifiesResolution && !(await retract(transaction, context, notified, botId))) {
+  const isResolution = notified.move.notifiesResolution && notified.isWhole;
+  if (isResolution && !(await retract(transaction, context, notified, botId))) {
     const { move, actor } = notified;
     const content = resolutionText(by, move.resolution ?? 'resolved');
     const readBy = [actor.id, ...(await readersOfNotice(db, move.to))];
@@ -97,7 +98,8 @@ function moveNotices(notified: AppliedMove, by: NamedUser, realmUrl: string): No
     readBy,
   };
   const departure = { location: move.from, content: departureText(to, by, isWhole ? whole : part), readBy };
-  return [...(move.notifiesNewThread ? [arrival] : []), ...(move.notifiesOldThread ? [departure] : [])];
+  const notifiesNewThread = move.notifiesNewThread || (move.notifiesPartialResolution && !isWhole);
+  return [...(notifiesNewThread ? [arrival] : []), ...(move.notifiesOldThread ? [departure] : [])];
 }
 
 async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> {

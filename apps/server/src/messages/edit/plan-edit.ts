@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ChannelId, ProtocolError, refused } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
+import { topicKey } from '../message-store.js';
 import { resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
@@ -23,10 +24,14 @@ export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifi
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];
+  /** Whether only the topic's letter case changes. The topic stays the same one, so nothing came or went. */
+  readonly isRespelling: boolean;
   /** Whether to post an arrival notice. Never for a move that only resolves a topic, which has its own notice. */
   readonly notifiesNewThread: boolean;
-  /** Whether to post a notice that the topic was resolved or reopened. */
+  /** Whether to post a notice that the topic was resolved or reopened, if the whole topic was. */
   readonly notifiesResolution: boolean;
+  /** Whether to post an arrival notice if a resolve or reopen moves only a part of the topic. */
+  readonly notifiesPartialResolution: boolean;
 }
 
 /** The facts that the checks before rendering need. */
@@ -108,6 +113,8 @@ function checkExpected(sha256: string, content: string): void {
 
 function planMove(requested: EditRequest, move: WantedMove, from: PlannedMove['from']): PlannedMove {
   const isChannelChanged = move.channelId !== undefined;
+  const isRespelling = !isChannelChanged && topicKey(move.topic) === topicKey(from.topic);
+  const notifiesNewThread = requested.notifiesNewThread && !isRespelling;
   return {
     propagateMode: requested.propagateMode,
     from,
@@ -115,8 +122,10 @@ function planMove(requested: EditRequest, move: WantedMove, from: PlannedMove['f
     isTopicChanged: move.isTopicChanged,
     isChannelChanged,
     resolution: move.resolution,
-    notifiesOldThread: requested.notifiesOldThread,
-    notifiesNewThread: requested.notifiesNewThread && !isResolutionAlone(move),
+    isRespelling,
+    notifiesOldThread: requested.notifiesOldThread && !isRespelling,
+    notifiesNewThread: notifiesNewThread && !isResolutionAlone(move),
     notifiesResolution: isResolutionAlone(move) && requested.content === undefined,
+    notifiesPartialResolution: notifiesNewThread && isResolutionAlone(move),
   };
 }

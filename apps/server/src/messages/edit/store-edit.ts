@@ -99,14 +99,17 @@ export async function recordEdits(
     order by id`.execute(db);
 }
 
-/** Updates the messages' channel and topic. Resolving a topic in its channel does not update `last_moved_at`. */
+/**
+ * Updates the messages' channel and topic. Resolving a topic in its channel and changing its letter case do not update
+ * `last_moved_at`.
+ */
 export async function moveMessages(
   db: Db,
-  { to, resolution, isChannelChanged }: PlannedMove,
+  { to, resolution, isChannelChanged, isRespelling }: PlannedMove,
   ids: readonly MessageId[],
   now: number,
 ): Promise<void> {
-  const isCounted = resolution === undefined || isChannelChanged;
+  const isCounted = isChannelChanged || (resolution === undefined && !isRespelling);
   await db
     .updateTable('messages')
     .set({
