@@ -22,12 +22,16 @@ const maxHtmlLength = 200_000;
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
+/** Elements that readers see although they contain no text. */
+const visibleElement = /<(?:hr|img|audio|video|iframe)\b/;
+const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
  * Renders chat Markdown as HTML and collects its references. Pure: the result depends on the arguments alone. Names
  * without a fact stay as typed; `findReferences` lists the names to fetch first. Time and size are bounded for every
  * input: a text of more than 10,000 code points, one that nests 50 levels deep, and one with HTML of more than 200,000
- * UTF-16 code units are shown as typed and have no references.
+ * UTF-16 code units are shown as typed and have no references. So is a text of Markdown syntax alone, such as "```", which
+ * would show nothing.
  */
 export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMarkdown {
   const source = text.replace(/\p{Surrogate}/gu, '\uFFFD');
@@ -47,11 +51,16 @@ export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMark
   if (tokens.some((token) => token.level >= maxNesting - 1)) return asTyped(source, isMeMessage);
   const references = collectReferences(markdownParser, tokens);
   const html = markdownParser.renderer.render(tokens, markdownParser.options, environment).trimEnd();
-  if (html.length > maxHtmlLength) return asTyped(source, isMeMessage);
+  if (html.length > maxHtmlLength || showsNothing(html)) return asTyped(source, isMeMessage);
   return { html, ...references, codeLanguages: [...rendering.codeLanguages], isMeMessage };
 }
 
+function showsNothing(html: string): boolean {
+  return !visibleElement.test(html) && !visibleCharacter.test(html.replace(/<[^>]*>/g, ''));
+}
+
 function asTyped(source: string, isMeMessage: boolean): RenderedMarkdown {
-  const html = `<p>${escapeHtml(source.trim()).replaceAll('\n', '<br>\n')}</p>`;
+  const text = escapeHtml(source.trim()).replaceAll('\n', '<br>\n');
+  const html = text === '' ? '' : `<p>${text}</p>`;
   return { html, ...collectReferences(markdownParser, []), codeLanguages: [], isMeMessage };
 }

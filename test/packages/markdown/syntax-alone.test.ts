@@ -1,0 +1,94 @@
+import { renderMarkdown } from '@waxwing/markdown';
+import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
+import { facts } from './facts.js';
+
+const html = (text: string) => renderMarkdown(text, facts).html;
+const shown = (text: string) => html(text).replace(/<[^>]*>/g, '');
+
+describe('a text of Markdown syntax alone', () => {
+  it.each([
+    ...[
+      '```',
+      '~~~',
+      '````',
+      '```\n```',
+      '```\n\n\n```',
+      '```js\n```',
+      '~~~ quote',
+      '```spoiler\n```',
+      '```math\n```',
+    ],
+    ...['#', '######', '# #', '>', '> > >', '>>>>>>>>>>>>>>', '> ```', '> #', '>\n>\n>'],
+    ...['-', '*', '+', '1.', '- -', '- \n- \n', '1. 2. 3.', '[x]: https://example.com', '[x]: y "z"'],
+    ...[
+      '| |\n|-|',
+      '|-|-|',
+      '\\',
+      '[]()',
+      '![]()',
+      '<!-- -->',
+      '&#8203;',
+      '$$$$',
+      '$$ $$',
+      '__',
+      '~~~~',
+      '::',
+      '@****',
+    ],
+  ])('is shown as typed: %j', (text) => {
+    expect(shown(text).trim()).not.toBe('');
+    expect(html(text)).toMatch(/^<p>/);
+  });
+
+  it('is short however long it is', () => {
+    expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
+  });
+
+  it('of any kind shows something', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '`',
+        '```',
+        '~~~',
+        '\n',
+        '\n\n',
+        ' ',
+        '#',
+        '>',
+        '-',
+        '*',
+        '_',
+        '~~',
+        '1.',
+        '|',
+        '|-|',
+        '[',
+        ']',
+        '(',
+        ')',
+        '!',
+      ],
+      ...['[x]:', ' y', 'quote', 'spoiler', '$$', '<', '&', ';', '\\', ':', '    '],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('');
+        if (text.trim() === '') return;
+        if (!/<hr>/.test(html(text))) expect(shown(text).trim()).not.toBe('');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('what shows something stays as it is', () => {
+  it.each([
+    ['***', '<hr>'],
+    ['> a', '<blockquote>\n<p>a</p>\n</blockquote>'],
+    ['', ''],
+    ['# a', '<h1>a</h1>'],
+  ])('%j', (text, expected) => {
+    expect(html(text)).toBe(expected);
+  });
+});
