@@ -8,4 +8,5 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
+export * from './validation-message.js';
 export * from './wire-fields.js';

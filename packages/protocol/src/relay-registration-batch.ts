@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
 import { accountsOfUser, relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
+import { validationMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
 /**
@@ -27,7 +28,7 @@ const registrations = z
   .transform((values, context): Registration[] => {
     const parsed: Registration[] = [];
     for (const [index, value] of values.entries()) {
-      const { data, error } = registration.safeParse(value);
+      const { data, error } = registration.safeParse(value, validationMessages);
       if (data === undefined) {
         const { path = [], message = 'is wrong' } = error?.issues[0] ?? {};
         context.addIssue({ code: 'custom', path: [index, ...path], message });

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined } from '@waxwing/protocol';
+import { parseJsonOrUndefined, validationMessages } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
@@ -79,7 +79,7 @@ async function readRequest(
   text: string,
 ): Promise<RealmUpdateRequest> {
   if (isRealmSettingName(name)) {
-    const { success, data, error } = realmSettings[name].parameter.safeParse(text);
+    const { success, data, error } = realmSettings[name].parameter.safeParse(text, validationMessages);
     if (!success) throw new CommandError(`Invalid ${name}: ${error.issues[0]?.message}.`);
     return { settings: { [name]: data }, permissions: {} };
   }
