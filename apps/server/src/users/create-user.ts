@@ -45,10 +45,10 @@ export async function createUser(
   const { db } = transaction;
   await lockGroups(transaction);
   const { email } = wanted;
-  if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
-    throw refused('This is not an e-mail address that a user can have.');
-  }
   requireOwnAddress(email);
+  if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
+    throw refused('This is not an e-mail address that a user can have: write one such as ada@example.com.');
+  }
   const fullName = checkedFullName(wanted.fullName);
   if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
   const id = await insertUser(db, { ...wanted, fullName }, now);

@@ -21,7 +21,7 @@ const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
  * ASCII alone is never deceptive.
  */
 export function isDeceptive(part: string): boolean {
-  const foreign = [...part].filter((character) => !/[\x21-\x7e]/.test(character));
+  const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));
   if (foreign.length === 0) return false;
   if (part.normalize('NFKC') !== part || phonetic.test(part)) return true;
   return (

@@ -1,23 +1,37 @@
-import { domainToUnicode } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { refused } from '@waxwing/protocol';
+import { z } from 'zod';
 import { isDeceptive } from './deceptive-text.js';
 import { isReservedAddress } from './reserved-identity.js';
 
-// No colon: an address is the first half of HTTP Basic credentials.
-const pattern = /^[^\s@:]+@[^\s@:]+$/;
 export const maximumAddressCharacters = 254;
 
-/** Whether a text is a valid email address for a user: at most 254 characters and no colon. */
+const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
+const asciiDomain = z.email({ pattern: z.regexes.html5Email });
+
+/**
+ * Whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a domain name with
+ * a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No pattern takes a colon,
+ * which would end the address in HTTP Basic credentials.
+ */
 export function isEmailAddress(text: string): boolean {
-  return pattern.test(text) && text.length <= maximumAddressCharacters;
+  if (text.length > maximumAddressCharacters || /["\s\p{Cc}]/u.test(text)) return false;
+  const at = text.lastIndexOf('@');
+  const domain = text.slice(at + 1);
+  // Node takes a port, a path or a user name off a domain instead of refusing it.
+  if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return false;
+  const plain = `${text.slice(0, at)}@${domainToUnicode(domain)}`.replace(/[^\0-\x7f]/gu, 'x');
+  return wholeAddress.safeParse(plain).success && asciiDomain.safeParse(`x@${domainToASCII(domain)}`).success;
 }
 
 /**
- * Refuses an email address that can be mistaken for another one. Every path that sets a user's address calls this.
+ * Refuses an email address that can be mistaken for another one. Every path that sets a user's address calls this, and
+ * {@link isEmailAddress} after it, which refuses texts that are no addresses.
  * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks
  * like an address of the server's own bots.
  */
 export function requireOwnAddress(address: string): void {
+  if (address.length > maximumAddressCharacters || !address.includes('@')) return;
   const [local = '', domain = ''] = address.split('@');
   const parts = [local, ...domain.split('.'), ...domainToUnicode(domain).split('.')];
   if (parts.some(isDeceptive)) {

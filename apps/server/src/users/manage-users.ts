@@ -10,7 +10,6 @@ import type { Role } from '../permissions/roles.js';
 import type { ServerDatabase } from '../tables.js';
 import { commandContext } from './command-context.js';
 import { createUser } from './create-user.js';
-import { isEmailAddress } from './email-address.js';
 import { endAccess } from './end-access.js';
 import { lockDetails } from './user-details.js';
 import { findUser, listUsers, storeMayChangeAddresses, type User } from './user-store.js';
@@ -45,9 +44,6 @@ export async function addUser(
   { clock, realm }: UserAdministration,
   { email, fullName, role, isBot, ownerEmail }: UserToAdd,
 ): Promise<ProvisionedUser> {
-  if (!isEmailAddress(email)) {
-    throw new CommandError(`"${email}" is not an e-mail address: write one such as ada@example.com.`);
-  }
   if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
   const present = await findUser(database.db, email);
   if (present !== undefined) {

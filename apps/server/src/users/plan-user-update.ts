@@ -66,8 +66,8 @@ function planFullName({ target, isNameTaken }: UserFacts, requested: UserUpdateR
 
 function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateRequest): string | undefined {
   if (email === undefined || email === target.email) return undefined;
-  if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
   requireOwnAddress(email);
+  if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
   if (isAddressTaken) throw refused('Invalid new_email: the address is taken');
   return email;
 }
