@@ -1,4 +1,5 @@
 import { type ProtocolError, refused, type UserId } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { GroupFacts } from './group-facts.js';
 import type { Group } from './group-record.js';
@@ -47,7 +48,8 @@ export function requireChangeableGroup(group: Group | undefined): Group {
 
 /**
  * Validates a group name and returns it trimmed.
- * @throws ProtocolError BAD_REQUEST if it is empty, longer than 100 characters, or begins with a reserved prefix.
+ * @throws ProtocolError BAD_REQUEST if it is empty, longer than 100 characters, begins with a reserved prefix, or has a
+ * {@link nameProblem}.
  */
 export function checkedName(name: string): string {
   const trimmed = name.trim();
@@ -57,6 +59,8 @@ export function checkedName(name: string): string {
   }
   const beginning = reservedBeginnings.find((each) => trimmed.startsWith(each));
   if (beginning !== undefined) throw refused(`User group name cannot start with '${beginning}'.`);
+  const problem = nameProblem('user group name', trimmed);
+  if (problem !== undefined) throw refused(problem);
   return trimmed;
 }
 

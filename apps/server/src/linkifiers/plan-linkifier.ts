@@ -1,5 +1,6 @@
 import { parseLinkifier } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 
 /** Bounds the rendering cost: each sent message is matched against all linkifiers. */
@@ -16,6 +17,8 @@ export function planLinkifier(requested: PlannedLinkifier): PlannedLinkifier {
   const parsed = parseLinkifier(pattern, template);
   if (parsed.kind === 'problem')
     throw refusedLinkifier(parsed.about === 'both' ? '__all__' : parsed.about, parsed.message);
+  const problem = nameProblem('pattern', pattern);
+  if (problem !== undefined) throw refusedLinkifier('pattern', problem);
   return { pattern, url_template: template };
 }
 

@@ -1,3 +1,4 @@
+import { nameProblem } from '../names/name-problem.js';
 import { realmLimits } from '../realm/realm-limits.js';
 
 /** The prefix of a resolved topic. */
@@ -10,11 +11,15 @@ export function readTopic(text: string): string {
   return trimmed === realmLimits.realm_empty_topic_display_name ? '' : trimmed;
 }
 
-/** Truncates a topic to the limit in code points. A truncated topic ends with an ellipsis. */
+/**
+ * Truncates a topic to the limit in code points. A truncated topic ends with an ellipsis, and before that with no part of an
+ * emoji sequence: a joiner that joins nothing would be refused in the next message.
+ */
 export function cutTopic(topic: string): string {
   const characters = [...topic];
   if (characters.length <= realmLimits.max_topic_length) return topic;
-  return characters.slice(0, realmLimits.max_topic_length - cutEnding.length).join('') + cutEnding;
+  const cut = characters.slice(0, realmLimits.max_topic_length - cutEnding.length).join('');
+  return cut.replace(/\p{Default_Ignorable_Code_Point}+$/u, '') + cutEnding;
 }
 
 /** Whether the topic is only the resolved mark, or the mark before the unnamed topic. */
@@ -36,10 +41,7 @@ export function resolutionOf(before: string, wanted: string): Resolution | undef
   return undefined;
 }
 
-/** The position of the first unprintable character, counted in code points from 1. `undefined` if there is none. */
-export function unprintablePosition(topic: string): number | undefined {
-  const index = [...topic].findIndex((character) =>
-    /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(character),
-  );
-  return index < 0 ? undefined : index + 1;
+/** The {@link nameProblem} of a topic; `undefined` if there is none, and for the unnamed topic. */
+export function topicProblem(topic: string, end?: string): string | undefined {
+  return topic === '' ? undefined : nameProblem('topic', topic, end);
 }

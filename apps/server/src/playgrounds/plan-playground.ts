@@ -1,5 +1,6 @@
 import { isKnownLanguage, resolveLanguage } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import { urlTemplateProblem } from './url-template-problem.js';
 
 /** In Unicode code points. */
@@ -28,7 +29,7 @@ export function planPlayground(requested: PlaygroundRequest): PlannedPlayground 
   const word = requested.language.trim();
   const templateProblem = urlTemplateProblem(requested.urlTemplate);
   const errors = {
-    ...listed('name', nameProblem(name)),
+    ...listed('name', problemOfName(name)),
     ...listed('pygments_language', languageProblem(word)),
     ...listed(templateProblem?.kind === 'variables' ? '__all__' : 'url_template', templateProblem?.message),
   };
@@ -42,11 +43,11 @@ export function playgroundTaken(): ProtocolError {
   });
 }
 
-function nameProblem(name: string): string | undefined {
+function problemOfName(name: string): string | undefined {
   if (name === '') return 'Name cannot be blank.';
   if ([...name].length > maximumNameCharacters)
     return `Name cannot exceed ${maximumNameCharacters} characters.`;
-  return undefined;
+  return nameProblem('name', name);
 }
 
 function languageProblem(word: string): string | undefined {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, refused } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import { externalAccounts, type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
 import { isWebUrl } from './web-url.js';
 
@@ -40,6 +41,8 @@ function checkedOption(option: unknown): string {
   if (Object.keys(rest).length > 0) throw refused('A choice has nothing but a text and an order.');
   if (!isFilled(text) || !isFilled(order))
     throw refused("The text and the order of a choice must be texts and can't be blank.");
+  const problem = nameProblem('text of a choice', text);
+  if (problem !== undefined) throw refused(problem);
   return text;
 }
 

@@ -1,4 +1,5 @@
 import { type JsonObject, refused, stringifyJson } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import { checkedFieldData, wellKnownAccount } from './field-data.js';
 import type { ProfileField } from './profile-field-record.js';
 import { isProfileFieldType, profileFieldTypes } from './profile-field-types.js';
@@ -91,6 +92,8 @@ function checkedTexts({ name, hint }: FieldRequest): { readonly name: string; re
     throw refused(`Label cannot exceed ${maximumNameCharacters} characters.`);
   if ([...hint].length > maximumHintCharacters)
     throw refused(`Hint cannot exceed ${maximumHintCharacters} characters.`);
+  const problem = nameProblem('label', label) ?? (hint === '' ? undefined : nameProblem('hint', hint));
+  if (problem !== undefined) throw refused(problem);
   return { name: label, hint };
 }
 

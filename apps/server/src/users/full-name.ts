@@ -1,19 +1,15 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
+import { nameProblem } from '../names/name-problem.js';
 import { isReservedName } from './reserved-identity.js';
 
 const maximumCharacters = 100;
 /** Characters of the mention syntax: in a name, they would make mentions ambiguous. */
 const reserved = /[*`\\>"@]/;
-/**
- * Invisible characters and those that change the text direction: control, format, surrogate, private use, line and
- * paragraph separators.
- */
-const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
 /**
  * Validates a person's name and returns it trimmed.
- * @throws ProtocolError BAD_REQUEST if the name is empty, longer than 100 characters, has invisible characters or
- * those of the mention syntax, ends like a mention by id (`|123`), or looks like the name of one of the server's own
+ * @throws ProtocolError BAD_REQUEST if the name is empty, longer than 100 characters, has a {@link nameProblem} or
+ * characters of the mention syntax, ends like a mention by id (`|123`), or looks like the name of one of the server's own
  * bots.
  */
 export function checkedFullName(name: string): string {
@@ -22,7 +18,9 @@ export function checkedFullName(name: string): string {
   if ([...trimmed].length > maximumCharacters) {
     throw refused(`Name too long! It can have ${maximumCharacters} characters.`);
   }
-  if (reserved.test(trimmed) || unprintable.test(trimmed)) throw refused('Invalid characters in name!');
+  if (reserved.test(trimmed) || nameProblem('name', trimmed) !== undefined) {
+    throw refused('Invalid characters in name!');
+  }
   if (/\|\d+$/.test(trimmed)) throw refused('Invalid format!');
   if (isReservedName(trimmed)) {
     throw refused("This name is reserved for the server's own bots: choose another one.");
@@ -35,7 +33,11 @@ export function fullNameTaken(): ProtocolError {
   return refused('Unique names required in this organization: choose another name.');
 }
 
-/** The form for comparing names: ignores letter case, width and surrounding blanks. */
+/** The form for comparing names: ignores letter case, width, invisible characters and surrounding blanks. */
 export function foldedName(name: string): string {
-  return name.trim().normalize('NFKC').toLowerCase();
+  return name
+    .trim()
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }

@@ -1,11 +1,12 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
+import { nameProblem } from '../../names/name-problem.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 
 const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
 
 /**
  * Trims a folder's name and checks it.
- * @throws ProtocolError BAD_REQUEST if it is empty, too long or has an unprintable character.
+ * @throws ProtocolError BAD_REQUEST if it is empty, too long or has a {@link nameProblem}.
  */
 export function checkedFolderName(name: string): string {
   const trimmed = name.trim();
@@ -13,7 +14,9 @@ export function checkedFolderName(name: string): string {
   if ([...trimmed].length > maximumFolderNameCharacters) {
     throw refused(`Channel folder name too long (limit: ${maximumFolderNameCharacters} characters).`);
   }
-  if (/\p{Cc}/u.test(trimmed)) throw refused('Channel folder name has a character that cannot be printed.');
+  if (nameProblem('channel folder name', trimmed) !== undefined) {
+    throw refused('Channel folder name has a character that cannot be printed.');
+  }
   return trimmed;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ChannelId, ProtocolError, refused } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import { topicKey } from '../message-store.js';
-import { resolvesNothing, unprintablePosition } from '../topic-text.js';
+import { resolvesNothing, topicProblem } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { type EditRequest, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-request.js';
@@ -98,9 +98,8 @@ function checkRequest(requested: EditRequest, message: EditedMessage, move: Want
 
 function checkTopic(topic: string): void {
   if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
-  const position = unprintablePosition(topic);
-  if (position !== undefined)
-    throw refused(`Invalid character in topic, at position ${position}: leave it out.`);
+  const problem = topicProblem(topic, ': leave it out.');
+  if (problem !== undefined) throw refused(problem);
 }
 
 function checkExpected(sha256: string, content: string): void {

@@ -12,7 +12,7 @@ import type { LockedMessage } from '../lock-message.js';
 import { isReadable } from '../message-access.js';
 import { type Message, topicKey } from '../message-store.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
-import { unprintablePosition } from '../topic-text.js';
+import { topicProblem } from '../topic-text.js';
 import type { CountedTopic, EditFacts } from './edit-facts.js';
 import { isBoundByTime, movableAfter } from './edit-limits.js';
 import { type EditRequest, isMove, wantedMove } from './edit-request.js';
@@ -71,7 +71,7 @@ async function readTopicFacts(
   if (message?.channelId === undefined) return unasked;
   const move = wantedMove(requested, message);
   // Skips topics that the rules refuse anyway: databases reject some of their characters.
-  if (!isMove(move) || unprintablePosition(move.topic) !== undefined) return unasked;
+  if (!isMove(move) || topicProblem(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
   const isCounted = requested.propagateMode === 'change_all' && after !== undefined;
   return {

@@ -11,7 +11,7 @@ import { readRealmSetting } from '../../realm/realm-setting-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { ServerTables } from '../../tables.js';
 import { topicKey } from '../message-store.js';
-import { cutTopic, readTopic, resolvesNothing, unprintablePosition } from '../topic-text.js';
+import { cutTopic, readTopic, resolvesNothing, topicProblem } from '../topic-text.js';
 import type { NamedChannel } from './read-destination.js';
 
 /** The input of the rules for sending to a channel. */
@@ -39,14 +39,14 @@ export interface ChannelTarget {
 
 /**
  * Normalizes a requested topic to its stored form.
- * @throws ProtocolError BAD_REQUEST if it is missing, has unprintable characters, or is only the mark of resolved topics.
+ * @throws ProtocolError BAD_REQUEST if it is missing, has a {@link topicProblem}, or is only the mark of resolved topics.
  */
 export function readNewTopic(text: string | undefined): string {
   if (text === undefined) throw refused('Missing topic');
   const topic = readTopic(text.trim() === '(no topic)' ? '' : text);
   if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
-  const position = unprintablePosition(topic);
-  if (position !== undefined) throw refused(`Invalid character in topic, at position ${position}!`);
+  const problem = topicProblem(topic, '!');
+  if (problem !== undefined) throw refused(problem);
   return cutTopic(topic);
 }
 

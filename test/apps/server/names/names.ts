@@ -1,0 +1,103 @@
+/** Names with invisible characters that belong there, and others. */
+export const goodNames = [
+  ...[
+    'Ada',
+    'O’Brien',
+    'José',
+    'Jose\u0301',
+    'Иван Петров',
+    '山田 太郎',
+    '김철수',
+    '✔ done',
+    '?!',
+    '1️⃣',
+    '$5 #3',
+  ],
+  // Persian, Urdu, Kurdish, Sinhala, Hindi, Bengali, Kannada, Malayalam, Nepali.
+  ...[
+    'علی\u200cرضا',
+    'نرم\u200cافزار',
+    'می\u200cخواهم',
+    'هه\u200cولێر',
+    '۱۴۰۲ ه\u200d.ش',
+    'ශ්\u200dරී ලංකා',
+    'क्\u200dष',
+    'क्\u200cष',
+  ],
+  ...['র\u200d্যাব', 'ত্\u200d', 'ಕ್\u200cಷ', 'ರ\u200d್ಕ', 'ന്\u200d', 'अर्\u200dयाल'],
+  // Hebrew and Arabic with marks of direction, Khmer and Thai with breaks, Mongolian, a Japanese variant.
+  ...[
+    'שלום\u200f!',
+    'دیسک (C)\u200e',
+    'កម្ពុជា\u200bខ្មែរ',
+    'ไทย\u200bไทย',
+    'ᠮᠣᠩ\u180eᠠ',
+    '葛\u{e0100}城',
+    '≨\ufe00',
+  ],
+  // Emoji of several, with a color, a variant or a region.
+  ...[
+    'Ada 👩\u200d💻',
+    '👨\u200d👩\u200d👧\u200d👦',
+    '🏳\ufe0f\u200d🌈',
+    '👩🏽\u200d💻',
+    '❤\ufe0f\u200d🔥',
+    '☎\ufe0e',
+    '🇫🇷',
+  ],
+  ...[
+    '🏴\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}',
+    '🏴\u200d☠\ufe0f',
+    '🧑🏻\u200d❤\ufe0f\u200d💋\u200d🧑🏼',
+  ],
+];
+
+/** Characters that reverse the text behind them, or end that. */
+export const reversing = [
+  '\u202a',
+  '\u202b',
+  '\u202c',
+  '\u202d',
+  '\u202e',
+  '\u2066',
+  '\u2067',
+  '\u2068',
+  '\u2069',
+];
+
+/** Names with invisible characters that change nothing, and with characters that no name has. */
+export const hiddenIn: Readonly<Record<string, string>> = {
+  'a joiner alone': '\u200d',
+  'a non-joiner alone': '\u200c',
+  'a mark of direction alone': '\u200f',
+  'a soft hyphen alone': '\u00ad',
+  'a word joiner alone': '\u2060',
+  'a zero-width space alone': '\u200b',
+  'a Hangul filler alone': '\u3164',
+  'a joiner between Latin letters': 'A\u200dda',
+  'a non-joiner between Cyrillic letters': 'И\u200cван',
+  'a joiner at the end': 'Ada\u200d',
+  'a joiner at the start': '\u200dAda',
+  'a joiner behind an emoji alone': '💻\u200d',
+  'a joiner before an emoji alone': '\u200d💻',
+  'a joiner between a letter and an emoji': 'Ada\u200d💻',
+  'two joiners': '👩\u200d\u200d💻',
+  'a non-joiner behind a Persian word': 'علی\u200c',
+  'two non-joiners': 'علی\u200c\u200cرضا',
+  'tags without a flag': 'A\u{e0061}b',
+  'tags that do not end': '🏴\u{e0067}\u{e0062}',
+  'tags that spell a text': `🏴${'\u{e0061}'.repeat(20)}\u{e007f}`,
+  'tags on another emoji': '😀\u{e0067}\u{e0062}\u{e0065}\u{e007f}',
+  'a variant of a letter': 'A\ufe0f',
+  'a variant twice': '😀\ufe0f\ufe0f',
+  'a mark of direction in a Latin name': 'Ada\u200f',
+  'a break between Latin letters': 'A\u200bda',
+  'a grapheme joiner': 'a\u034fb',
+  'a line break': 'a\nb',
+  'a line separator': 'a\u2028b',
+  'a control character': 'a\u0007b',
+  'a private character': '\ue000',
+  'half of a character': 'a\ud800',
+  'a code point that is no character': 'a\uffff',
+  'an annotation': 'a\ufff9b',
+};
