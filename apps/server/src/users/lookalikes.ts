@@ -56,18 +56,19 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 
 /**
  * Characters that look like a Latin letter at a glance, by that letter in lower case: letters that UTS 39 maps to it
- * with a stroke or hook, its small capitals, its white and flag forms, turned letters, and letters of a similar shape.
+ * with a stroke or hook, its small capitals, its white and flag forms, turned letters, letters of a similar shape, and
+ * digits and symbols in its place.
  * The long s, which looks like an f, is compared as the s that NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
-  a: 'ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',
-  b: 'ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
-  c: '¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨',
+  a: '4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',
+  b: '86ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
+  c: '(¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨',
   d: 'ðđƌȡɖɗдᴅᵭᶁᶑ₫ꟈ𝼥🅓🅳🇩',
-  e: 'əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
+  e: '3€əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
   f: 'ſʃƒғᵮᶂꜰ🅕🅵🇫',
-  g: 'ǥɠɢꞡ🅖🅶🇬',
-  h: 'ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭',
+  g: '69ǥɠɢꞡ🅖🅶🇬',
+  h: '#ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭',
   i: 'ɨᵻᵼᶖ⍸𝼚🅘🅸🇮',
   j: 'ɉᴊ🅙🅹🇯',
   k: 'ƙқҟᴋᶄ₭ⱪꝁꝃꝅꞣ🅚🅺🇰',
@@ -78,12 +79,12 @@ export const similarLetters: Readonly<Record<string, string>> = {
   p: 'ƥᴘᵱᵽᶈꝑꝓꝕ🅟🅿🆊🇵',
   q: 'ɋʠꝗꝙꞯ🅠🆀🇶',
   r: 'ɍɼɽɾяғᵲᵳᶉꞧꭉ𝼖𝼨🅡🆁🇷',
-  s: 'ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸',
-  t: 'ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
+  s: '5$ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸',
+  t: '7+ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
   u: 'ʉμцᵾᶙꞹꮜ🅤🆄🇺',
   v: 'ʋᶌⱱⱴꝟ𐆗🅥🆅🇻🜈',
   w: 'ωшщѽ₩ⱳⲱꝡ𑓅🅦🆆🇼',
   x: 'ҳᶍ⨰ꭖꭗꭘꭙ𐆖🅧🆇🇽',
   y: '¥ƴɏұ🅨🆈🇾',
-  z: 'ƶȥɀʐʑᵶᶎⱬ🅩🆉🇿',
+  z: '2ƶȥɀʐʑᵶᶎⱬ🅩🆉🇿',
 };

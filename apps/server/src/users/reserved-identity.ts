@@ -9,21 +9,22 @@ const stockBots = { emailgateway: 'Email Gateway' };
 const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
 
 /** Groups of letters that look alike in upper or lower case. */
-const alike = ['il1|', 'o0'];
+const alike = ['il1|!', 'o0'];
+
+/** Lookalikes of letters that are no letters or digits, such as `!`. They may also separate words. */
+const symbols = [...'abcdefghijklmnopqrstuvwxyz']
+  .flatMap((letter) => [...lookalikesOf(letter)])
+  .filter((each) => !/[\p{L}\p{N}]/u.test(each));
+const separators = `[${[...new Set(symbols)].join('')}]*`;
+const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
 const reservedNames = exactly([...Object.values(systemBots), ...Object.values(stockBots)]);
 const reservedLocalParts = exactly([...systemBotNames, ...Object.keys(stockBots)]);
-const reservedDomain = new RegExp(`${spellingsOf(systemBotAddressDomain)}$`, 'u');
-
-const symbols = new Set(
-  [...'abcdefghijklmnopqrstuvwxyz'].flatMap((letter) =>
-    [...lookalikesOf(letter)].filter((each) => !/[\p{L}\p{N}]/u.test(each)),
-  ),
-);
+const reservedDomain = new RegExp(`${spellingsOf(systemBotAddressDomain)}${separators}$`, 'u');
 
 /**
- * Whether a name looks like one of the server's own bots: in any letter case, script and style, and with any
- * invisible characters, blanks and punctuation in between.
+ * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
+ * in place of letters, and with any invisible characters, blanks and punctuation in between.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
@@ -44,21 +45,18 @@ export function isReservedAddress(address: string): boolean {
 }
 
 function exactly(texts: readonly string[]): RegExp {
-  return new RegExp(`^(?:${texts.map(spellingsOf).join('|')})$`, 'u');
+  return new RegExp(`^${separators}(?:${texts.map(spellingsOf).join('|')})${separators}$`, 'u');
 }
 
-/**
- * A regular expression for all lookalike spellings of a text. Like {@link looksLike}, it skips characters other than
- * letters.
- */
+/** A regular expression for all lookalike spellings of a text's letters, as {@link looksLike} keeps them. */
 function spellingsOf(text: string): string {
   return [...text.toLowerCase()]
     .filter((character) => /[a-z]/.test(character))
     .map((letter) => {
-      const pair = [...(pairs[letter] ?? '')].map(anyOf).join('');
+      const pair = [...(pairs[letter] ?? '')].map(anyOf).join(separators);
       return pair === '' ? anyOf(letter) : `(?:${anyOf(letter)}|${pair})`;
     })
-    .join('');
+    .join(separators);
 }
 
 function anyOf(letter: string): string {
@@ -76,14 +74,8 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/**
- * Tests a text twice, because some symbols look like letters but also separate words: without symbols and with them.
- */
 function looksLike(reserved: RegExp, text: string): boolean {
-  const folded = [...fold(text)];
-  const letters = folded.filter((each) => /[\p{L}\p{N}]/u.test(each));
-  const withSymbols = folded.filter((each) => /[\p{L}\p{N}]/u.test(each) || symbols.has(each));
-  return reserved.test(letters.join('')) || reserved.test(withSymbols.join(''));
+  return reserved.test(fold(text).replace(ignored, ''));
 }
 
 /** Lowercases and removes marks, compatibility forms and invisible characters. */

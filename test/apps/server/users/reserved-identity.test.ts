@@ -30,6 +30,23 @@ describe('a system bot’s name', () => {
     'Welcome ᛒot',
     'Welcome Ⴆoʇ',
     'Welcome Boꞇ',
+    ...[
+      'We!come Bot',
+      'W3lcome Bot',
+      'We1c0me B0t',
+      'We!come Bot!',
+      '!We!come-Bot',
+      'W€lcome 8ot',
+      '(W3|c0m3) | Bo7',
+    ],
+    ...[
+      'N0t!f!c4t!0n B0+',
+      'Notification 6ot',
+      'Emai! Gat3way',
+      '3mail G@teway',
+      'Emai| | Gateway',
+      'Welcome + Bot',
+    ],
   ])('is reserved with letters of a similar shape: %s', (name) => {
     expect(isReservedName(name)).toBe(true);
     expect(() => checkedFullName(name)).toThrow();

@@ -63,6 +63,8 @@ export const otherLetters: Readonly<Record<string, Spelling>> = {
   'r and n for m': (text) => text.replaceAll('m', 'rn'),
   'two v for w': (text) => text.replaceAll('W', 'VV').replaceAll('w', 'vv'),
   'a bar for i': replaced('i', '|'),
+  'digits for letters': replaced('abegiostzABEGIOSTZ', '483610572483610572'),
+  'symbols for letters': replaced('cehisCEHIS', '(€#!$(€#!$'),
   superscript: replaced('abcdefgiklmnoprtuwy', 'ᵃᵇᶜᵈᵉᶠᵍⁱᵏˡᵐⁿᵒᵖʳᵗᵘʷʸ'),
 };
 
