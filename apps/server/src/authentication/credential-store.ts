@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { fixedQuery, keepingRows } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { addressKey } from '../names/address-key.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
@@ -29,7 +30,7 @@ export async function findCredential(
   db: Kysely<ServerTables>,
   { email, keyHash }: Credential,
 ): Promise<{ readonly apiKeyHash: string | undefined; readonly user: () => KnownUser | undefined }> {
-  const [row] = await credentialOf(db, { emailLower: email.toLowerCase(), keyHash });
+  const [row] = await credentialOf(db, { emailLower: addressKey(email), keyHash });
   const apiKeyHash = row?.key_hash ?? row?.api_key_hash ?? undefined;
   return {
     apiKeyHash,

@@ -1,5 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { addressKey } from '../names/address-key.js';
 import type { ServerTables } from '../tables.js';
 
 /** A person who can sign in with a password. */
@@ -20,7 +21,7 @@ export async function findPassword(
   const row = await db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
     .leftJoin('users', (join) =>
-      join.on('users.email_lower', '=', email.toLowerCase()).on('users.is_bot', '=', 0),
+      join.on('users.email_lower', '=', addressKey(email)).on('users.is_bot', '=', 0),
     )
     .leftJoin('passwords', 'passwords.user_id', 'users.id')
     .select(['users.id', 'users.email', 'users.is_active', 'passwords.hash'])

@@ -3,6 +3,7 @@ import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
+import { addressKey } from '../names/address-key.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
@@ -50,7 +51,7 @@ export async function findPrincipals(
   const byAddress = new Map(known.map(({ id, email }) => [email, id]));
   return ascendingIds(
     meant.map((name, index) => {
-      const id = typeof name === 'number' ? name : byAddress.get(name.toLowerCase());
+      const id = typeof name === 'number' ? name : byAddress.get(addressKey(name));
       if (id === undefined || (typeof name === 'number' && !byId.has(name))) {
         throw refused(`There is no active user ${principals[index]}`);
       }
@@ -76,7 +77,7 @@ async function activeWithAddresses(
   { id, role }: PermissionHolder,
 ): Promise<(Named & { readonly email: string })[]> {
   if (addresses.length === 0) return [];
-  const rows = addresses.map((email) => ({ email: email.toLowerCase() }));
+  const rows = addresses.map((email) => ({ email: addressKey(email) }));
   const visible = sql.join(visibilitiesFor(role));
   const found = await sql<{ id: UserId; email_lower: string; is_bot: number }>`
     select users.id, users.email_lower, users.is_bot

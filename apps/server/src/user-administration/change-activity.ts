@@ -4,6 +4,7 @@ import { hashCredential } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
+import { addressKey } from '../names/address-key.js';
 import { lockGroups } from '../permissions/lock-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
@@ -74,7 +75,7 @@ async function requireInactive({ db }: ServerTransaction, email: string): Promis
   const row = await db
     .selectFrom('users')
     .select('id')
-    .where('email_lower', '=', email.toLowerCase())
+    .where('email_lower', '=', addressKey(email))
     .where('is_active', '=', 0)
     .where('system_bot', 'is', null)
     .orderBy('id', 'desc')

@@ -44,14 +44,14 @@ export async function createUser(
 ): Promise<User> {
   const { db } = transaction;
   await lockGroups(transaction);
-  const { email } = wanted;
+  const email = wanted.email.normalize('NFC');
   requireOwnAddress(email);
   if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
     throw refused('This is not an e-mail address that a user can have: write one such as ada@example.com.');
   }
   const fullName = checkedFullName(wanted.fullName);
   if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
-  const id = await insertUser(db, { ...wanted, fullName }, now);
+  const id = await insertUser(db, { ...wanted, email, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
   const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
@@ -66,7 +66,7 @@ export async function createUser(
     memberEvents(memberships).map((event) => ({ event, audience })),
   );
   const { apiKeyHash: _, ...user } = wanted;
-  return { ...user, fullName, id };
+  return { ...user, email, fullName, id };
 }
 
 async function detailsOf({ db }: ServerTransaction, user: Pick<User, 'id' | 'role'>): Promise<UserDetails> {

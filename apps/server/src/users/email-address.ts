@@ -33,7 +33,8 @@ export function isEmailAddress(text: string): boolean {
 export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;
   const [local = '', domain = ''] = address.split('@');
-  const parts = [local, ...domain.split('.'), ...domainToUnicode(domain).split('.')];
+  // A mark composed with its letter is ordinary. One that stays loose is not.
+  const parts = [local.normalize('NFC'), ...domain.split('.'), ...domainToUnicode(domain).split('.')];
   if (parts.some(isDeceptive)) {
     throw refused(
       'This e-mail address has characters that are invisible or look like others: write it in the letters of one alphabet.',

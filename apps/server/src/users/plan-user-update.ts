@@ -64,7 +64,8 @@ function planFullName({ target, isNameTaken }: UserFacts, requested: UserUpdateR
   return fullName;
 }
 
-function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateRequest): string | undefined {
+function planEmail({ target, isAddressTaken }: UserFacts, requested: UserUpdateRequest): string | undefined {
+  const email = requested.email?.normalize('NFC');
   if (email === undefined || email === target.email) return undefined;
   requireOwnAddress(email);
   if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');

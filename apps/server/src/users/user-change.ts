@@ -4,6 +4,7 @@ import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
+import { addressKey } from '../names/address-key.js';
 import { roles } from '../permissions/roles.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -25,9 +26,7 @@ export async function applyUserChange(
   const set = {
     ...(fullName === undefined ? {} : { full_name: fullName }),
     ...(role === undefined ? {} : { role }),
-    ...(email === undefined
-      ? {}
-      : { email, email_lower: email.toLowerCase(), avatar_version: avatarVersion }),
+    ...(email === undefined ? {} : { email, email_lower: addressKey(email), avatar_version: avatarVersion }),
   };
   if (Object.keys(set).length > 0) {
     await db.updateTable('users').set(set).where('id', '=', userId).execute();

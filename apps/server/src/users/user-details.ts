@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
+import { addressKey } from '../names/address-key.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import {
@@ -165,7 +166,7 @@ function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
   const all = db.selectFrom('users').selectAll().where('system_bot', 'is', null);
   if (name.kind === 'id') return all.where('id', '=', name.id);
   return all
-    .where('email_lower', '=', name.email.toLowerCase())
+    .where('email_lower', '=', addressKey(name.email))
     .where((is) =>
       is.or([
         is('id', '=', id),

@@ -2,6 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { ServerContext } from '../context.js';
+import { addressKey } from '../names/address-key.js';
 import { roles } from '../permissions/roles.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -91,7 +92,7 @@ export async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email
   const row = await db
     .selectFrom('users')
     .select('id')
-    .where('email_lower', '=', email.toLowerCase())
+    .where('email_lower', '=', addressKey(email))
     .where('is_active', '=', 1)
     .where('id', '<>', id)
     .executeTakeFirst();

@@ -1,5 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely, Selectable, Transaction } from 'kysely';
+import { addressKey } from '../names/address-key.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';
 
@@ -23,7 +24,7 @@ type UserRow = Selectable<ServerTables['users']>;
 
 /** The active user with this address, ignoring letter case. */
 export async function findUser(db: Reader, email: string): Promise<User | undefined> {
-  const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
+  const row = await activeUsers(db).where('email_lower', '=', addressKey(email)).executeTakeFirst();
   return row && toUser(row);
 }
 
@@ -48,7 +49,7 @@ export async function insertUser(
     .insertInto('users')
     .values({
       email: user.email,
-      email_lower: user.email.toLowerCase(),
+      email_lower: addressKey(user.email),
       full_name: user.fullName,
       role: user.role,
       is_bot: user.isBot ? 1 : 0,

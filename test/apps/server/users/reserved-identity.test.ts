@@ -172,7 +172,7 @@ describe('an address', () => {
     ],
     ...[
       'ad\u0430\u0301@example.com',
-      'ada\u0301@example.com',
+      'adx\u0301@example.com',
       'ada\u{e0061}@example.com',
       'ada★@example.com',
       '😀@example.com',
@@ -196,6 +196,9 @@ describe('an address', () => {
       'øyvind.løken@example.no',
       'nguyễn@example.vn',
       'ışık@example.tr',
+      'yılmaz@example.tr',
+      'cafe\u0301@example.com',
+      'an\u0303o.nuevo@example.com',
     ],
     ...[
       'иван.петров@почта.рф',

@@ -2,6 +2,7 @@ import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery, rowsAsTable, rowsAsTableOf } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { addressKey } from '../../names/address-key.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import { type Role, roles } from '../../permissions/roles.js';
 import { spectator } from '../../permissions/spectator.js';
@@ -44,7 +45,7 @@ export async function readNarrowNames(
   const users = await readUsers(db, reader, { names: named, ids: named.flatMap((name) => idOf(name) ?? []) });
   const userId = (name: string | number): UserId => {
     const named = idOf(name);
-    const id = named === undefined ? users.byAddress.get(String(name).toLowerCase()) : users.byId.get(named);
+    const id = named === undefined ? users.byAddress.get(addressKey(String(name))) : users.byId.get(named);
     if (id === undefined) throw badNarrow(`unknown user in ${String(name)}`);
     return id;
   };
@@ -140,7 +141,7 @@ async function readUsers(
   const byId = new Map<number, UserId>();
   const byAddress = new Map<string, UserId>();
   if (names.length === 0) return { byId, byAddress };
-  const addresses = names.map((name) => ({ address: String(name).toLowerCase() }));
+  const addresses = names.map((name) => ({ address: addressKey(String(name)) }));
   const wanted = rowsAsTable(db, 'v', { address: 'text' }, addresses);
   const rows = await db
     .selectFrom('users')

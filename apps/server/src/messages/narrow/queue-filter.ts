@@ -1,4 +1,5 @@
 import type { ChannelId } from '@waxwing/protocol';
+import { addressKey } from '../../names/address-key.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
@@ -40,7 +41,7 @@ const tests: Readonly<Record<string, Test>> = {
     channel !== undefined &&
     topicKey(topic) === (operand === realmLimits.realm_empty_topic_display_name ? '' : topicKey(operand)),
   sender: ({ sender }, operand) =>
-    sender.email.toLowerCase() === operand.toLowerCase() || String(sender.id) === operand,
+    addressKey(sender.email) === addressKey(operand) || String(sender.id) === operand,
   is: (message, operand) => isTests[operand]?.(message, operand) ?? false,
 };
 

@@ -2,6 +2,7 @@ import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
+import { addressKey } from '../../names/address-key.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
@@ -33,7 +34,7 @@ export async function findRecipients(
   const rows = await readUsers(
     db,
     ids,
-    names.flatMap((name) => (typeof name === 'string' ? name.toLowerCase() : [])),
+    names.flatMap((name) => (typeof name === 'string' ? addressKey(name) : [])),
   );
   const byId = new Map<number, Row>(rows.map((row) => [row.id, row]));
   const known = rows.filter((row) =>
@@ -48,7 +49,7 @@ export async function findRecipients(
   const sees = await readVisibilityOf(db, sender);
   const found = names.map((name) => {
     const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
-    const row = id === undefined ? byAddress.get(String(name).toLowerCase()) : byId.get(id);
+    const row = id === undefined ? byAddress.get(addressKey(String(name))) : byId.get(id);
     if (row === undefined || !sees({ id: row.id, isBot: row.is_bot === 1 })) throw unknown(name);
     if (row.is_active === 0) throw refused(`'${row.full_name}' is deactivated and gets no messages.`);
     return { id: row.id, isBot: row.is_bot === 1 };

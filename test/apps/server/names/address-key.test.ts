@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { addressKey } from '#server/names/address-key.js';
+import { isReservedAddress } from '#server/users/reserved-identity.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { ServerUnderTest } from '../server-under-test.js';
+
+/** Each address, and others that belong to the same user. */
+const same: readonly [string, ...string[]][] = [
+  ['café@example.com', 'cafe\u0301@example.com', 'CAFÉ@EXAMPLE.COM'],
+  ['yılmaz@example.com', 'yilmaz@example.com', 'YILMAZ@example.com'],
+  ['ada@example.com', 'Ada@Example.com'],
+];
+
+it.each(same)('the address %s is the same as others', (address, ...others) => {
+  for (const other of others) expect(addressKey(other)).toBe(addressKey(address));
+  expect(isReservedAddress(address)).toBe(false);
+});
+
+eachBackend((backend) => {
+  describe('a user whose address can be written in several ways', () => {
+    it('is found by each of them, and shares it with no other user', async () => {
+      const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
+      try {
+        for (const [address, ...others] of same) {
+          const { apiKey } = await test.addAccount(address);
+          for (const other of others) {
+            const authorization = `Basic ${Buffer.from(`${other}:${apiKey}`).toString('base64')}`;
+            const { status, body } = await test.send({
+              method: 'GET',
+              url: '/api/v1/users/me',
+              headers: { authorization },
+            });
+            expect([other, status, body.delivery_email]).toEqual([other, 200, address]);
+            await expect(test.addAccount(other)).rejects.toThrow('There is a user with the address');
+          }
+        }
+      } finally {
+        await test.close();
+      }
+    });
+  });
+});
