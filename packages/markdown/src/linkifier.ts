@@ -1,4 +1,4 @@
-import { RE2JS, RE2JSException } from 're2js';
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { parseTemplate, type Template } from 'url-template';
 import { urlTemplateFormProblem, urlTemplateVariables } from './url-template.js';
 
@@ -68,8 +68,9 @@ function compile(pattern: string, expression: string): { readonly matcher: RE2JS
     if (matcher.programSize() <= maxProgramSize) return { matcher };
     return problem('pattern', 'Pattern is too complex.');
   } catch (error) {
-    if (error instanceof RE2JSException)
-      return problem('pattern', `Bad regular expression: ${error.message}`);
+    if (error instanceof RE2JSSyntaxException)
+      return problem('pattern', `Bad regular expression: ${error.getDescription()}.`);
+    if (error instanceof RE2JSException) return problem('pattern', 'Bad regular expression.');
     throw error;
   }
 }
