@@ -11,8 +11,8 @@ interface Notice {
 
 const dayMilliseconds = 24 * 60 * 60_000;
 
-/** Has the user's phones show a text; what became of it, as a sentence. */
-export async function tellUser(push: ServerPush, userId: UserId, notice: Notice): Promise<string> {
+/** Sends a text notification to a user's phones. Returns the result as a sentence. */
+export async function notifyUser(push: ServerPush, userId: UserId, notice: Notice): Promise<string> {
   const reach = await push.send({
     userId,
     content: {

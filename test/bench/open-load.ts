@@ -108,7 +108,7 @@ export class OpenLoad {
 
   #begin(dueAt: number): void {
     this.#unanswered += 1;
-    // In turn, because one that is not used for long is closed.
+    // Round-robin: the server closes connections that stay idle too long.
     const driven = this.#free.shift();
     if (driven === undefined) this.#due.push(dueAt);
     else this.#send(driven, dueAt);

@@ -44,7 +44,7 @@ const values = readArguments();
 
 if (values.beside === undefined) await measureHere();
 else await measureInTurns(values.beside);
-// Whatever a bench may have left open.
+// Exits even if a benchmark left handles open.
 process.exit();
 
 async function measureHere(): Promise<void> {

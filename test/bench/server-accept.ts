@@ -21,7 +21,7 @@ export async function run(): Promise<BenchResult[]> {
   return [{ name: 'server-accept', unit: 'registrations/s', ...rates, goal: 0.6, better: 'higher' }];
 }
 
-/** Registrations of new phones, of one user after the other. */
+/** Registrations of new phones, round-robin across users. */
 export function registrationMaker({ users }: Pick<ServerBenchTarget, 'users'>): () => Buffer {
   let count = 0;
   return () => {

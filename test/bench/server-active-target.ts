@@ -3,11 +3,11 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 import type { ActiveBenchTarget, BenchPhone } from './server-active.js';
 
 /**
- * The process that `server-active` measures: one server that forwards to the relay at the address given, and one that only
- * accepts, as it works no jobs.
+ * The process that `server-active` measures: one server that forwards to the relay at the address given, and one that
+ * accepts registrations but runs no jobs.
  */
 
-// As many as keep few phones each.
+// Enough users that each has only a few phones.
 const users = 512;
 const [relayUrl = ''] = process.argv.slice(2);
 

@@ -6,7 +6,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { mountServerPush } from '../../docs/examples/mount-server-push.js';
-import { tellUser } from '../../docs/examples/send-notification.js';
+import { notifyUser } from '../../docs/examples/send-notification.js';
 import { userId } from '../support/ids.js';
 import { createMemoryLog } from '../support/memory-log.js';
 
@@ -91,7 +91,7 @@ it('the example of server-push is code that mounts it', async () => {
   expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
   expect(await push.pushDevicesOf(userId(1))).toEqual({});
   const notice = { messageId: 1, senderId: userId(2), senderName: 'Ada', senderPicture: '', text: 'Hello' };
-  expect(await tellUser(push, userId(1), notice)).toBe('Not sent: the organization has no relay.');
+  expect(await notifyUser(push, userId(1), notice)).toBe('Not sent: the organization has no relay.');
   await database.close();
   await push.close();
   rmSync(folder, { recursive: true });

@@ -67,7 +67,7 @@ export interface ForwardedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** All accounts of its user, or only the newest, at most `maximumAccountsOfUser`: the relay compares their tokens. */
+  /** The user's push accounts, at most the newest `maximumAccountsOfUser`. The relay compares their tokens. */
   readonly accountsOfUser: readonly PushAccountIdText[];
 }
 

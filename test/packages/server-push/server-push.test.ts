@@ -19,7 +19,7 @@ import {
   pendingRegistrations,
 } from '#server-push/push-devices/pending-registrations.js';
 import { activePushDevices, dropDeadRegistration } from '#server-push/push-devices/push-device-store.js';
-import { tellUser } from '../../../docs/examples/send-notification.js';
+import { notifyUser } from '../../../docs/examples/send-notification.js';
 import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';
 import { accountIdText, relayDeviceId as relayId, userId as user } from '../../support/ids.js';
@@ -278,7 +278,7 @@ eachBackend((backend) => {
       await activate('1', relayId(11), 'fcm');
       await activate('2', relayId(12), 'apns');
       const notice = { messageId: 5, senderId: user(2), senderName: 'Ada', senderPicture: '', text: 'Hello' };
-      expect(await tellUser(push, userId, notice)).toBe("On its way to 2 of the user's devices.");
+      expect(await notifyUser(push, userId, notice)).toBe("On its way to 2 of the user's devices.");
       await idle(database.jobs);
       expect(sentTo(0).map(({ device_id: id }) => id)).toEqual([11, 12]);
       const sealed = Buffer.from(sentTo(0)[0]?.payload.encrypted_data ?? '', 'base64');

@@ -38,7 +38,7 @@ export interface RepeatedRequests {
   readonly localAddress?: string;
   readonly connections: number;
   readonly requests: readonly RepeatedRequest[];
-  /** So many requests of all connections together; the attack then ends. */
+  /** Number of requests across all connections after which the attack ends. */
   readonly total: number;
   /** Sent on one connection before the first answer. */
   readonly depth: number;

@@ -18,7 +18,7 @@ export const onlyOfRelay: ReadonlySet<string> = new Set([
 
 type MakeHttpAttack = (target: Target, scale: Scale) => Attack;
 
-/** What attackers do, said as the end of a sentence. */
+/** HTTP attacks by name. The name describes the attack and is part of the test's title. */
 export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
   'strangers send bodies a byte a second': ({ port, paths }) =>
     hold(port, {
@@ -81,7 +81,7 @@ function whole(paths: Target['paths'], authorization: string): string {
   return requestText(`POST ${paths.form}`, { authorization, 'content-type': form }, `x=${'1'.repeat(200)}`);
 }
 
-/** One request after the other, as connections on which many wait are closed. */
+/** Sends one request at a time: the server closes connections with too many pipelined requests. */
 function askingWithoutReading(port: number, request: string, connections: number): HeldConnections {
   const dripBytes = Buffer.byteLength(request);
   return hold(port, { first: request, drip: request, dripBytes, readsAnswers: false, connections });

@@ -16,7 +16,7 @@ import { storeProfileField } from './profile-field-store.js';
 export const updateProfileField = operation({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields/{field_id}',
-  summary: 'Changes a field of the profiles of all users.',
+  summary: 'Updates a custom profile field of the organization.',
   actor: administrator,
   parameters: z.object({ ...fieldParameters, field_id: integerParameter }),
   answer: noAnswer,

@@ -23,10 +23,10 @@ import { readersOf } from './user-visibility.js';
  * `getUser`. Publishes events to users who can see the target. A demotion also revokes the user's invitations with a
  * higher role and lowers the role of the user's bots.
  *
- * Refuses with BAD_REQUEST requesters who are no administrators, unknown users, invalid names, roles, addresses and
- * profile values, taken names and addresses, another role for the only owner, and a guest as administrator or owner.
- * A new address needs an owner with the special permission. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no
- * owner and grants or takes the owner role.
+ * - BAD_REQUEST if the requester is not an administrator, the user is unknown, a value is invalid or taken, or the change
+ *   would demote the only owner or promote a guest to administrator or owner; a new address needs an owner with the
+ *   special permission
+ * - UNAUTHORIZED_PRINCIPAL if the requester is not an owner and grants or removes the owner role
  */
 export const updateUser = operation({
   method: 'PATCH',

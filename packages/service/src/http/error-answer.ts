@@ -51,7 +51,7 @@ export function refuseAlways(error: ProtocolError): (response: ServerResponse) =
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
-/** The headers of an answer with its type and length, for responses outside of Fastify. */
+/** Adds `content-type` and `content-length` to an error's headers, for responses sent outside Fastify. */
 export function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
