@@ -168,6 +168,7 @@ describe('the house rules', () => {
       'apps/vendors/src/credentials/credential-file.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/command-line/package-version.ts', // the program's own package.json
+      'packages/service/src/config/environment-file.ts', // before the database is opened
       'packages/service/src/config/private-file.ts', // every file with a secret
       'packages/service/src/config/sync-folder.ts', // a folder
       'packages/storage/src/database-file.ts', // only where there is no file yet

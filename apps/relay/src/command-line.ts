@@ -13,9 +13,10 @@ export function runRelayCommand(argv: readonly string[], terminal: Terminal): Pr
       serve: {
         description:
           'run the relay; it is configured by RELAY_ variables and logs JSON lines to standard output',
-        run: () => serve(terminal),
+        run: serve,
       },
-      groups: commandGroups(terminal),
+      groups: commandGroups,
+      settings: { prefix: 'RELAY_', defaultFile: '/etc/waxwing/relay.env' },
     },
     argv,
     terminal,

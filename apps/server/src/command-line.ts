@@ -13,9 +13,10 @@ export function runServerCommand(argv: readonly string[], terminal: Terminal): P
       serve: {
         description:
           'run the server; it is configured by SERVER_ variables and logs JSON lines to standard output',
-        run: () => serve(terminal),
+        run: serve,
       },
-      groups: commandGroups(terminal),
+      groups: commandGroups,
+      settings: { prefix: 'SERVER_', defaultFile: '/etc/waxwing/server.env' },
     },
     argv,
     terminal,

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { describeBootError } from '../lifecycle/run-process.js';
 import { CommandError } from './command-error.js';
+import { type CommandTerminal, commandTerminal, type ProgramSettings } from './command-terminal.js';
 import { addCompletion, completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
 import { printUsageErrors } from './usage-errors.js';
@@ -20,21 +21,27 @@ export interface Program {
   /** The output of --version. */
   version(): string;
   /** `run` resolves once the service listens. */
-  readonly serve: { readonly description: string; run(): Promise<void> };
-  readonly groups: readonly CommandGroup[];
+  readonly serve: { readonly description: string; run(terminal: Terminal): Promise<void> };
+  groups(terminal: Terminal): readonly CommandGroup[];
+  readonly settings: ProgramSettings;
 }
 
 const usageErrorStatus = 2;
 
-/** Runs one command. Returns the exit status: 0, 1 if the command failed, 2 for a usage error. */
+/**
+ * Runs one command. Its groups get a terminal that also has the settings of the environment file. Returns the exit status:
+ * 0, 1 if the command failed, 2 for a usage error.
+ */
 export async function runProgram(
   program: Program,
   argv: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
+  const own = commandTerminal(terminal);
   try {
-    const command = await commandOf(program, argv, terminal);
+    const command = await commandOf(program, argv, own);
     await command.parseAsync(argv, { from: 'user' });
+    own.printDatabase();
     return 0;
   } catch (error) {
     // Commander has already printed the usage error or the help.
@@ -47,11 +54,20 @@ export async function runProgram(
   }
 }
 
-async function commandOf(program: Program, argv: readonly string[], terminal: Terminal): Promise<Command> {
-  const { name, description, serve, groups } = program;
+async function commandOf(
+  program: Program,
+  argv: readonly string[],
+  terminal: CommandTerminal,
+): Promise<Command> {
+  const { name, description, serve, settings } = program;
   const command = new Command(name)
     .description(description)
     .option('-V, --version', 'print the version')
+    .option(
+      '--env-file <path>',
+      `file with further settings (default: ${settings.defaultFile}, if none is set)`,
+    )
+    .hook('preAction', (_, typed) => terminal.begin(typed, settings))
     .on('option:version', () => {
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
@@ -69,9 +85,9 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
     .allowExcessArguments(false)
     .action(() => {
       terminal.progress?.begin(`${name} serve`, 'starting');
-      return serve.run();
+      return serve.run(terminal);
     });
-  for (const group of groups) {
+  for (const group of program.groups(terminal)) {
     const added = command.command(group.name).description(group.description);
     added.hook('preAction', (_, typed) => terminal.progress?.begin(`${name} ${group.name} ${typed.name()}`));
     if (argv.includes(group.name) || argv[0] === completionName) await group.add(added);

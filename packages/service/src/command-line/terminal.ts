@@ -21,6 +21,8 @@ export interface Terminal {
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;
+  /** Called with the location of a database that a command has changed, so that it is named after the result. */
+  readonly noteChange?: ((location: string) => void) | undefined;
   /** Asks a yes/no question; `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;
   /** Reads a line without echo after `prompt`, or the first line of piped input; empty if there is none. */

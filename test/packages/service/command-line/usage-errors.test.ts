@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram, type Terminal } from '@waxwing/service/command-line';
+import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
 import { fileTrouble, readPrivateFile, Secret } from '@waxwing/service/config';
 import { Option } from 'commander';
 import { expect, it } from 'vitest';
@@ -18,7 +18,7 @@ async function typed(...argv: string[]) {
     readSecret: async () => new Secret(''),
   };
   const serve = { description: 'run', run: async () => undefined };
-  const add = async (group: Parameters<Parameters<typeof runProgram>[0]['groups'][number]['add']>[0]) => {
+  const add: CommandGroup['add'] = async (group) => {
     group
       .command('move')
       .argument('<key>', 'which')
@@ -26,8 +26,16 @@ async function typed(...argv: string[]) {
       .addOption(new Option('--how <way>', 'how').choices(['fast', 'slow']))
       .action(() => undefined);
   };
-  const groups = [{ name: 'keys', description: 'keys', add }];
-  const program = { name: 'waxwing-test', description: 'A test', version: () => '1', serve, groups };
+  const groups = () => [{ name: 'keys', description: 'keys', add }];
+  const settings = { prefix: 'TEST_', defaultFile: '/nowhere/test.env' };
+  const program = {
+    name: 'waxwing-test',
+    description: 'A test',
+    version: () => '1',
+    serve,
+    groups,
+    settings,
+  };
   return { status: await runProgram(program, argv, terminal), said: said.join('\n') };
 }
 

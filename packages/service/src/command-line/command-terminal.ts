@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { readEnvironmentFile } from '../config/environment-file.js';
+import type { Environment } from '../config/environment-reader.js';
+import { fileTrouble } from '../config/file-trouble.js';
+import { completionName } from './completion.js';
+import type { Terminal } from './terminal.js';
+
+/** Where a program's settings come from, besides the environment. */
+export interface ProgramSettings {
+  /** Prefix of their names, such as `RELAY_`. */
+  readonly prefix: string;
+  /** Read if the environment has no setting of the program, and the file exists. */
+  readonly defaultFile: string;
+}
+
+/** The terminal of one command. */
+export interface CommandTerminal extends Terminal {
+  /** Reads the environment file, before the command runs. Variables of the environment take precedence over the file's. */
+  begin(command: Command, settings: ProgramSettings): Promise<void>;
+  /** Prints which database the command has changed, unless its result is for machines. */
+  printDatabase(): void;
+}
+
+/** Extends a program's terminal for the command that is run. */
+export function commandTerminal(terminal: Terminal): CommandTerminal {
+  let environment = terminal.environment;
+  let database: string | undefined;
+  let isForMachines = false;
+  return {
+    ...terminal,
+    get environment() {
+      return environment;
+    },
+    noteChange(location) {
+      database = location;
+    },
+    async begin(command, settings) {
+      if (command.name() === completionName) return;
+      const { json, envFile } = command.optsWithGlobals<{ json?: true; envFile?: string }>();
+      isForMachines = json === true;
+      const read =
+        envFile === undefined ? await readDefault(terminal, settings) : await readEnvironmentFile(envFile);
+      environment = { ...read, ...environment };
+    },
+    printDatabase() {
+      if (database !== undefined && !isForMachines) terminal.print(`Database: ${database}`);
+    },
+  };
+}
+
+async function readDefault(
+  { environment, say }: Terminal,
+  { prefix, defaultFile }: ProgramSettings,
+): Promise<Environment> {
+  if (Object.keys(environment).some((name) => name.startsWith(prefix))) return {};
+  try {
+    return await readEnvironmentFile(defaultFile);
+  } catch (error) {
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    if (cause?.code === undefined) throw error;
+    if (cause.code !== 'ENOENT') say(`The settings in ${defaultFile} are not used: ${fileTrouble(cause)}.`);
+    return {};
+  }
+}
