@@ -71,10 +71,14 @@ export class Constellation {
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
     // Each command is a process: those that need nothing of each other run at the same time.
-    const [{ realm_uuid }, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
-      runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], { env: own }),
+    const [, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
+      runJsonCommand('waxwing-server', ['db', 'migrate'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),
     ]);
+    const showRealm = ['realm', 'show'];
+    const { realm_uuid } = await runJsonCommand<{ realm_uuid: string }>('waxwing-server', showRealm, {
+      env: own,
+    });
     const addServer = ['servers', 'add', '--realm', realm_uuid];
     const credentials = await relayCommand<{ server_id: string; server_key: string }>(addServer);
     writeFileSync(join(dir, 'server.key'), credentials.server_key, { mode: 0o600 });

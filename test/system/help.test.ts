@@ -69,10 +69,12 @@ it('loads for a command what that command does, and of others nothing', async ()
 
 it('loads the tables and the settings for a command on the database, and neither what sends push nor what serves', async () => {
   const program = join(root, 'apps/server/bin/waxwing-server.js');
+  const env = { PATH: process.env.PATH, SERVER_DATABASE: `sqlite:${join(folder, 'server.sqlite')}` };
+  await promisify(execFile)(process.execPath, [program, 'db', 'migrate'], { env });
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--import', sayLoadedModules, program, 'realm', 'show'],
-    { env: { PATH: process.env.PATH, SERVER_DATABASE: `sqlite:${join(folder, 'server.sqlite')}` } },
+    { env },
   );
   expect(stdout).toContain('realm UUID: ');
   expect(stderr).toContain('/server-push/dist/tables.js');

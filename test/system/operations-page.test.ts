@@ -146,8 +146,8 @@ describe('the page on operations', () => {
     const { PATH = '', HOME = '' } = process.env;
     const script = ['relay', 'server']
       .map((name) => `waxwing-${name}() { node ${join(root, `apps/${name}/bin/waxwing-${name}.js`)} "$@"; }`)
-      // An installation is there: who only looks makes none.
-      .concat('waxwing-server realm show > realm.txt', code as string[])
+      // The page's commands need a database.
+      .concat('waxwing-server db migrate > migrated.txt', code as string[])
       .join('\n');
     const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], {
       cwd: dir,

@@ -25,6 +25,7 @@ const members: readonly { readonly email: string; readonly flags: readonly strin
 type ListedUser = Omit<QuickstartUser, 'api_key'>;
 
 export async function realmUuidOf(environment: Environment): Promise<string> {
+  await captureJson(runServerCommand, environment, ['db', 'migrate']);
   const realm = await captureJson<{ realm_uuid: string }>(runServerCommand, environment, ['realm', 'show']);
   return realm.realm_uuid;
 }

@@ -1,5 +1,6 @@
 import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
+import { remedyIfMissing } from './with-database.js';
 
 const name = 'waxwing-relay';
 
@@ -65,6 +66,8 @@ function administered(terminal: Terminal): AdministeredDatabase {
       const { readDatabaseEnvironment } = await import('./configuration.js');
       return readDatabaseEnvironment(terminal.environment).reveal();
     },
+    isDatabaseChosen: () => Boolean(terminal.environment.RELAY_DATABASE),
+    remedyIfMissing,
     migrations: async () => (await import('./tables.js')).relayMigrations,
     shownPayloadFields: [
       'serverId',

@@ -4,7 +4,10 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { type RelayDatabase, type RelayTables, relayMigrations } from './tables.js';
 
 export interface OpenRelayDatabaseOptions
-  extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
+  extends Pick<
+    DatabaseWithJobsOptions,
+    'role' | 'remedyIfMissing' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'
+  > {
   readonly url: Secret<string>;
   readonly clock: Clock;
 }

@@ -1,10 +1,18 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { RelayDatabase } from './tables.js';
 
-/** Runs a command's `work` on the relay's database and closes it. A relay may be running at the same time. */
+/** What to do if a command finds no database, as the end of a sentence. */
+export const remedyIfMissing =
+  'name the database of the relay in RELAY_DATABASE, or the file with its settings in --env-file; "waxwing-relay db migrate" creates a new database';
+
+/**
+ * Runs a command's `work` on the relay's database and closes it. A relay may be running at the same time.
+ * @throws DatabaseUnusableError if there is no database, unless `mayCreate`.
+ */
 export async function withRelayDatabase<Result>(
   terminal: Terminal,
   work: (database: RelayDatabase) => Promise<Result>,
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
 ): Promise<Result> {
   // Lazy import: `--help` must not wait for it.
   const { readDatabaseEnvironment } = await import('./configuration.js');
@@ -13,10 +21,13 @@ export async function withRelayDatabase<Result>(
     url: readDatabaseEnvironment(terminal.environment),
     clock: terminal.clock,
     role: 'visiting',
+    remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
     onJobError: (error) => terminal.say(String(error)),
   });
   try {
-    return await work(database);
+    const result = await work(database);
+    if (mayCreate || database.hasWritten()) terminal.noteChange?.(database.location);
+    return result;
   } finally {
     await database.close();
   }

@@ -1,5 +1,6 @@
 import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
+import { remedyIfMissing } from './with-database.js';
 
 const name = 'waxwing-server';
 
@@ -61,6 +62,8 @@ function administered(terminal: Terminal): AdministeredDatabase {
       const { readServerEnvironment } = await import('./configuration.js');
       return readServerEnvironment(terminal.environment).databaseUrl.reveal();
     },
+    isDatabaseChosen: () => Boolean(terminal.environment.SERVER_DATABASE),
+    remedyIfMissing,
     migrations: async () => (await import('./tables.js')).serverMigrations,
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };

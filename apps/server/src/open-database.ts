@@ -4,7 +4,10 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './tables.js';
 
 export interface OpenServerDatabaseOptions
-  extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
+  extends Pick<
+    DatabaseWithJobsOptions,
+    'role' | 'remedyIfMissing' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'
+  > {
   readonly url: Secret<string>;
   readonly clock: Clock;
 }

@@ -2,10 +2,18 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** Runs a command's work on the server's database and closes it. A server may run at the same time. */
+/** What to do if a command finds no database, as the end of a sentence. */
+export const remedyIfMissing =
+  'name the database of the server in SERVER_DATABASE, or the file with its settings in --env-file; "waxwing-server db migrate" creates a new database';
+
+/**
+ * Runs a command's work on the server's database and closes it. A server may run at the same time.
+ * @throws DatabaseUnusableError if there is no database, unless `mayCreate`.
+ */
 export async function withServerDatabase<Result>(
   terminal: Terminal,
   work: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<Result>,
+  { mayCreate = false }: { readonly mayCreate?: boolean } = {},
 ): Promise<Result> {
   // Imported lazily, so that help starts fast.
   const { readServerEnvironment } = await import('./configuration.js');
@@ -15,11 +23,14 @@ export async function withServerDatabase<Result>(
     url: configuration.databaseUrl,
     clock: terminal.clock,
     role: 'visiting',
+    remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
     // A visiting process runs no jobs. Background errors after the commit do not fail a command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {
-    return await work(database, configuration);
+    const result = await work(database, configuration);
+    if (mayCreate || database.hasWritten()) terminal.noteChange?.(database.location);
+    return result;
   } finally {
     await database.close();
   }

@@ -9,7 +9,7 @@ import type { AdministrationOptions } from './command-line.js';
 /** A program's database, its migrations, and the payload fields that operators may see. */
 export type AdministeredDatabase = Pick<
   AdministrationOptions,
-  'databaseUrl' | 'migrations' | 'shownPayloadFields'
+  'databaseUrl' | 'isDatabaseChosen' | 'remedyIfMissing' | 'migrations' | 'shownPayloadFields'
 >;
 
 /** The command groups `db` and `queue`. Each loads its code only when it is used. */
@@ -24,6 +24,7 @@ export function administrationGroups(
     isColoured: terminal.isColoured ?? false,
     print: (text) => terminal.print(text),
     say: (text) => terminal.say(text),
+    noteChange: (location) => terminal.noteChange?.(location),
     requireConsent: (question, yes) => requireConsent(terminal, question, yes),
     refusal: (sentence) => new CommandError(sentence),
   };

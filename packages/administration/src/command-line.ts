@@ -14,6 +14,10 @@ export interface CommandLine {
 export interface AdministrationOptions {
   /** Called when a command runs, so that an invalid setting fails that command alone. */
   databaseUrl(): Promise<string>;
+  /** Whether a setting names the database, so that it is not the default in the current folder. */
+  isDatabaseChosen(): boolean;
+  /** What to do if there is no database, as the end of a sentence. */
+  readonly remedyIfMissing: string;
   /** Called when a command runs, and not for its help. */
   migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
@@ -24,6 +28,8 @@ export interface AdministrationOptions {
   print(text: string): void;
   /** Prints a message apart from the result, such as to standard error. */
   say(text: string): void;
+  /** Called with the location of a database that a command has changed. */
+  noteChange(location: string): void;
   /** Asks for confirmation, and throws if the operator declines. `yes` confirms in advance. */
   requireConsent(question: string, yes?: boolean): Promise<void>;
   /** Creates the error that a failing command throws, with one sentence for the operator. */

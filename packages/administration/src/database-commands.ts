@@ -20,7 +20,7 @@ export function addDatabaseCommands(db: CommandLine, options: AdministrationOpti
     .description('bring the tables up to date; starting does the same')
     .action(async (flags: OutputFlags) => {
       const before = await statusOf(options);
-      await withDatabase(options, 'visiting', async () => undefined);
+      await withDatabase(options, { role: 'visiting', mayCreate: true }, async () => undefined);
       const applied = before.flatMap(({ unit, pending }) => pending.map((name) => `${unit}/${name}`));
       const people = applied.length === 0 ? 'There was nothing to do.' : `Done: ${applied.join(', ')}.`;
       printResult(options, flags, { machines: { applied }, people });
@@ -81,7 +81,8 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       const { importDatabase } = await import('./transfer/import-database.js');
       const migrations = await options.migrations();
       // With the role `serving`, so that no serving process works on a half-imported database.
-      const counts = await withDatabase(options, 'serving', async (database) => {
+      const mayCreate = options.isDatabaseChosen();
+      const counts = await withDatabase(options, { role: 'serving', mayCreate }, async (database) => {
         try {
           return await importDatabase(database, { migrations, input });
         } catch (error) {
@@ -101,23 +102,18 @@ async function statusOf({ databaseUrl, migrations }: AdministrationOptions): Pro
   });
 }
 
-/** Runs `work` beside a serving process. Refuses to create a database file: a mistyped path is no empty database. */
-export async function withExistingDatabase<Result>(
+/** Runs `work` beside a serving process. Refuses to create a database: a mistyped path is no empty database. */
+export function withExistingDatabase<Result>(
   options: AdministrationOptions,
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  const { missingFile } = await import('@waxwing/storage');
-  const path = missingFile(await options.databaseUrl());
-  if (path !== undefined) {
-    throw options.refusal(`There is no database file ${path}: check the setting that names it.`);
-  }
-  return withDatabase(options, 'visiting', work);
+  return withDatabase(options, { role: 'visiting', mayCreate: false }, work);
 }
 
 /** Runs `work` on the database after its migrations. */
 async function withDatabase<Result>(
-  { databaseUrl, migrations, clock, say }: AdministrationOptions,
-  role: 'serving' | 'visiting',
+  { databaseUrl, migrations, remedyIfMissing, noteChange, clock, say }: AdministrationOptions,
+  { role, mayCreate }: { readonly role: 'serving' | 'visiting'; readonly mayCreate: boolean },
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
   // Loaded lazily, so that help stays fast.
@@ -127,11 +123,14 @@ async function withDatabase<Result>(
     url: await databaseUrl(),
     migrations: await migrations(),
     role,
+    remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
     now: clock,
     onJobError,
   });
   try {
-    return await work(database);
+    const result = await work(database);
+    if (mayCreate || database.hasWritten()) noteChange(database.location);
+    return result;
   } finally {
     await database.close();
   }

@@ -40,13 +40,14 @@ export function openDatabaseWithJobs<Tables>(
 export async function openDatabaseWithJobs(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<JobTables>> {
-  const { url, role, connections, now } = options;
+  const { url, role, connections, remedyIfMissing, now } = options;
   const onError = (error: unknown, job: Job = noJob): void => options.onJobError(error, job);
   const migrations = [jobMigrations, ...options.migrations];
   const database = await openDatabase<JobTables>({
     url,
     role,
     migrations,
+    remedyIfMissing,
     onError,
     ...(connections === undefined ? {} : { connections }),
   });

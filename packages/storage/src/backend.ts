@@ -5,6 +5,8 @@ import type { Signals } from './signals/signals.js';
 /** Interface that {@link openDatabase} needs from a kind of database. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
+  /** See {@link Database.location}. */
+  readonly location: string;
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /** Maximum concurrent write transactions. */
@@ -44,6 +46,8 @@ export interface BackendOptions {
   readonly units: readonly string[];
   /** Maximum connections, on PostgreSQL. */
   readonly connections: number;
+  /** If given, a database without tables is refused. Ends the refusal. */
+  readonly remedyIfMissing?: string | undefined;
   /** Called with errors of background work. */
   onError(error: unknown): void;
 }

@@ -44,10 +44,16 @@ export class GroupCommit<Tables> {
   #waiting: Waiting<Tables>[] = [];
   #busyWriters = 0;
   #lastSingle: Promise<void> = Promise.resolve();
+  #hasRun = false;
 
   constructor(db: Kysely<Tables>, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
+  }
+
+  /** Whether any write was requested. */
+  get hasRun(): boolean {
+    return this.#hasRun;
   }
 
   /**
@@ -57,6 +63,7 @@ export class GroupCommit<Tables> {
    * @throws DatabaseUnavailableError if the database is unreachable.
    */
   run<Result>(write: Write<Tables, Result>, isBatched = false): Promise<Result> {
+    this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.push({ write, isBatched, resolve: resolve as (result: unknown) => void, reject });
       if (this.#busyWriters === this.#options.writers) return;
@@ -71,6 +78,7 @@ export class GroupCommit<Tables> {
    * the database allows. Resolves and rejects as `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
+    this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
       const waiting = { write, isBatched: true, resolve: resolve as (result: unknown) => void, reject };
       this.#lastSingle = this.#lastSingle.then(() => this.#commitSingle(waiting));

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions, DatabaseRole } from './backend.js';
 import { describeWrongLocation } from './database-file.js';
@@ -24,11 +25,15 @@ export interface OpenDatabaseOptions {
   onError(error: unknown): void;
   /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
+  /** If given, a missing or empty database is not created, but refused. Ends the refusal: what to do. */
+  readonly remedyIfMissing?: string | undefined;
 }
 
 /** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
 export interface Database<Tables> {
   readonly kind: 'sqlite' | 'postgres';
+  /** Names the database for people, without its password: the file's absolute path, or PostgreSQL's database and address. */
+  readonly location: string;
   /** For reads of committed data. Writes go through {@link write}. */
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
@@ -60,6 +65,8 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
    */
   withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Whether a write was requested, such as with {@link write}. Migrations do not count. */
+  hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   /** Closes the connections. Idempotent. */
@@ -81,11 +88,15 @@ const defaultConnections = 10;
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
-  const { url, role, migrations, connections = defaultConnections } = options;
+  const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
   const onError = (error: unknown): void => options.onError(error);
   const units = migrations.map(({ unit }) => unit);
-  const backend = await openBackend<Tables>({ url, role, units, connections, onError });
-  const { kind, db, signals, writers, isConflict, runAtOnce } = backend;
+  const missing = remedyIfMissing === undefined ? undefined : missingFile(url);
+  if (missing !== undefined) {
+    throw new DatabaseUnusableError(`There is no database file ${resolve(missing)}: ${remedyIfMissing}.`);
+  }
+  const backend = await openBackend<Tables>({ url, role, units, connections, remedyIfMissing, onError });
+  const { kind, location, db, signals, writers, isConflict, runAtOnce } = backend;
   const commits = new GroupCommit(db, {
     writers,
     connections,
@@ -102,6 +113,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   let closed: Promise<void> | undefined;
   return {
     kind,
+    location,
     db,
     signals,
     write: (write) => commits.run(write),
@@ -112,6 +124,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
         : commits.run(({ db }) => statement(db)),
     writeSingle: (write) => writeSingle(backend, commits, write),
     withWriteLock: (work) => backend.withWriteLock(work),
+    hasWritten: () => commits.hasRun,
     logBytes: () => backend.logBytes(),
     close() {
       closed ??= backend.close();

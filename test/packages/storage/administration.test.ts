@@ -23,10 +23,13 @@ async function run(url: string, argv: readonly string[], agrees = true) {
   const asked: string[] = [];
   const options: AdministrationOptions = {
     databaseUrl: async () => url,
+    isDatabaseChosen: () => true,
+    remedyIfMissing: 'name it in TEST_DATABASE',
     migrations: async () => [],
     clock: () => now,
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
+    noteChange: () => undefined,
     async requireConsent(question, yes) {
       if (yes) return;
       asked.push(question);

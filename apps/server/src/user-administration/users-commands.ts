@@ -56,18 +56,18 @@ function addAddCommand(users: Command, terminal: Terminal): void {
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the owner of the bot')
     .action(async (flags: AddFlags) => {
-      const added = await withServerDatabase(terminal, async (database, { realm }) =>
-        (await manage()).addUser(
-          database,
-          { clock: terminal.clock, realm },
-          {
-            email: flags.email,
-            fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
-            role: roles[flags.role],
-            isBot: flags.bot === true,
-            ownerEmail: flags.owner,
-          },
-        ),
+      const profile = {
+        email: flags.email,
+        fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
+        role: roles[flags.role],
+        isBot: flags.bot === true,
+        ownerEmail: flags.owner,
+      };
+      const added = await withServerDatabase(
+        terminal,
+        async (database, { realm }) =>
+          (await manage()).addUser(database, { clock: terminal.clock, realm }, profile),
+        { mayCreate: true },
       );
       printResult(terminal, flags, provisioned('Added', added));
     });

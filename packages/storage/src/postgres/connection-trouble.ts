@@ -24,9 +24,18 @@ export function describeConnectionTrouble(url: string, error: unknown): string {
   if (address === undefined) {
     return 'The database URL cannot be read: write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25.';
   }
-  const { host, port, database } = address;
-  const where = host.startsWith('/') ? `in ${host}, port ${port}` : `at ${host}, port ${port}`;
-  return `The PostgreSQL database "${database}" ${where}, cannot be reached: ${whatAndRemedy(address, error)}.`;
+  return `The ${locationOf(address)}, cannot be reached: ${whatAndRemedy(address, error)}.`;
+}
+
+/** Names the database of a URL that the driver can read: its name, host and port. */
+export function describeLocation(url: string): string {
+  const address = addressOf(url);
+  return address === undefined ? 'PostgreSQL database' : locationOf(address);
+}
+
+function locationOf({ host, port, database }: Address): string {
+  const where = host.startsWith('/') ? `in ${host}` : `at ${host}`;
+  return `PostgreSQL database "${database}" ${where}, port ${port}`;
 }
 
 /** Parsed by the driver, with its defaults from the environment. */

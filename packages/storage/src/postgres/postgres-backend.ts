@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { describeConnectionTrouble, describeMissingRight } from './connection-trouble.js';
+import { describeConnectionTrouble, describeLocation, describeMissingRight } from './connection-trouble.js';
 import { describeOpenKeyFile } from './describe-open-key-file.js';
 import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
@@ -23,15 +23,17 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   const signals = new PostgresSignals(url, pool, onError);
   try {
-    await sql`select 1`.execute(db);
+    await refuseEmpty(db, url, options);
   } catch (cause) {
     await db.destroy();
+    if (cause instanceof DatabaseUnusableError) throw cause;
     throw new DatabaseUnusableError(describeConnectionTrouble(url, (cause as Error).cause ?? cause), {
       cause,
     });
   }
   return {
     kind: 'postgres',
+    location: describeLocation(url),
     db,
     signals,
     writers: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
@@ -45,6 +47,21 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
       await db.destroy();
     },
   };
+}
+
+/** A database of this program has the migrations table of one of our units. */
+async function refuseEmpty<Tables>(
+  db: Kysely<Tables>,
+  url: string,
+  { units, remedyIfMissing }: BackendOptions,
+): Promise<void> {
+  const tables = units.map((unit) => `${unit}_migrations`);
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${tables}::text[]) as name where to_regclass(quote_ident(name)) is not null`.execute(
+    db,
+  );
+  if (rows.length > 0 || remedyIfMissing === undefined) return;
+  throw new DatabaseUnusableError(`The ${describeLocation(url)}, is empty: ${remedyIfMissing}.`);
 }
 
 /** No timeouts: changing large tables takes long, and other processes wait for the migration lock. */

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { fileTrouble } from '@waxwing/service/config';
+import type { BackendOptions } from '../backend.js';
 import { describeOpenness, describeWrongLocation, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { checkpointBytes } from './log-checkpoints.js';
@@ -30,7 +31,10 @@ const writerCacheKibibytes = 32_768;
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
-export function openSqlite(path: string, units: readonly string[]): SqliteFile {
+export function openSqlite(
+  path: string,
+  { units, remedyIfMissing }: Pick<BackendOptions, 'units' | 'remedyIfMissing'>,
+): SqliteFile {
   refuseUnusable(path);
   try {
     // SQLite gives the -wal and -shm files the mode of the database file.
@@ -38,7 +42,7 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
     // Before anything is changed in the file.
-    refuseForeign(writer, path, units);
+    refuseForeign(writer, path, { units, remedyIfMissing });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
@@ -62,15 +66,23 @@ function refuseUnusable(path: string): void {
 }
 
 /** A database of this program has the migrations table of one of our units, committed with the first tables. */
-function refuseForeign(database: SqliteDatabase, path: string, units: readonly string[]): void {
+function refuseForeign(
+  database: SqliteDatabase,
+  path: string,
+  { units, remedyIfMissing }: Pick<BackendOptions, 'units' | 'remedyIfMissing'>,
+): void {
   const tables = database
     .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite%' order by name")
     .all()
     .map(({ name }) => name);
-  if (tables.length === 0 || units.some((unit) => tables.includes(`${unit}_migrations`))) return;
+  const isOurs = units.some((unit) => tables.includes(`${unit}_migrations`));
+  const isEmpty = tables.length === 0;
+  if (isOurs || (isEmpty && remedyIfMissing === undefined)) return;
   database.close();
   throw new DatabaseUnusableError(
-    `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,
+    isEmpty
+      ? `The database file ${path} is empty: ${remedyIfMissing}.`
+      : `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,
   );
 }
 

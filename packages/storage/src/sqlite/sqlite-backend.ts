@@ -14,7 +14,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
   if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
   const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
   try {
-    const file = openSqlite(path, options.units);
+    const file = openSqlite(path, options);
     const connections = new SharedConnections(file, options);
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connections) });
     letRunAtOnce(db, readingAtOnce(connections));
@@ -24,6 +24,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
     const signals = new SqliteSignals({ role, writer, reader, onError });
     return {
       kind: 'sqlite',
+      location: `SQLite file ${file.path}`,
       db,
       signals,
       writers: 1,

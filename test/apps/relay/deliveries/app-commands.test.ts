@@ -34,6 +34,7 @@ async function openBreakers(): Promise<void> {
 
 describe('waxwing-relay apps', () => {
   it('shows what is held back, for people and for machines', async () => {
+    await runRelayCommand(['db', 'migrate'], { environment });
     expect((await runRelayCommand(['apps', 'status'], { environment })).stdout).toBe('Nothing is held back.');
     await openBreakers();
     const { stdout } = await runRelayCommand(['apps', 'status'], { environment });

@@ -27,6 +27,7 @@ beforeAll(async () => {
     RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
     RELAY_APNS_CA_FILE: vendors.credentials.caFile,
   };
+  await runRelayCommand(['db', 'migrate'], { environment });
 });
 afterAll(async () => {
   await vendors.close();
@@ -152,6 +153,7 @@ describe('waxwing-relay apps check', () => {
   ])('names the clock for Google and Apple where it is %s', async (_which, difference, reason) => {
     await faults(unknownToken);
     const database = { RELAY_DATABASE: `sqlite:${join(dir, `${reason}.sqlite`)}` };
+    await runRelayCommand(['db', 'migrate'], { environment: { ...environment, ...database } });
     const { apps } = await check(database, [], () => commandClock() + difference);
     expect(apps).toMatchObject([
       { ok: false, reason: 'OAUTH_REFUSED', sentence: expect.stringContaining("this machine's clock") },

@@ -13,6 +13,7 @@ eachBackend((backend) => {
   let databaseUrl: string;
   beforeEach(async () => {
     databaseUrl = await backend.freshUrl();
+    await run(['db', 'migrate']);
   });
 
   const run = (argv: readonly string[], answer?: boolean) =>

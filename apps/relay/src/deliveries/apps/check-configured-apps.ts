@@ -22,7 +22,8 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     );
   }
   const { clock } = terminal;
-  return withRelayDatabase(terminal, async (database) => {
+  // A new provider token is no change to report.
+  return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
     const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
     const apps = await AppRegistry.open({

@@ -21,22 +21,24 @@ export async function runKeyOperation<Parameters extends z.ZodObject, Answer ext
   return await withKeyAdmin(terminal, configuration, (admin) => handleHere(admin, question));
 }
 
-/** Runs `work` on the ring in this process. */
+/** Runs `work` on the ring in this process. With `mayCreate`, creates the database if it is missing. */
 export async function withKeyAdmin<T>(
   terminal: Terminal,
   configuration: KeyRingConfiguration,
   work: (admin: KeyAdmin, database: RelayDatabase) => Promise<T>,
+  options: { readonly mayCreate?: boolean } = {},
 ): Promise<T> {
   // Loaded lazily: not needed if a running relay executes the operation.
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { createKeyAdmin, createKeyRingKeeper } = await import('../open-key-ring.js');
-  return withRelayDatabase(terminal, async (database) => {
+  const onDatabase = async (database: RelayDatabase): Promise<T> => {
     const { sodium } = await loadFastestSodium();
     const { clock } = terminal;
     const keeper = createKeyRingKeeper(configuration, { sodium, clock, database });
     const takeOver = async () => undefined;
     return await work(createKeyAdmin(keeper, { sodium, clock, database, takeOver }), database);
-  });
+  };
+  return withRelayDatabase(terminal, onDatabase, options);
 }
 
 /** Name of the user at the terminal, for the audit log. */

@@ -23,9 +23,8 @@ export function makeFreshRing(terminal: Terminal, flags: NewRingFlags): Promise<
 export async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
   const text = await readPrivateFile(file, 'the keys to import');
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const hasRing = await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
-    return (await keeper.readStored()) !== undefined;
-  });
+  const readRing = async ({ keeper }: KeyAdmin) => (await keeper.readStored()) !== undefined;
+  const hasRing = await withKeyAdmin(terminal, configuration, readRing, { mayCreate: true });
   if (hasRing) {
     const { primary } = flags;
     const form = primary === undefined ? { file: text } : { file: text, primary };
@@ -79,7 +78,7 @@ async function makeRing(
   create: (admin: KeyAdmin) => KeyRing,
 ): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withKeyAdmin(terminal, configuration, async (admin, database) => {
+  const make = async (admin: KeyAdmin, database: RelayDatabase): Promise<void> => {
     const { location } = admin.keeper.options.store;
     if ((await admin.keeper.readStored()) !== undefined) {
       throw new CommandError(`There is a key ring in ${location} already: nothing was changed.`);
@@ -115,5 +114,6 @@ async function makeRing(
         ...(recoveryPublicKey === undefined ? [] : [`  recovery public key  ${recoveryPublicKey}`]),
       ].join('\n'),
     });
-  });
+  };
+  await withKeyAdmin(terminal, configuration, make, { mayCreate: true });
 }

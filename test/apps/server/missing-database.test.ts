@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { runServerCommand } from '@waxwing/server';
+import { Secret } from '@waxwing/service/config';
+import { expect, it } from 'vitest';
+import { eachBackend } from '../../support/test-databases.js';
+
+/** Every command that works on a database and does not create one. */
+const commands = [
+  'users list',
+  'users set ada@example.com --can-change-user-emails yes',
+  'users set-password ada@example.com',
+  'users rotate-key ada@example.com --yes',
+  'users deactivate ada@example.com --yes',
+  'users reactivate ada@example.com',
+  'realm show',
+  'realm settings',
+  'realm set name Example',
+  'push status',
+  'push check',
+  'push send --user ada@example.com --text hello',
+  'queue list',
+  'queue show 1',
+  'queue retry 1',
+  'queue drop 1 --yes',
+  'db export',
+].map((text) => [text]);
+
+eachBackend((backend) => {
+  async function run(url: string, words: string) {
+    const [printed, said]: [string[], string[]] = [[], []];
+    const status = await runServerCommand(words.split(' '), {
+      environment: { SERVER_DATABASE: url, SERVER_UPLOADS: 'disk:/nowhere' },
+      clock: Date.now,
+      print: (text) => void printed.push(text),
+      say: (text) => void said.push(text),
+      ask: async () => undefined,
+      readSecret: async () => new Secret('correct horse'),
+    });
+    return { status, stdout: printed.join('\n'), stderr: said.join('\n') };
+  }
+
+  it.each(commands)('%s refuses to create a database, and says what to do', async (text) => {
+    const url = await backend.freshUrl();
+    const { status, stdout, stderr } = await run(url, text);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/(?:There is no database file|The PostgreSQL database .* is empty)/);
+    expect(stderr).toContain('SERVER_DATABASE, or the file with its settings in --env-file');
+    if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
+  });
+
+  it('the first "users add" creates the database, and names it as each later change does', async () => {
+    const url = await backend.freshUrl();
+    const { pathname } = new URL(url);
+    const place = backend.name === 'sqlite' ? pathname : `"${pathname.slice(1)}" at 127.0.0.1`;
+    const named = new RegExp(`^Database: .*${place}`, 'm');
+    expect((await run(url, 'users add --email ada@example.com')).stdout).toMatch(named);
+    expect((await run(url, 'users rotate-key ada@example.com --yes')).stdout).toMatch(named);
+    expect((await run(url, 'users list')).stdout).not.toContain('Database:');
+  });
+});
