@@ -33,6 +33,11 @@ export function describeLocation(url: string): string {
   return address === undefined ? 'PostgreSQL database' : locationOf(address);
 }
 
+/** Explains that a pooler must keep sessions apart, and what to do. */
+export function describeTransactionPooling(url: string): string {
+  return `The ${describeLocation(url)}, is behind a pooler that shares connections between sessions, so that LISTEN and prepared statements get lost: set pool_mode = session for this database in pgbouncer.ini, or connect to PostgreSQL directly.`;
+}
+
 function locationOf({ host, port, database }: Address): string {
   const where = host.startsWith('/') ? `in ${host}` : `at ${host}`;
   return `PostgreSQL database "${database}" ${where}, port ${port}`;

@@ -1,8 +1,15 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
+import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { describeConnectionTrouble, describeLocation, describeMissingRight } from './connection-trouble.js';
+import {
+  describeConnectionTrouble,
+  describeLocation,
+  describeMissingRight,
+  describeTransactionPooling,
+} from './connection-trouble.js';
 import { describeOpenKeyFile } from './describe-open-key-file.js';
+import { poolsTransactions } from './pooling-mode.js';
 import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -23,13 +30,13 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   const signals = new PostgresSignals(url, pool, onError);
   try {
+    if (await poolsTransactions(pool)) throw new DatabaseUnusableError(describeTransactionPooling(url));
     await refuseEmpty(db, url, options);
   } catch (cause) {
     await db.destroy();
     if (cause instanceof DatabaseUnusableError) throw cause;
-    throw new DatabaseUnusableError(describeConnectionTrouble(url, (cause as Error).cause ?? cause), {
-      cause,
-    });
+    const original = cause instanceof DatabaseUnavailableError ? cause.cause : cause;
+    throw new DatabaseUnusableError(describeConnectionTrouble(url, original), { cause });
   }
   return {
     kind: 'postgres',

@@ -33,10 +33,13 @@ export function connectionSettings(url: string): pg.ClientConfig {
   };
 }
 
-const timeouts = {
-  statement_timeout: statementTimeoutMilliseconds,
+const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
+  set idle_in_transaction_session_timeout = ${idleTransactionTimeoutMilliseconds}`;
+
+const timeouts: pg.PoolConfig = {
   query_timeout: answerTimeoutMilliseconds,
-  idle_in_transaction_session_timeout: idleTransactionTimeoutMilliseconds,
+  // Not as startup parameters, which pgbouncer refuses. The pool awaits the result.
+  onConnect: (client) => client.query(setTimeouts),
 };
 
 export function createPool({ url, connections, isPatient = false }: PostgresPoolOptions): pg.Pool {
