@@ -1,5 +1,5 @@
-import { type AnyTransaction, type Database, fixedQuery, rowsAsTableOf } from '@waxwing/storage';
-import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
+import { type AnyTransaction, type Database, fixedQuery, isPostgres, rowsAsTableOf } from '@waxwing/storage';
+import { type Expression, type ExpressionBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { type JobRow, type JobTables, jobTables } from './job-tables.js';
 import { type ClaimedJob, leaseMilliseconds, type Settlement, type StoredJob } from './lease.js';
 import type { LeaseStatements } from './lease-statements.js';
@@ -69,14 +69,8 @@ export class LeaseTable {
   /** Makes jobs with an expired lease claimable. */
   async takeOver(): Promise<void> {
     const now = this.#options.now();
-    await this.#options.database.write(({ db }) =>
-      db
-        .updateTable('jobs')
-        .set({ leased_until: null })
-        .where((is) =>
-          is.or([is('leased_until', '<=', now), is('leased_until', '>', now + impossibleLeaseMilliseconds)]),
-        )
-        .execute(),
+    await this.#setLeases(null, (is) =>
+      is.or([is('leased_until', '<=', now), is('leased_until', '>', now + impossibleLeaseMilliseconds)]),
     );
   }
 
@@ -90,16 +84,23 @@ export class LeaseTable {
 
   /** Changes leases, but only where one exists: a job that was put back keeps its attempt number until the next claim. */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
-    await this.#options.database.write(({ db }) =>
-      db
-        .updateTable('jobs')
-        .set({ leased_until: until })
-        .where((is) => claimedAs(is, claims))
-        .where('leased_until', 'is not', null)
-        .execute(),
-    );
+    await this.#setLeases(until, (is) => is.and([claimedAs(is, claims), is('leased_until', 'is not', null)]));
+  }
+
+  /**
+   * Changes the leases that match `condition`, in a transaction of its own. Skips locked jobs, which are being settled:
+   * waiting for one while holding others would deadlock with a transaction that settles several.
+   */
+  async #setLeases(until: number | null, condition: Condition): Promise<void> {
+    await this.#options.database.writeStatement(async (db) => {
+      const matching = db.selectFrom('jobs').select('id').where(condition);
+      const free = isPostgres(db) ? matching.forUpdate().skipLocked() : matching;
+      await db.updateTable('jobs').set({ leased_until: until }).where('id', 'in', free).execute();
+    });
   }
 }
+
+type Condition = (is: ExpressionBuilder<JobTables, 'jobs'>) => Expression<SqlBool>;
 
 interface NextRunParameters {
   /** JSON array of rows. */
