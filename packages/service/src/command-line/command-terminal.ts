@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { readEnvironmentFile } from '../config/environment-file.js';
 import type { Environment } from '../config/environment-reader.js';
 import { fileTrouble } from '../config/file-trouble.js';
+import { isSecretText } from '../config/misplaced-secret.js';
+import { CommandError } from './command-error.js';
 import { completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
 
@@ -36,6 +38,7 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
     },
     async begin(command, settings) {
       if (command.name() === completionName) return;
+      refuseSecrets(command);
       const { json, envFile } = command.optsWithGlobals<{ json?: true; envFile?: string }>();
       isForMachines = json === true;
       const read =
@@ -46,6 +49,19 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       if (database !== undefined && !isForMachines) terminal.print(`Database: ${database}`);
     },
   };
+}
+
+/** Refuses a secret that is given instead of the path of its file, which messages would show. */
+function refuseSecrets(command: Command): void {
+  const options = command.options.filter(({ flags }) => /<(?:file|path)>/.test(flags));
+  const files = [
+    ...options.map((option) => command.getOptionValue(option.attributeName())),
+    ...command.args.filter((_, index) => command.registeredArguments[index]?.name() === 'file'),
+  ];
+  if (!files.some((file) => typeof file === 'string' && isSecretText(file))) return;
+  throw new CommandError(
+    'A secret was given instead of the path of its file, and is not shown: write the secret to a file of mode 0600, and give the path of that file.',
+  );
 }
 
 async function readDefault(

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+/** Server keys, age identities and PEM files: a value that is refused may be one. */
+const secrets = /\b[0-9a-f]{64}\b|AGE-SECRET-KEY-\w+|-----BEGIN[^'"]*/gi;
+
 /** Commander's messages, and our wording of each. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
@@ -29,7 +32,10 @@ const sentences: readonly (readonly [RegExp, string])[] = [
 export function printUsageErrors(command: Command, path = command.name()): void {
   command.configureOutput({
     outputError: (text, write) => {
-      const said = text.trim().replace(/^error: /, '');
+      const said = text
+        .trim()
+        .replace(/^error: /, '')
+        .replace(secrets, '(a secret, not shown)');
       const [pattern, words] = sentences.find(([form]) => form.test(said)) ?? [];
       const sentence = pattern === undefined || words === undefined ? said : said.replace(pattern, words);
       const end = /[.?]$/.test(sentence) ? ' ' : ': ';

@@ -1,4 +1,5 @@
 import { ConfigurationError } from './configuration-error.js';
+import { isSecretText } from './misplaced-secret.js';
 import { nearestName } from './nearest-name.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,10 +24,17 @@ export class EnvironmentReader {
     this.#prefix = prefix;
   }
 
-  /** The variable's text; `undefined` if unset. */
+  /** The variable's text; `undefined` if unset. A secret is a problem: settings name files with secrets. */
   optional(name: string): string | undefined {
+    const isNew = !this.#known.has(name);
     this.#known.add(name);
-    return this.#environment[this.#prefix + name] || undefined;
+    const text = this.#environment[this.#prefix + name] || undefined;
+    if (text === undefined || !isSecretText(text)) return text;
+    const remedy = name.endsWith('_FILE')
+      ? 'write the secret to a file of mode 0600, and set the path of that file.'
+      : 'set something else.';
+    if (isNew) this.problem(`${this.fullName(name)} looks like a secret, which is not shown: ${remedy}`);
+    return undefined;
   }
 
   integer(name: string, fallback: number, range: IntegerRange): number {

@@ -6,6 +6,8 @@ import { type FileFacts, isTrustedOwner, ownUid } from './trusted-owner.js';
 export interface PrivateFileRule {
   /** The program writes the file itself, so its group needs no right to it even where it is root's. Default: false. */
   readonly isWrittenByProgram?: boolean;
+  /** The path as the operator gave it, if it was completed by a folder since. Default: the path. */
+  readonly given?: string;
   /** The user to judge for. Default: the effective user of this process. */
   readonly own?: number;
 }

@@ -8,6 +8,7 @@ export * from './find-private-file.js';
 export * from './follow-trusted-links.js';
 export * from './log-levels.js';
 export * from './make-private-folder.js';
+export * from './misplaced-secret.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
 export * from './secret.js';

@@ -6,6 +6,7 @@ import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
 import { describeUntrustedFile, findPrivateFile, type PrivateFileRule } from './find-private-file.js';
 import { makePrivateFolder } from './make-private-folder.js';
+import { isPrintablePath } from './misplaced-secret.js';
 import { syncFolder } from './sync-folder.js';
 
 // O_NONBLOCK: opening a named pipe that took the file's place must not wait for a writer.
@@ -37,6 +38,13 @@ export async function readPrivateFile(
     }
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
+    if (!isPrintablePath(rule.given ?? path)) {
+      const hidden = `What is given as the path of a file (${purpose}) names no file that can be read. It is not shown, as it may be the secret itself`;
+      const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
+      // The error's own message and path would show it.
+      const cause = { code: (error as NodeJS.ErrnoException).code };
+      throw new ConfigurationError([`${hidden}: ${remedy}.`], { cause });
+    }
     throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(error)}.`], { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { parseJson, uuid } from '@waxwing/protocol';
-import { ConfigurationError, readPrivateFile } from '@waxwing/service/config';
+import { ConfigurationError, isPrintablePath, readPrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
@@ -75,7 +75,8 @@ async function readText(path: string): Promise<string> {
     return await readPrivateFile(path, 'the apps and their vendor credentials');
   } catch (error) {
     const { cause } = error as Error;
-    if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error;
+    if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT' || !isPrintablePath(path))
+      throw error;
     throw new ConfigurationError(
       [`The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`],
       { cause },
@@ -108,7 +109,7 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
 
 async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Promise<FcmApp> {
   const file = resolve(folder, entry.service_account_file);
-  const account = await readServiceAccount(file);
+  const account = await readServiceAccount(file, entry.service_account_file);
   return {
     vendor: 'fcm',
     ...account,
@@ -127,7 +128,7 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
     vendor: 'apns',
     teamId,
     keyId,
-    ...(await readApnsKey(file, { teamId, keyId })),
+    ...(await readApnsKey(file, { teamId, keyId }, entry.key_file)),
     keyFile: file,
     topics: topics === '*' ? '*' : new Set(topics),
     hasFilteringEntitlement: entry.filtering_entitlement,

@@ -28,9 +28,9 @@ const googleRemedy =
 const appleRemedy =
   'use the .p8 file of an APNs key (developer.apple.com, Certificates, Identifiers & Profiles, Keys)';
 
-/** @throws ConfigurationError with what is wrong and what to do. */
-export async function readServiceAccount(file: string): Promise<ServiceAccount> {
-  const text = await readPrivateFile(file, 'a Google service account');
+/** `given` is the path as the apps file has it. @throws ConfigurationError with what is wrong and what to do. */
+export async function readServiceAccount(file: string, given = file): Promise<ServiceAccount> {
+  const text = await readPrivateFile(file, 'a Google service account', { given });
   const account = serviceAccount.safeParse(parseAccount(file, text));
   if (!account.success) {
     const fields = account.error.issues.map((issue) => issue.path.join('.') || 'its form').join(', ');
@@ -55,12 +55,14 @@ export async function readServiceAccount(file: string): Promise<ServiceAccount> 
   };
 }
 
-/** @throws ConfigurationError with what is wrong and what to do. */
+/** `given` is the path as the apps file has it. @throws ConfigurationError with what is wrong and what to do. */
 export async function readApnsKey(
   file: string,
   { teamId, keyId }: Pick<ApnsApp, 'teamId' | 'keyId'>,
+  given = file,
 ): Promise<Pick<ApnsApp, 'privateKey' | 'fingerprint'>> {
-  const key = await readKey(await readPrivateFile(file, 'an APNs signing key'), {
+  const text = await readPrivateFile(file, 'an APNs signing key', { given });
+  const key = await readKey(text, {
     subject: `The file ${file}`,
     wanted: 'an APNs key',
     algorithm: 'ES256',

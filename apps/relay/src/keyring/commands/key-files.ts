@@ -1,6 +1,12 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
-import { createPrivateFile, fileExists, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import {
+  createPrivateFile,
+  fileExists,
+  isPrintablePath,
+  readPrivateFile,
+  writePrivateFile,
+} from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import type { SigningPublicKey } from '../ring/key-ring.js';
@@ -14,7 +20,9 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
   if (await fileExists(path)) return undefined;
   if (kind === 'passphrase') {
     throw new CommandError(
-      `The passphrase file ${path} is missing: write a long passphrase into it, mode 0600.`,
+      isPrintablePath(path)
+        ? `The passphrase file ${path} is missing: write a long passphrase into it, mode 0600.`
+        : 'The passphrase file is missing. Its path is not shown, as it may be the passphrase itself: write a long passphrase into a file of mode 0600, and give the path of that file.',
     );
   }
   await writePrivateFile(path, await newIdentityText());
