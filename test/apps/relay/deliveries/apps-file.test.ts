@@ -168,6 +168,15 @@ describe('the apps file', () => {
     ],
     [{ apns: [apnsEntry, apnsEntry] }, 'the topic org.example.App more than once'],
     [
+      { apns: [{ ...apnsEntry, topics: ['org.example.App', 'org.example.App'] }] },
+      'the topic org.example.App more than once',
+    ],
+    ...(['servers', 'realms'] as const).map((list): [object, string] => {
+      const id = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+      const entry = { service_account_file: 'one.json', [list]: [id, id.toUpperCase()] };
+      return [{ fcm: [entry] }, `${list.slice(0, -1)} ${id} more than once`];
+    }),
+    [
       {
         apns: [
           { ...apnsEntry, topics: '*' },

@@ -3,7 +3,7 @@ import { parseJson, uuid } from '@waxwing/protocol';
 import { ConfigurationError, isPrintablePath, readPrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { ApnsApp } from '../vendors/apns/app.js';
-import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
+import type { FcmApp } from '../vendors/fcm/app.js';
 import { describeJsonMistake, describeMistakes } from './describe-shape.js';
 import { readApnsKey, readServiceAccount } from './read-credentials.js';
 import { listOfApps, recognizeFile } from './recognize-file.js';
@@ -62,10 +62,21 @@ export async function readAppsFile(path: string): Promise<AppSet> {
     }
   };
   const fcm: FcmApp[] = [];
-  for (const entry of shape.fcm) fcm.push(...(await collect(readFcmApp(folder, entry))));
   const apns: ApnsApp[] = [];
-  for (const entry of shape.apns) apns.push(...(await collect(readApnsApp(folder, entry))));
-  problems.push(...findContradictions(path, { fcm, apns }));
+  const usable: z.infer<typeof appsFile> = { fcm: [], apns: [] };
+  for (const entry of shape.fcm) {
+    const [app] = await collect(readFcmApp(folder, entry));
+    if (app === undefined) continue;
+    fcm.push(app);
+    usable.fcm.push(entry);
+  }
+  for (const entry of shape.apns) {
+    const [app] = await collect(readApnsApp(folder, entry));
+    if (app === undefined) continue;
+    apns.push(app);
+    usable.apns.push(entry);
+  }
+  problems.push(...findContradictions(path, usable));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return { fcm, apns };
 }
@@ -135,15 +146,16 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
   };
 }
 
-function findContradictions(path: string, { fcm, apns }: AppSet): string[] {
+/** What more than one entry claims, or one entry more than once. */
+function findContradictions(path: string, { fcm, apns }: z.infer<typeof appsFile>): string[] {
   const claims = [
     ...fcm
-      .filter(isDefaultFcmApp)
+      .filter(({ servers, realms }) => servers.length + realms.length === 0)
       .map(() => 'the default Firebase project (an entry without servers and realms)'),
-    ...fcm.flatMap(({ serverIds }) => [...serverIds].map((id) => `the Firebase project of server ${id}`)),
-    ...fcm.flatMap(({ realmUuids }) => [...realmUuids].map((id) => `the Firebase project of realm ${id}`)),
+    ...fcm.flatMap(({ servers }) => servers.map((id) => `the Firebase project of server ${id}`)),
+    ...fcm.flatMap(({ realms }) => realms.map((id) => `the Firebase project of realm ${id}`)),
     ...apns.flatMap(({ topics }) =>
-      topics === '*' ? ['every other topic ("*")'] : [...topics].map((topic) => `the topic ${topic}`),
+      topics === '*' ? ['every other topic ("*")'] : topics.map((topic) => `the topic ${topic}`),
     ),
   ];
   const twice = new Set(claims.filter((claim, index) => claims.indexOf(claim) !== index));

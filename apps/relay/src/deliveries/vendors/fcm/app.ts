@@ -33,6 +33,6 @@ export function findFcmApp(
   );
 }
 
-export function isDefaultFcmApp({ serverIds, realmUuids }: FcmApp): boolean {
+function isDefaultFcmApp({ serverIds, realmUuids }: FcmApp): boolean {
   return serverIds.size === 0 && realmUuids.size === 0;
 }
