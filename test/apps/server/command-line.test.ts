@@ -269,7 +269,8 @@ describe('realm show', () => {
 
 describe('push status', () => {
   it('reports that no relay is configured, and what to set', async () => {
-    expect(await runJson('push status')).toMatchObject({ configured: false, state: 'not-configured' });
+    const { code, printed } = await run('push status --json');
+    expect([code, JSON.parse(printed)]).toMatchObject([1, { configured: false, state: 'not-configured' }]);
     expect((await run('push status')).printed).toContain('SERVER_RELAY_URL');
   });
 
@@ -278,7 +279,7 @@ describe('push status', () => {
     test.relay.otherwise(refused(403, 'MISSING_REMOTE_REALM', 'Organization not registered'));
     await test.register(ada, testPhone('1').fields);
     await test.settle();
-    expect(await runJson('push status')).toMatchObject({
+    expect(JSON.parse((await run('push status --json')).printed)).toMatchObject({
       failing_since: new Date(test.now).toISOString(),
       last_error: 'the relay answered 403: Organization not registered',
       last_success_at: null,

@@ -1,5 +1,11 @@
 import type { RelayLinkStatus } from '@waxwing/server-push';
-import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
+import {
+  CommandError,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { ServerConfiguration } from '../configuration.js';
 import { withServerDatabase } from '../with-database.js';
@@ -47,7 +53,7 @@ function addSendCommand(push: Command, terminal: Terminal): void {
 
 function addStatusCommand(push: Command, terminal: Terminal): void {
   withJson(push.command('status'))
-    .description('print whether the relay is configured and how it was found when it was last asked')
+    .description('print whether the relay is configured and answered when it was last asked; fails if not')
     .action(async (flags: OutputFlags) => {
       const { readRelayLinkStatus } = await import('@waxwing/server-push');
       await withServerDatabase(terminal, async ({ db }, { relay }) => {
@@ -56,6 +62,8 @@ function addStatusCommand(push: Command, terminal: Terminal): void {
           machines: statusJson(relay, status),
           people: statusText(relay, status),
         });
+        const isWorking = relay.kind === 'configured' && status.state !== 'failing';
+        if (!isWorking) throw new CommandError('Push notifications do not work.');
       });
     });
 }
