@@ -54,6 +54,7 @@ eachBackend((backend) => {
       expect([status, answer.ok]).toEqual([0, true]);
       expect(answer.checks.map(({ name }: { name: string }) => name)).toEqual(names);
       const [request] = test.relay.requests;
+      expect(request?.headers['cache-control']).toBe('no-cache');
       expect(request?.headers.authorization).toBe(`Basic ${btoa(`${relayServerId}:${relayServerKey}`)}`);
       expect(JSON.parse(request?.body ?? '')).toEqual({
         realm_uuid: test.server.realmUuid,
@@ -78,6 +79,16 @@ eachBackend((backend) => {
       ['a redirection', { status: 302 }, 'address', 'not as a relay'],
       ['a cut connection', 'cut', 'address', 'cannot be reached'],
       ['a refusal of the key', refused(401, 'UNAUTHORIZED'), 'key', 'rotate-key'],
+      [
+        'a deactivated server',
+        refused(
+          401,
+          'UNAUTHORIZED',
+          'The mobile push notification service registration for your server has been deactivated',
+        ),
+        'server',
+        `servers reactivate ${relayServerId}`,
+      ],
       ['a busy relay', refused(503, 'RATE_LIMIT_HIT'), 'key', 'try again later'],
       ['an unknown realm', refused(403, 'MISSING_REMOTE_REALM'), 'realm', 'servers add-realm'],
       ['a realm of another server', refused(403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR'), 'realm', 'add-realm'],
@@ -126,8 +137,11 @@ eachBackend((backend) => {
       test.relay.otherwise(noKeyList);
       await test.register(ada, testPhone('1').fields);
       await test.settle();
-      const { answer } = await push('status');
-      expect(answer).toMatchObject({ state: 'failing', last_error: expect.stringContaining('address') });
+      const { status, answer } = await push('status');
+      expect([status, answer]).toMatchObject([
+        1,
+        { state: 'failing', last_error: expect.stringContaining('address') },
+      ]);
     });
   });
 });

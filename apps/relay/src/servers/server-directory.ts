@@ -30,11 +30,12 @@ export class ServerDirectory {
 
   /**
    * Verifies a server's id and key. Synchronous on a cache hit. Caches only successes, so that a wrong key takes the
-   * same path and the same time whether or not the id exists.
+   * same path and the same time whether or not the id exists. With `isFresh`, looks only in the database.
    */
-  statusOf(serverId: string, key: Secret<string>): ServerStatus | Promise<ServerStatus> {
+  statusOf(serverId: string, key: Secret<string>, isFresh = false): ServerStatus | Promise<ServerStatus> {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
-    return this.#proven.get(proof) ? 'active' : this.#lookUpServer(serverId, key, proof);
+    if (!isFresh && this.#proven.get(proof)) return 'active';
+    return this.#lookUpServer(serverId, key, proof);
   }
 
   /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` if there is none. */

@@ -12,7 +12,7 @@ import type { RelayOutcome } from './relay-answer.js';
 import { type ProbeAnswer, RelayLink } from './relay-link.js';
 
 /** Checked aspects of the link to the relay. */
-type RelayCheckName = 'address' | 'key' | 'realm' | 'clock' | 'key-list';
+type RelayCheckName = 'address' | 'key' | 'server' | 'realm' | 'clock' | 'key-list';
 
 /** Result of one check. */
 export interface RelayCheck {
@@ -53,7 +53,7 @@ export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Pr
   try {
     const answer = await link.probe();
     if ('kind' in answer) return [failed('address', `${answer.reason}: check SERVER_RELAY_URL.`)];
-    const checks = judgeAnswer(answer, relay.url, realm.uuid);
+    const checks = judgeAnswer(answer, relay, realm.uuid);
     if (checks.some(({ ok }) => !ok)) return checks;
     return [...checks, checkClock(answer, clock()), checkKeyList(await link.fetchKeyList(), clock())];
   } finally {
@@ -61,7 +61,11 @@ export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Pr
   }
 }
 
-function judgeAnswer(answer: ProbeAnswer, url: string, realmUuid: string): RelayCheck[] {
+function judgeAnswer(
+  answer: ProbeAnswer,
+  { url, serverId }: Pick<CheckRelayOptions['relay'], 'url' | 'serverId'>,
+  realmUuid: string,
+): RelayCheck[] {
   const { status } = answer;
   const body = readBody(answer);
   const isRelay = status === 200 ? relayNotifyAnswer.safeParse(body).success : body?.result === 'error';
@@ -71,6 +75,12 @@ function judgeAnswer(answer: ProbeAnswer, url: string, realmUuid: string): Relay
   }
   const address = passed('address', `A relay answers at ${url}.`);
   const said = typeof body.msg === 'string' ? body.msg : '';
+  // Relays say so only to the holder of the key, and with the code of a wrong key.
+  if (status === 401 && /deactivated/i.test(said)) {
+    const remedy = `ask its operator to reactivate this server (waxwing-relay servers reactivate ${serverId})`;
+    const sentence = `The relay's operator has deactivated this server: ${remedy}.`;
+    return [address, passed('key', keyIsFine), failed('server', sentence)];
+  }
   if (status === 401) {
     const remedy =
       'check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or ask its operator for a new key (waxwing-relay servers rotate-key)';

@@ -52,6 +52,8 @@ export interface ProbeAnswer extends ReceivedAnswer {
 
 interface Exchange {
   readonly path: string;
+  /** Asks the relay to answer from its database, not from a cache. */
+  readonly isFresh?: boolean;
   /** POST body, sent with this server's credentials. Absent: a GET without credentials. */
   readonly content?: { readonly type: string; readonly body: string };
   readonly signal?: AbortSignal | undefined;
@@ -146,7 +148,8 @@ export class RelayLink {
   async probe(): Promise<ProbeAnswer | RelayRetry> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, []));
     try {
-      return await this.#exchange({ path: relayNotifyPath, content: { type: 'application/json', body } });
+      const content = { type: 'application/json', body };
+      return await this.#exchange({ path: relayNotifyPath, isFresh: true, content });
     } catch (error) {
       return this.#unreachable(error);
     }
@@ -195,7 +198,7 @@ export class RelayLink {
     );
   }
 
-  async #request({ path, content }: Exchange, signal: AbortSignal): Promise<ProbeAnswer> {
+  async #request({ path, isFresh, content }: Exchange, signal: AbortSignal): Promise<ProbeAnswer> {
     const { relay, dispatcher } = this.#options;
     const { origin, pathname, search } = new URL(relay.url + path);
     const answer = await dispatcher.request({
@@ -205,6 +208,7 @@ export class RelayLink {
       headers: {
         'user-agent': userAgent,
         accept: 'application/json',
+        ...(isFresh && { 'cache-control': 'no-cache' }),
         ...(content && { authorization: this.#authorization(), 'content-type': content.type }),
       },
       body: content?.body ?? null,

@@ -38,6 +38,12 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
+  it('refuses a deactivated server at once if the request asks for no cached answer', async () => {
+    expect(await statusWith(relay.authorization)).toBe(200);
+    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    expect((await relay.register(goodForm(), { 'cache-control': 'no-cache' })).status).toBe(401);
+  });
+
   it('refuses a deactivated server within two seconds, in its own words only to the holder of its key', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
