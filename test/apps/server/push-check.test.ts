@@ -129,6 +129,17 @@ eachBackend((backend) => {
         [{ name: 'address', ok: false, sentence: expect.stringContaining('ECONNREFUSED') }],
       ]);
     });
+
+    it('fails where the relay speaks no TLS, and says what to change', async () => {
+      const url = test.relay.url.replace('http:', 'https:');
+      const { status, answer } = await push('check', { SERVER_RELAY_URL: url });
+      expect([status, answer.checks[0].sentence]).toEqual([
+        1,
+        expect.stringMatching(
+          /does not speak TLS \(ERR_SSL_.*\): write http:\/\/ .*SERVER_RELAY_URL names it\.$/,
+        ),
+      ]);
+    });
   });
 
   describe('push status', () => {

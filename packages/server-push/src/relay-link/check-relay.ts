@@ -52,7 +52,7 @@ export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Pr
   });
   try {
     const answer = await link.probe();
-    if ('kind' in answer) return [failed('address', `${answer.reason}: check SERVER_RELAY_URL.`)];
+    if ('kind' in answer) return [failed('address', `${answer.reason}; SERVER_RELAY_URL names it.`)];
     const checks = judgeAnswer(answer, relay, realm.uuid);
     if (checks.some(({ ok }) => !ok)) return checks;
     return [...checks, checkClock(answer, clock()), checkKeyList(await link.fetchKeyList(), clock())];

@@ -20,7 +20,7 @@ import {
   type WrittenPushRequest,
 } from '@waxwing/protocol';
 import { readAnswerText } from '@waxwing/service/http';
-import type { Clock } from '@waxwing/service/lifecycle';
+import { type Clock, describeConnectTrouble } from '@waxwing/service/lifecycle';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
@@ -226,7 +226,10 @@ export class RelayLink {
   #unreachable(error: unknown): RelayRetry {
     const { name, code } = error as NodeJS.ErrnoException;
     const seconds = this.#options.timeoutMilliseconds / 1000;
-    const why = name === 'TimeoutError' ? `it did not answer within ${seconds} s` : (code ?? name);
+    const why =
+      name === 'TimeoutError'
+        ? `it did not answer within ${seconds} s: check its address and the network`
+        : (describeConnectTrouble(error) ?? code ?? name);
     const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
     return {
       kind: 'retry',

@@ -1,6 +1,7 @@
 export * from './answer-within.js';
 export * from './batcher.js';
 export * from './clock.js';
+export * from './connect-trouble.js';
 export { atEndOfTick, onEarlyTickEnd } from './end-of-tick.js';
 export * from './fair-queue.js';
 export * from './fifo-queue.js';

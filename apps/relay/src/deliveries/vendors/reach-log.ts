@@ -1,3 +1,4 @@
+import { describeConnectTrouble } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
 /** Logs an outage of a vendor once when it begins, with the cause, and once when it ends. */
@@ -14,7 +15,7 @@ export class ReachLog {
   /** `error` is the cause; `undefined` means a timeout. */
   failed(error: unknown): void {
     const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
-    const why = (message || code || String(error)).trim();
+    const why = describeConnectTrouble(error) ?? (message || code || String(error)).trim();
     this.#troubleLog.begin('unreachable', () => {
       this.#log.error(
         { err: error },

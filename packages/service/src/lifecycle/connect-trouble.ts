@@ -1,0 +1,84 @@
+interface Trouble {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+const otherName: Trouble = {
+  what: 'its certificate is for another name',
+  remedy: 'use the name that the certificate is for, or have one issued for this name',
+};
+const noTls: Trouble = {
+  what: 'what listens there does not speak TLS',
+  remedy: 'write http:// if that is meant, or the port of TLS',
+};
+const unreachable: Trouble = {
+  what: 'there is no route to it, or it does not answer',
+  remedy: 'check the address, the network and the firewall',
+};
+const unknownName: Trouble = {
+  what: 'its name is not known here',
+  remedy: 'correct the name, or check the name service of this machine',
+};
+const hangsUp: Trouble = {
+  what: 'it closes the connection',
+  remedy: 'check the address, and that TLS is spoken on both sides or on neither',
+};
+
+// Codes of Node, OpenSSL (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and undici.
+const troubles: Readonly<Record<string, Trouble>> = {
+  CERT_HAS_EXPIRED: {
+    what: 'its certificate has expired',
+    remedy: 'have it renewed, and check that the clock of this machine is right',
+  },
+  CERT_NOT_YET_VALID: {
+    what: 'its certificate is not valid yet',
+    remedy: 'check that the clock of this machine is right',
+  },
+  CERT_REVOKED: { what: 'its certificate was revoked', remedy: 'have a new one issued' },
+  ERR_TLS_CERT_ALTNAME_INVALID: otherName,
+  HOSTNAME_MISMATCH: otherName,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  HPE_INVALID_CONSTANT: {
+    what: 'what listens there does not speak plain HTTP',
+    remedy: 'write https:// if it speaks TLS',
+  },
+  ECONNREFUSED: { what: 'nothing listens there', remedy: 'check the address, and that it runs' },
+  ENOTFOUND: unknownName,
+  EAI_AGAIN: unknownName,
+  ETIMEDOUT: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  UND_ERR_CONNECT_TIMEOUT: unreachable,
+  ECONNRESET: hangsUp,
+  EPIPE: hangsUp,
+  UND_ERR_SOCKET: hangsUp,
+};
+
+/** Of a certificate that no authority known to this machine has issued; there are many codes for it. */
+const untrusted: Trouble = {
+  what: 'its certificate is not from an authority that this machine trusts',
+  remedy: 'for an authority of your own, start this program with NODE_EXTRA_CA_CERTS set to its PEM file',
+};
+const certificateCodes = /CERT|VERIFY|ISSUER|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|CRL/;
+const noHandshake: Trouble = {
+  what: 'the two sides do not agree on TLS',
+  remedy: 'check which versions of TLS and which certificates it accepts',
+};
+
+/**
+ * Explains why a connection failed, as the end of a sentence: what is wrong, the code to search for, and what to do.
+ * `undefined` for an error that is none of the connection's.
+ */
+export function describeConnectTrouble(error: unknown): string | undefined {
+  const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
+  const known = Object.hasOwn(troubles, code) ? troubles[code] : undefined;
+  const trouble =
+    known ??
+    (certificateCodes.test(code) ? untrusted : undefined) ??
+    (/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/.test(code) ? noHandshake : undefined);
+  if (trouble === undefined) return undefined;
+  // Apple's and Google's hosts refuse a handshake by an alert that only the message names.
+  const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
+  return `${trouble.what} (${detail}): ${trouble.remedy}`;
+}
