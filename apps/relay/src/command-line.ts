@@ -57,7 +57,8 @@ async function serve(terminal: Terminal): Promise<void> {
   const { startRelay } = await import('./start-relay.js');
   const configuration = readRelayEnvironment(terminal.environment);
   const log = createLogger(name, configuration.logLevel);
-  await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
+  const start = () => startRelay(configuration, { log });
+  await runProcess({ name, log, start, reload: (relay) => relay.reloadCredentials() });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

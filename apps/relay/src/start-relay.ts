@@ -2,6 +2,11 @@ import { type ListeningService, listen } from '@waxwing/service/http';
 import type { RelayConfiguration } from './configuration.js';
 import { createRelay, type RelayOverrides } from './create-relay.js';
 
+export interface ListeningRelay extends ListeningService {
+  /** Reads the vendors' credentials again. @throws ConfigurationError if they are invalid; the former stay in use. */
+  reloadCredentials(): Promise<void>;
+}
+
 /**
  * Starts a relay and listens on the configured ports.
  * @throws as {@link createRelay}, and if a port is taken.
@@ -9,10 +14,10 @@ import { createRelay, type RelayOverrides } from './create-relay.js';
 export async function startRelay(
   configuration: RelayConfiguration,
   overrides: RelayOverrides = {},
-): Promise<ListeningService> {
+): Promise<ListeningRelay> {
   const relay = await createRelay(configuration, overrides);
   const listening = await listen(relay, configuration);
   const { url, metricsUrl } = listening;
   relay.context.log.info({ url, metricsUrl }, 'ready');
-  return listening;
+  return { ...listening, reloadCredentials: () => relay.context.deliveries.reloadCredentials() };
 }

@@ -53,7 +53,8 @@ async function serve({ environment }: Terminal): Promise<void> {
   const { startServer } = await import('./start-server.js');
   const configuration = readServerEnvironment(environment);
   const log = createLogger(name, configuration.logLevel);
-  await runProcess({ name, log, start: () => startServer(configuration, { log }) });
+  const start = () => startServer(configuration, { log });
+  await runProcess({ name, log, start, reload: (server) => server.reloadCredentials() });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

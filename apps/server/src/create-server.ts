@@ -50,6 +50,8 @@ export interface Server extends HttpService {
   readonly log: Log;
   readonly database: ServerDatabase;
   readonly realmUuid: string;
+  /** Reads the relay's key again. @throws ConfigurationError if it is invalid; the former stays in use. */
+  reloadCredentials(): Promise<void>;
 }
 
 const defaultLongPollTimeoutSeconds = 50;
@@ -94,8 +96,7 @@ async function assemble(
   const uploads = await openUploads(database, configuration.uploads);
   const publish = createPublisher(queueListeners, clock);
   const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
-  const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
-  closers.push(() => serverPush.close());
+  const serverPush = await mountServerPush(foundation, { configuration, relay, timings }, closers);
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
@@ -111,15 +112,21 @@ async function assemble(
     startedAt: clock(),
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
-  const http = { limits: { ...configuration.http, maximumHeadBytes }, settingsPrefix: 'SERVER_' };
-  const operations = bindServerOperations(context);
-  const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
+  const limits = { ...configuration.http, maximumHeadBytes };
+  const http = { log, metrics, readiness, limits, settingsPrefix: 'SERVER_' };
+  const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
   // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
   await startJobs(context, metrics);
-  return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
+  const reloadCredentials = () => reloadRelayKey(configuration, serverPush);
+  return { app, log, database, metrics, readiness, realmUuid: realm.uuid, reloadCredentials };
+}
+
+async function reloadRelayKey({ relay }: ServerConfiguration, serverPush: ServerPush): Promise<void> {
+  const account = await readRelayKey(relay);
+  if (account.kind === 'configured') serverPush.useServerKey(account.serverKey);
 }
 
 /** Registers all job handlers and schedules, then starts the job queue. */
@@ -161,11 +168,12 @@ interface Mounting {
 async function mountServerPush(
   foundation: Foundation,
   { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
+  closers: Closers,
 ): Promise<ServerPush> {
   const { database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
-  return createServerPush({
+  const serverPush = createServerPush({
     ...foundation,
     authenticate: async (head) => {
       const user = await authenticateUser(database, head);
@@ -181,4 +189,6 @@ async function mountServerPush(
     sodium,
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
+  closers.push(() => serverPush.close());
+  return serverPush;
 }

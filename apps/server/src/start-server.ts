@@ -1,12 +1,14 @@
 import { type ListeningService, listen } from '@waxwing/service/http';
 import type { ServerConfiguration } from './configuration.js';
-import { createServer, type ServerOverrides } from './create-server.js';
+import { createServer, type Server, type ServerOverrides } from './create-server.js';
+
+export interface ListeningServer extends ListeningService, Pick<Server, 'reloadCredentials'> {}
 
 /** Starts a server and listens as configured. @throws as {@link createServer}, and if a port is in use. */
 export async function startServer(
   configuration: ServerConfiguration,
   overrides: ServerOverrides = {},
-): Promise<ListeningService> {
+): Promise<ListeningServer> {
   const { realm } = configuration;
   const server = await createServer(configuration, overrides);
   const listening = await listen(server, configuration);
@@ -18,5 +20,5 @@ export async function startServer(
     );
   }
   server.log.info({ url, metricsUrl, relay: configuration.relay.kind }, 'ready');
-  return listening;
+  return { ...listening, reloadCredentials: () => server.reloadCredentials() };
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
+import type { Secret } from '@waxwing/service/config';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import type { Dispatcher } from 'undici';
@@ -53,6 +54,8 @@ export interface ServerPush {
    * none.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
+  /** Replaces the key by which the relay knows this server, from the next request on. */
+  useServerKey(serverKey: Secret<string>): void;
   /**
    * Closes the connections to the relay and aborts requests in flight. Call it after the last job has ended. Leaves a
    * `dispatcher` from the options open.
@@ -99,6 +102,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     send: (notification) => sendNotification(options, notification),
+    useServerKey: (serverKey) => link?.useServerKey(serverKey),
     close: closeLink,
   };
 }

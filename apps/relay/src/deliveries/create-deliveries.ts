@@ -38,6 +38,8 @@ export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requ
   readonly receipts: ReceiptStore;
   /** Resolves to `undefined` if healthy; otherwise to a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
+  /** Reads the apps file and its keys again. @throws ConfigurationError if it is invalid; the former stays in force. */
+  reloadCredentials(): Promise<void>;
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
@@ -75,6 +77,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
     readiness: async () => credentials.describe(),
+    reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
       clearInterval(counting);

@@ -19,6 +19,7 @@ import {
   stringifyJson,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
+import type { Secret } from '@waxwing/service/config';
 import { readAnswerText } from '@waxwing/service/http';
 import { type Clock, describeConnectTrouble } from '@waxwing/service/lifecycle';
 import type { Dispatcher } from 'undici';
@@ -73,15 +74,16 @@ const userAgent = 'waxwing-server/0.1.0';
 /** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
 export class RelayLink {
   readonly #options: RelayLinkOptions;
-  readonly #authorization: () => string;
+  #serverKey: Secret<string>;
 
   constructor(options: RelayLinkOptions) {
     this.#options = options;
-    const { serverId, serverKey } = options.relay;
-    this.#authorization = () => {
-      const pair = Buffer.from(`${serverId}:${serverKey.reveal()}`, 'utf8');
-      return `Basic ${pair.toString('base64')}`;
-    };
+    this.#serverKey = options.relay.serverKey;
+  }
+
+  /** Uses another key from the next request on. */
+  useServerKey(serverKey: Secret<string>): void {
+    this.#serverKey = serverKey;
   }
 
   /** Forwards a sealed registration. */
@@ -221,6 +223,11 @@ export class RelayLink {
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
       body: await readAnswerText(answer.body, maximumAnswerBytes),
     };
+  }
+
+  #authorization(): string {
+    const pair = Buffer.from(`${this.#options.relay.serverId}:${this.#serverKey.reveal()}`, 'utf8');
+    return `Basic ${pair.toString('base64')}`;
   }
 
   #unreachable(error: unknown): RelayRetry {

@@ -10,28 +10,39 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-export interface ProcessOptions {
+export interface ProcessOptions<Service extends RunningService> {
   readonly name: string;
   readonly log: Log;
   /** Time for a graceful shutdown before the process exits anyway. Default 10 seconds. */
   readonly closeDeadlineMilliseconds?: number;
-  start(): Promise<RunningService>;
+  start(): Promise<Service>;
+  /**
+   * Reads credentials again, on SIGHUP. Without it SIGHUP shuts down, as it does in a terminal, which is closed then.
+   * @throws ConfigurationError if the former credentials stay in use.
+   */
+  reload?(service: Service): Promise<void>;
 }
 
 /**
- * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT; a signal during the start waits for the
- * start, so that everything is closed. Exits with 1 if the start fails. A failure that the operator can fix is printed as
- * plain sentences, without a stack.
+ * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP; a signal
+ * during the start waits for the start, so that everything is closed. Exits with 1 if the start fails. A failure that the
+ * operator can fix is printed as plain sentences, without a stack.
  */
-export async function runProcess(options: ProcessOptions): Promise<void> {
+export async function runProcess<Service extends RunningService>(
+  options: ProcessOptions<Service>,
+): Promise<void> {
   const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
   boundGarbage();
-  let hasStarted: (service: RunningService) => void = () => undefined;
-  const started = new Promise<RunningService>((resolve) => {
+  let hasStarted: (service: Service) => void = () => undefined;
+  const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
   // A listener means that Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
-  const skip = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2' as const] : [];
+  const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
+  if (options.reload !== undefined && !process.stdout.isTTY) {
+    skip.push('SIGHUP');
+    process.on('SIGHUP', () => void reload(options, started));
+  }
   closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
@@ -43,6 +54,19 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   } catch (error) {
     process.stderr.write(`${name}: ${describeBootError(error)}\n`);
     process.exit(1);
+  }
+}
+
+async function reload<Service extends RunningService>(
+  { log, reload }: ProcessOptions<Service>,
+  started: Promise<Service>,
+): Promise<void> {
+  try {
+    await reload?.(await started);
+    log.info('credentials were read again');
+  } catch (err) {
+    const detail = err instanceof ConfigurationError ? { problems: err.problems } : { err };
+    log.error(detail, 'credentials cannot be read again: the former ones stay in use');
   }
 }
 

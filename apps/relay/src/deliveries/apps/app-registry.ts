@@ -97,18 +97,22 @@ export class AppRegistry {
    * connections. An invalid file is logged, and the previous one stays in force.
    */
   async reload(): Promise<void> {
-    const { apps } = this.#options.configuration;
-    if (apps.kind === 'not-configured') return;
     try {
-      this.#apps = await readAppsFile(apps.file);
+      await this.load();
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       this.#options.log.error(
         { problems: error.problems },
         'the apps file cannot be used: the former one stays in force',
       );
-      return;
     }
+  }
+
+  /** Like {@link reload}. @throws ConfigurationError for an invalid file; the previous one stays in force. */
+  async load(): Promise<void> {
+    const { apps } = this.#options.configuration;
+    if (apps.kind === 'not-configured') return;
+    this.#apps = await readAppsFile(apps.file);
     const former = this.#senders();
     this.#served = this.#serve(this.#apps, former);
     const current = this.#senders();
