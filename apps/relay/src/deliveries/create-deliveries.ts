@@ -7,6 +7,8 @@ import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
+import { RejectionLog } from './attempts/rejection-log.js';
+import { VendorOutages } from './attempts/vendor-outages.js';
 import { BreakerStore } from './breakers/breaker-store.js';
 import { CredentialBreakers } from './breakers/credential-breakers.js';
 import { DeletionBreakers } from './breakers/deletion-breakers.js';
@@ -36,7 +38,7 @@ export interface DeliveriesOptions {
 /** The delivery pipeline from notify requests to vendors. */
 export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  /** Resolves to `undefined` if healthy; otherwise to a sentence that names refused credentials. */
+  /** Resolves to `undefined` if healthy; otherwise to a sentence that names refused credentials and failing vendors. */
   readiness(): Promise<string | undefined>;
   /** Reads the apps file and its keys again. @throws ConfigurationError if it is invalid; the former stays in force. */
   reloadCredentials(): Promise<void>;
@@ -58,7 +60,15 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const foundation = { ...options, timings, tokenVault, metrics };
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;
-  const attempts = new DeliveryAttempts({ ...foundation, ...ways, delayDivisor: timings.delayDivisor });
+  const outages = new VendorOutages({ clock, log });
+  const rejections = new RejectionLog(log);
+  const attempts = new DeliveryAttempts({
+    ...foundation,
+    ...ways,
+    outages,
+    rejections,
+    delayDivisor: timings.delayDivisor,
+  });
   const { maximumInFlight, maximumQueued } = configuration;
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
@@ -76,14 +86,19 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     deliver: (requester, requests) => delivering.deliver(requester, requests),
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
-    readiness: async () => credentials.describe(),
+    readiness: async () => joinSentences(credentials.describe(), outages.describe()),
     reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
       clearInterval(counting);
+      rejections.flush();
       await apps.close(deadlineMilliseconds);
     },
   };
+}
+
+function joinSentences(...sentences: readonly (string | undefined)[]): string | undefined {
+  return sentences.filter((sentence) => sentence !== undefined).join('; ') || undefined;
 }
 
 /** Opens the apps with their senders and circuit breakers. */

@@ -1,6 +1,5 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
 import type { UnreadableRelayDevice } from '../../registrations/store/relay-device.js';
 import type { UnreadableTokens } from '../../registrations/store/unreadable-tokens.js';
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
@@ -11,17 +10,21 @@ import type { DeliveryMetrics } from '../delivery-metrics.js';
 import {
   blamesCredential,
   type CredentialVerdict,
+  failsApp,
   findPolicy,
   judgeAnswer,
   type Outcome,
   provesCredential,
+  reasonOf,
   throttlesDevice,
 } from '../policy/judge-answer.js';
 import { apnsBodyBytes } from '../vendors/apns/message.js';
 import { fcmDataBytes } from '../vendors/fcm/message.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { DeviceRests } from './device-cooldowns.js';
+import type { RejectionLog } from './rejection-log.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
+import type { VendorOutages } from './vendor-outages.js';
 
 export interface AttemptOptions {
   /** Tries before this one. */
@@ -40,11 +43,12 @@ export interface DeliveryAttemptsOptions {
   readonly apps: AppRegistry;
   readonly credentials: CredentialBreakers;
   readonly deletions: DeletionBreakers;
+  readonly outages: VendorOutages;
+  readonly rejections: RejectionLog;
   readonly metrics: DeliveryMetrics;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly log: Log;
   readonly delayDivisor: number;
 }
 
@@ -188,8 +192,9 @@ export class DeliveryAttempts {
   ): Outcome | Promise<Outcome> {
     const { notification, device } = delivery;
     const { target } = device;
-    const { credentials, deletions, metrics } = this.#options;
+    const { credentials, deletions, outages, metrics } = this.#options;
     this.#replaced.note(notification);
+    outages.worked(appId);
     deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
@@ -203,7 +208,7 @@ export class DeliveryAttempts {
     { triesBefore, doubtsBefore }: TriesBefore,
   ): Promise<Outcome> {
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
-    const { clock, random, delayDivisor, credentials, metrics } = this.#options;
+    const { clock, random, delayDivisor, credentials, outages, metrics } = this.#options;
     const { vendor, appId } = route;
     const verdict = judgeAnswer(
       { vendor, delivery, answer, tries: triesBefore + 1, doubtsBefore },
@@ -213,7 +218,11 @@ export class DeliveryAttempts {
       metrics.count(vendor, verdict.kind, answer);
       return this.#blameCredential(delivery, route, verdict);
     }
-    if (provesCredential(vendor, answer)) await credentials.worked(appId);
+    if (failsApp(vendor, answer)) outages.failed(appId, vendor, reasonOf(answer));
+    if (provesCredential(vendor, answer)) {
+      outages.worked(appId);
+      await credentials.worked(appId);
+    }
     if (verdict.kind === 'retry' && throttlesDevice(vendor, answer)) {
       this.#rests.begin(delivery.device.id, verdict.at);
     }
@@ -256,8 +265,7 @@ export class DeliveryAttempts {
   }
 
   #logRejection({ device }: Delivery, reason: string, fault: DeliveryFault): void {
-    const level = fault === 'relay' || fault === 'relay-configuration' ? 'error' : 'info';
-    this.#options.log[level]({ device: device.id, reason, fault }, 'a notification was rejected');
+    this.#options.rejections.note(reason, fault, device.id);
   }
 }
 

@@ -82,7 +82,7 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };
   const row = findPolicy(vendor, answer);
-  const reason = answer.kind === 'refused' ? answer.reason : answer.why;
+  const reason = reasonOf(answer);
   switch (row.outcome) {
     case 'gone':
       return judgeDeath(answered, row.isDated, reason);
@@ -176,6 +176,16 @@ export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
 export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
   const row = findPolicy(vendor, answer);
   return row.outcome === 'retry' && row.schedule === 'apnsDeviceThrottle';
+}
+
+/** Whether the vendor took nothing from this app, and may take it later: no answer, an error of its own, or a quota. */
+export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
+  return findPolicy(vendor, answer).outcome === 'retry' && !throttlesDevice(vendor, answer);
+}
+
+/** The vendor's reason, or why there was no answer. */
+export function reasonOf(answer: Unaccepted): string {
+  return answer.kind === 'refused' ? answer.reason : answer.why;
 }
 
 /**

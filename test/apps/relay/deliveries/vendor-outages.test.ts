@@ -1,0 +1,95 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VendorOutages } from '#relay/deliveries/attempts/vendor-outages.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import {
+  apnsRequest,
+  apnsToken,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  topic,
+} from './deliveries-under-test.js';
+
+const minute = 60_000;
+
+describe('a vendor that takes nothing for a minute', () => {
+  it('is in the log and in readiness until it takes a notification', async () => {
+    const time = { now: Date.now() };
+    const relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      timings: { delayDivisor: 1 },
+      apps: ({ credentials }) => ({
+        fcm: [{ service_account_file: credentials.serviceAccountFile }],
+        apns: [
+          {
+            team_id: credentials.apnsTeamId,
+            key_id: credentials.apnsKeyId,
+            key_file: credentials.apnsKeyFile,
+            topics: [topic],
+          },
+        ],
+      }),
+    });
+    onTestFinished(() => relay.close());
+    const { notify, addFcm, addApns, ready, faults, log, vendors } = relay;
+    const [fcm, apns] = [await addFcm('fcm-1'), await addApns(apnsToken())];
+    const fcmApp = `fcm:${vendors.credentials.fcmProjectId}`;
+    const apnsApp = `apns:${topic}:production`;
+    const warnings = () =>
+      log
+        .lines()
+        .filter(({ level, app }) => level === 'warn' && app !== undefined)
+        .sort((one, other) => String(one.app).localeCompare(String(other.app)));
+    const both = () => notify([fcmRequest(fcm), apnsRequest(apns)]);
+
+    await faults([
+      { vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' },
+      { vendor: 'apns', status: 503, reason: 'ServiceUnavailable' },
+    ]);
+    await both();
+    time.now += minute - 1;
+    await both();
+    expect([(await ready()).ready, warnings()]).toEqual([true, []]);
+    time.now += 1;
+    await both();
+    await both();
+    const { ready: isReady, checks } = await ready();
+    expect(isReady).toBe(false);
+    expect(checks.vendors).toContain(`the vendor has taken no notification of ${fcmApp} since`);
+    expect(checks.vendors).toContain(`no notification of ${apnsApp} since`);
+    expect(warnings()).toMatchObject([
+      { app: apnsApp, reason: 'ServiceUnavailable', msg: expect.stringContaining('developer.apple.com') },
+      {
+        app: fcmApp,
+        reason: 'UNAVAILABLE',
+        msg: expect.stringContaining('https://status.firebase.google.com'),
+      },
+    ]);
+
+    await faults([]);
+    await both();
+    expect(await ready()).toMatchObject({ ready: true, checks: { vendors: 'ok' } });
+    expect(log.text()).toContain(`the vendor takes notifications of ${fcmApp} again`);
+  });
+
+  it('is forgotten once nothing was tried for half an hour; a success between failures is no outage', () => {
+    const { log, lines } = createMemoryLog();
+    let now = 0;
+    const outages = new VendorOutages({ log, clock: () => now });
+    const failAt = (instant: number): void => {
+      now = instant;
+      outages.failed('fcm:p', 'fcm', 'TIMED_OUT');
+    };
+    failAt(0);
+    outages.worked('fcm:p');
+    failAt(2 * minute);
+    expect([outages.describe(), lines()]).toEqual([undefined, []]);
+    failAt(3 * minute);
+    expect(outages.describe()).toContain(
+      'no notification of fcm:p since 1970-01-01T00:02:00.000Z (TIMED_OUT)',
+    );
+    now = 33 * minute;
+    expect(outages.describe()).toBeUndefined();
+    failAt(34 * minute);
+    expect([outages.describe(), lines().length]).toEqual([undefined, 1]);
+  });
+});
