@@ -7,7 +7,14 @@ import type { Metrics } from '../metrics/metrics.js';
 import { rewritePath } from './bodies/percent-encoding.js';
 import { acceptBodies, acceptFiles } from './bodies/received-body.js';
 import { Connections } from './connections/connections.js';
-import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from './error-answer.js';
+import {
+  errorAnswer,
+  json,
+  refusalReason,
+  refuseUnrouted,
+  toProtocolError,
+  unavailable,
+} from './error-answer.js';
 import type { Exchange } from './exchange.js';
 import { addHealth, asksForHealth } from './health/health-routes.js';
 import { Readiness, type ReadinessChecks } from './health/readiness.js';
@@ -163,13 +170,15 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations,
       beganAt: performance.now(),
       actor: undefined,
       code: undefined,
+      refused: undefined,
       permit: undefined,
     };
     request[factsKey] = facts;
     if (closing.aborted || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
     exchange.onEnd(() => recordRequest(facts, options));
     if (asksForHealth(request)) return next();
-    if (closing.aborted || exchange.isSurplus) return next(unavailable());
+    if (closing.aborted) return next(unavailable('shutdown'));
+    if (exchange.isSurplus) return next(unavailable('connections'));
     if (lacksHost(request)) return next(refused('A request must have a Host header'));
     try {
       connections.countForwarded(exchange);
@@ -211,6 +220,7 @@ function answerError({ options }: AppParts, { request, reply, thrown }: Failure)
   }
   const answer = errorAnswer(error);
   facts.code = answer.code;
+  facts.refused = refusalReason(error);
   const { operation } = facts;
   if (operation !== undefined) {
     const { declared } = operation;

@@ -8,6 +8,8 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
+const maximumReasonCharacters = 200;
+
 /** Content type of JSON answers. */
 export const json = 'application/json; charset=utf-8';
 
@@ -31,9 +33,16 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError(code, { ...(message === undefined ? {} : { message }), cause: thrown });
 }
 
-/** The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. */
-export function unavailable(): ProtocolError {
-  return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+/** The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. `reason` is for the log alone. */
+export function unavailable(reason: string): ProtocolError {
+  return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1, cause: reason });
+}
+
+/** Why a request was refused although it was valid, for its log line: the limit, or what is unavailable. */
+export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
+  if (typeof cause === 'string') return cause;
+  if (httpStatus !== 503) return undefined;
+  return (cause instanceof Error ? cause.message : message).slice(0, maximumReasonCharacters);
 }
 
 /** Answers a request outside of Fastify. */

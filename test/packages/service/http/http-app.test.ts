@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ProtocolError } from '@waxwing/protocol';
 import { createHttpApp, type HttpAppOptions, RawAnswer } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import type { FastifyInstance } from 'fastify';
@@ -115,6 +116,34 @@ it('the log has the duration of a request in milliseconds, and the metric in sec
     told,
   )?.[1];
   expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
+});
+
+it('the log says why a request got a 503 or met a limit, in at most 200 characters', async () => {
+  const ends: (() => void)[] = [];
+  const away = Object.assign(new Error(`The database does not answer: ${'x'.repeat(300)}`), {
+    code: 'DATABASE_UNAVAILABLE',
+    retryAfterSeconds: 5,
+  });
+  const thrown = [away, new ProtocolError('SERVICE_UNAVAILABLE', { message: 'Try again' })];
+  const handle: TestOperation['handle'] = async () => {
+    const error = thrown.shift();
+    if (error !== undefined) throw error;
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return {};
+  };
+  await serve({ method: 'GET', path: '/thing', handle }, { limits: { maximumRequestsInFlight: 1 } });
+  await app.inject('/thing');
+  await app.inject('/thing');
+  const held = app.inject('/thing');
+  await expect.poll(() => ends).toHaveLength(1);
+  await app.inject('/thing');
+  ends[0]?.();
+  await held;
+  const lines = () => logged.lines().filter(({ operation }) => operation === 'GET /thing');
+  await expect.poll(lines).toHaveLength(4);
+  const refused = [away.message.slice(0, 200), 'Try again', 'requests', undefined];
+  expect(lines().map((line) => line.refused)).toEqual(refused);
+  expect(lines()[0]?.status).toBe(503);
 });
 
 /** Sends a request whose handler waits for the disconnect, and disconnects. */

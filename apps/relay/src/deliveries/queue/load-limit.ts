@@ -40,10 +40,16 @@ export class LoadLimit {
     const room = maximumInFlight - this.#inFlight;
     const own = this.#inFlightOf.get(serverId) ?? 0;
     if ((this.#inFlight > 0 && count > room) || (own > 0 && own + count > room)) {
-      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 2 });
+      throw new ProtocolError('SERVICE_UNAVAILABLE', {
+        retryAfterSeconds: 2,
+        cause: 'notifications-in-flight',
+      });
     }
     if (this.#queued >= maximumQueued && count > 0) {
-      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 60 });
+      throw new ProtocolError('SERVICE_UNAVAILABLE', {
+        retryAfterSeconds: 60,
+        cause: 'notifications-queued',
+      });
     }
   }
 

@@ -144,7 +144,7 @@ export class Connections {
     if (address === undefined) return;
     if (this.#isFull(address)) {
       this.#options.onRefusal('address');
-      throw unavailable();
+      throw unavailable('address');
     }
     this.#perAddress.add(address);
     exchange.onEnd(() => this.#perAddress.remove(address));

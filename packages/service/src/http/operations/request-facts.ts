@@ -12,6 +12,8 @@ export interface RequestFacts {
   /** The result of the operation's `authenticate`. */
   actor: unknown;
   code: string | undefined;
+  /** Which limit refused it, or what is unavailable. */
+  refused: string | undefined;
   /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
   permit: Permit | undefined;
 }

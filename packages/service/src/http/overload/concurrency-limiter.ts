@@ -125,7 +125,7 @@ export class ConcurrencyLimiter {
 
   #refusal(): ProtocolError {
     this.#options.onOverload();
-    return unavailable();
+    return unavailable('overload');
   }
 }
 

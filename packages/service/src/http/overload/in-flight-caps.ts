@@ -163,7 +163,7 @@ export class InFlightCaps {
 
   #refuse(reason: RefusalReason): ProtocolError {
     this.#options.onRefusal(reason);
-    return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds });
+    return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds, cause: reason });
   }
 
   #refuseActor(reason: RefusalReason): ProtocolError {
@@ -171,7 +171,13 @@ export class InFlightCaps {
     const httpStatus = this.#options.actorRefusalStatus;
     const message = 'Too many requests at once: wait for answers before asking more';
     const fields = { 'retry-after': retryAfterSeconds };
-    return new ProtocolError('RATE_LIMIT_HIT', { httpStatus, message, fields, retryAfterSeconds });
+    return new ProtocolError('RATE_LIMIT_HIT', {
+      httpStatus,
+      message,
+      fields,
+      retryAfterSeconds,
+      cause: reason,
+    });
   }
 }
 

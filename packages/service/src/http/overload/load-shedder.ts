@@ -11,7 +11,7 @@ export interface LoadShedderOptions {
 }
 
 const logIntervalMilliseconds = 1000;
-const refuseAsUnavailable = refuseAlways(unavailable());
+const refuseAsUnavailable = refuseAlways(unavailable('overload'));
 
 /** Sheds load: answers requests with 503 before any work is done for them. Writes at most one log line per second. */
 export class LoadShedder {
