@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
@@ -53,6 +53,28 @@ describe('a ring that is spoilt while the relay runs', () => {
     await keeperOf(here).change(rotateOnce(here), change);
     await live.keyRing.refresh();
     expect(live.keyRing.primaryPublicKey()).not.toBe(key);
+  });
+
+  it('is reported when its identity file is lost or replaced by a wrong one, until the right one is back', async () => {
+    const { here, live } = await running();
+    const ready = keysReadiness(live.keyRing);
+    const identity = join(here.folder, 'identity');
+    const good = readFileSync(identity, 'utf8');
+    const complaints = () => live.log.lines().filter(({ level }) => level === 'error');
+    expect(await ready()).toBeUndefined();
+    rmSync(identity);
+    here.time.now += 10_000;
+    expect(await ready()).toContain('neither changed nor opened at the next start');
+    expect(await ready()).toContain(`${identity} (the key ring's identity) cannot be read`);
+    expect(complaints()).toHaveLength(1);
+    await writePrivateFile(identity, `${await generateX25519Identity()}\n`);
+    here.time.now += 10_000;
+    expect(await ready()).toContain('cannot be decrypted with');
+    // The old identity may get company, such as before "keys rewrap".
+    await writePrivateFile(identity, `${await generateX25519Identity()}\n${good}`);
+    here.time.now += 10_000;
+    expect(await ready()).toBeUndefined();
+    expect(live.keyRing.find(live.keyRing.primaryPublicKey())).toBeDefined();
   });
 
   it('is retried after ten seconds, as deriving a passphrase takes a second, or at once if the file has changed', async () => {

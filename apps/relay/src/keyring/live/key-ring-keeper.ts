@@ -50,6 +50,8 @@ export interface StoredKeyRing {
  */
 export class KeyRingKeeper {
   readonly options: KeyRingKeeperOptions;
+  /** Fingerprint of the unlock file that last opened the ring. */
+  #openedWith: string | undefined;
 
   constructor(options: KeyRingKeeperOptions) {
     this.options = options;
@@ -87,6 +89,15 @@ export class KeyRingKeeper {
     }
   }
 
+  /**
+   * Whether the identity or passphrase file is still the one that last opened the ring.
+   * @throws ConfigurationError if the file is missing or unusable.
+   */
+  async hasSameUnlockFile(): Promise<boolean> {
+    const { unlock, scryptWorkFactor } = this.options;
+    return (await openKeyRingCipher(unlock, scryptWorkFactor)).fingerprint === this.#openedWith;
+  }
+
   /** Decrypts and validates. @throws ConfigurationError as {@link read} does. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
@@ -96,7 +107,9 @@ export class KeyRingKeeper {
         `The key ring was moved from ${store.location} to ${movedTo}: set RELAY_KEY_RING=${movedTo} and restart the relay.`,
       ]);
     }
-    const document = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
+    const cipher = await openKeyRingCipher(unlock, scryptWorkFactor);
+    const document = await cipher.decrypt(stored);
+    this.#openedWith = cipher.fingerprint;
     let ring: KeyRing;
     try {
       ring = decodeKeyRing(document);

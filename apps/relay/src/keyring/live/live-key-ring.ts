@@ -154,24 +154,34 @@ export class LiveKeyRing {
 
   async #refresh(): Promise<void> {
     const { keeper } = this.#options;
+    const isOther = 'the key ring in use is not the one that is stored';
+    let what = isOther;
     try {
       const stored = await keeper.readStored();
       if (stored === undefined)
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
       if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
+      what = 'the key ring can be neither changed nor opened at the next start';
+      await this.#requireUnlockFile(stored);
+      what = isOther;
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#runDueSteps();
       this.#storedProblem = undefined;
       this.#noteClock();
     } catch (error) {
       const { message } = error as Error;
       const isClock = error instanceof ClockDoubtError;
-      this.#storedProblem = isClock
-        ? undefined
-        : `the key ring in use is not the one that is stored: ${message}`;
+      this.#storedProblem = isClock ? undefined : `${what}: ${message}`;
       this.#complain(this.#storedProblem ?? message, error);
     } finally {
       this.#lookedAt = this.#options.monotonic();
     }
+  }
+
+  /** Decrypts only if the file has changed. @throws ConfigurationError if it is lost, or does not open the ring. */
+  async #requireUnlockFile(stored: string): Promise<void> {
+    const { keeper, sodium } = this.#options;
+    if (await keeper.hasSameUnlockFile()) return;
+    wipeKeyRing(await this.#open(stored), sodium);
   }
 
   // Trying a passphrase takes a second of work: a ring that failed to open is not retried at every refresh.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { armor, identityToRecipient } from 'age-encryption';
 import { decryptAgeFile, encryptAgeFile } from './age-file.js';
@@ -11,6 +12,8 @@ export interface UnlockFile {
 
 /** Encrypts and decrypts the key ring's bytes with age. */
 export interface KeyRingCipher {
+  /** Hash of the unlock file's text. */
+  readonly fingerprint: string;
   /** Returns an ASCII-armored age file, encrypted for the first identity or passphrase of the unlock file. */
   encrypt(document: Uint8Array): Promise<string>;
   /**
@@ -64,6 +67,7 @@ export async function openKeyRingCipher(
   }
   const hidden = new Secret(secrets);
   return {
+    fingerprint: createHash('sha256').update(text).digest('hex'),
     async encrypt(document) {
       if (kind === 'passphrase') refuseShortPassphrase(first, path);
       const recipient =
