@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors } from '@waxwing/vendors';
@@ -36,5 +36,33 @@ describe('a vendor whose TLS handshake fails', () => {
       expect(level).toBe('error');
       expect(msg).toMatch(/certificate|SSL alert/);
     }
+  });
+
+  it('is reached after a reload once its authority is in the file, and not after a wrong one', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
+    const other = await startVendors({ dataDir: join(dir, 'other') });
+    await other.close();
+    const file = join(dir, 'authorities.pem');
+    const trust = (ca: string): void => writeFileSync(file, readFileSync(ca));
+    trust(other.credentials.caFile);
+    const relay = await startDeliveriesUnderTest({
+      environment: { RELAY_APNS_CA_FILE: file },
+      timings: { delayDivisor: 1 },
+    });
+    onTestFinished(async () => {
+      await relay.close();
+      rmSync(dir, { recursive: true });
+    });
+    const { notify, addApns, vendors, deliveries } = relay;
+    const outcome = async () => {
+      const { body } = await notify([apnsRequest(await addApns(apnsToken()))]);
+      return body.results[0]?.status;
+    };
+    expect(await outcome()).toBe('queued');
+    writeFileSync(file, 'no certificate');
+    await expect(deliveries.reloadCredentials()).rejects.toThrow('holds no certificate');
+    trust(vendors.credentials.caFile);
+    await deliveries.reloadCredentials();
+    expect(await outcome()).toBe('sent');
   });
 });

@@ -54,7 +54,7 @@ const closeDeadlineMilliseconds = 10_000;
 /** The apps that the relay serves, with their credentials and connections. */
 export class AppRegistry {
   readonly #options: AppRegistryOptions;
-  readonly #ca: string | undefined;
+  #ca: string | undefined;
   #apps: AppSet;
   #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
 
@@ -67,8 +67,8 @@ export class AppRegistry {
 
   /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
-    const { apps, apnsCaFile } = options.configuration;
-    const ca = apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile);
+    const { apps } = options.configuration;
+    const ca = await readCa(options.configuration);
     const set = apps.kind === 'configured' ? await readAppsFile(apps.file) : { fcm: [], apns: [] };
     return new AppRegistry(options, ca, set);
   }
@@ -93,8 +93,8 @@ export class AppRegistry {
   }
 
   /**
-   * Reloads the apps file, so that a fixed credential works without a restart. Unchanged credentials keep their
-   * connections. An invalid file is logged, and the previous one stays in force.
+   * Reloads the apps file and the certificates of authorities, so that a fixed credential works without a restart.
+   * Unchanged credentials keep their connections. An invalid file is logged, and the previous one stays in force.
    */
   async reload(): Promise<void> {
     try {
@@ -112,7 +112,9 @@ export class AppRegistry {
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
+    const ca = await readCa(this.#options.configuration);
     this.#apps = await readAppsFile(apps.file);
+    this.#ca = ca;
     const former = this.#senders();
     this.#served = this.#serve(this.#apps, former);
     const current = this.#senders();
@@ -142,7 +144,7 @@ export class AppRegistry {
     const senders = new Map(former);
     const served = new Map<FcmApp | ApnsApp, Served>();
     for (const app of [...fcm, ...apns]) {
-      const identity = identify(app);
+      const identity = identify(app, this.#ca);
       const sender =
         senders.get(identity) ?? (app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
       senders.set(identity, sender);
@@ -177,9 +179,13 @@ export class AppRegistry {
   }
 }
 
-function identify(app: FcmApp | ApnsApp): string {
+async function readCa({ apnsCaFile }: DeliveriesConfiguration): Promise<string | undefined> {
+  return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile);
+}
+
+function identify(app: FcmApp | ApnsApp, ca: string | undefined): string {
   return app.vendor === 'apns'
-    ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement}`
+    ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`
     : `fcm ${app.projectId} ${app.addressBy} ${app.fingerprint}`;
 }
 
