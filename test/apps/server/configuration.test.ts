@@ -90,6 +90,7 @@ describe('the server’s environment', () => {
         maximumRequestsInFlight: 4,
         maximumRequestsPerActor: 3,
         maximumBodyBytesInFlight: 5,
+        maximumHeadBytes: 16_384,
         headTimeoutMilliseconds: 6000,
         requestTimeoutMilliseconds: 7000,
         idleTimeoutMilliseconds: 8000,
