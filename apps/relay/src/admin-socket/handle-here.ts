@@ -33,6 +33,8 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     // Never aborts: no client can disconnect, only the process can end.
     signal: AbortSignal.any([]),
     file: undefined,
+    // Nothing else runs in this process.
+    nextTick: async () => undefined,
   });
   return declared.answer.parse(answer);
 }

@@ -28,6 +28,7 @@ import { factsKey, factsOf, type RequestFacts } from './operations/request-facts
 import { type ServedOperation, serveOperations } from './operations/served-operation.js';
 import { ConcurrencyLimiter, type ConcurrencyLimiterOptions } from './overload/concurrency-limiter.js';
 import { InFlightCaps } from './overload/in-flight-caps.js';
+import { RequestScheduler } from './overload/request-scheduler.js';
 import { watchEventLoop } from './overload/watch-event-loop.js';
 import { ShutdownSignals } from './shutdown-signals.js';
 
@@ -67,6 +68,7 @@ interface AppParts {
   readonly options: HttpAppOptions;
   readonly operations: readonly ServedOperation[];
   readonly connections: Connections;
+  readonly scheduler: RequestScheduler;
   readonly caps: InFlightCaps;
   readonly closing: AbortSignal;
 }
@@ -80,10 +82,12 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   const limits = { ...defaultHttpLimits, ...options.limits };
   const closing = new AbortController();
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
-  const connections = new Connections({ limits, log, onRefusal, settingsPrefix, closing: closing.signal });
+  const scheduler = new RequestScheduler({ limits, log, onRefusal, closing: closing.signal });
+  const shared = { limits, scheduler, log, onRefusal, settingsPrefix, closing: closing.signal };
+  const connections = new Connections(shared);
   const caps = new InFlightCaps({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
   const operations = serveOperations(options.operations);
-  const parts: AppParts = { options, operations, connections, caps, closing: closing.signal };
+  const parts: AppParts = { options, operations, connections, scheduler, caps, closing: closing.signal };
   metrics.watchHttp(() => ({
     connections: connections.count,
     requestsInFlight: caps.requestsInFlight,
@@ -154,10 +158,12 @@ function requestIds(): () => string {
 }
 
 /** Adds the hook that every request passes first. */
-function admitRequests(app: FastifyInstance, { closing, connections, operations, options }: AppParts): void {
+function admitRequests(app: FastifyInstance, parts: AppParts): void {
+  const { closing, connections, operations, options, scheduler } = parts;
   app.decorateRequest(factsKey, null);
   const shared = {
     shutdownSignals: new ShutdownSignals(closing),
+    scheduler,
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
   // Fastify's onSend and onResponse hooks would cost each request more than their work.

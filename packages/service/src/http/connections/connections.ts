@@ -12,11 +12,10 @@ import type { Log } from '../../logging/create-logger.js';
 import { unavailable } from '../error-answer.js';
 import { Exchange } from '../exchange.js';
 import { isHealthPath } from '../health/health-routes.js';
-import { FairScheduler } from '../overload/fair-scheduler.js';
 import { FairShares } from '../overload/fair-shares.js';
 import type { RefusalReason } from '../overload/in-flight-caps.js';
-import { LoadShedder } from '../overload/load-shedder.js';
 import { PipeliningCaps } from '../overload/pipelining-caps.js';
+import type { RequestScheduler } from '../overload/request-scheduler.js';
 import { ClientAddresses } from './client-addresses.js';
 import { type Connection, isLate, newConnection } from './connection.js';
 import { connectionsOfPartialHeads } from './partial-heads.js';
@@ -30,6 +29,7 @@ import { UnreadBodies } from './unread-bodies.js';
 
 export interface ConnectionsOptions {
   readonly limits: HttpLimits;
+  readonly scheduler: RequestScheduler;
   readonly log: Log;
   readonly onRefusal: (reason: RefusalReason) => void;
   readonly settingsPrefix: string;
@@ -61,16 +61,12 @@ export class Connections {
   /** Connections per address; behind a trusted proxy, requests per forwarded address. */
   readonly #perAddress = new FairShares();
   readonly addresses: ClientAddresses;
-  readonly #scheduler: FairScheduler;
-  readonly #shedder: LoadShedder;
   readonly #pipelining: PipeliningCaps;
   readonly #unread = new UnreadBodies();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.addresses = new ClientAddresses(options);
-    this.#scheduler = new FairScheduler(options.limits);
-    this.#shedder = new LoadShedder(options);
     this.#pipelining = new PipeliningCaps(options.limits);
   }
 
@@ -223,14 +219,10 @@ export class Connections {
     exchange.onEnd(() => this.#finish(connection, exchange, handle));
     exchange.receivedAt = performance.now();
     const { request, response } = exchange;
-    const act = (): void => {
-      if (!exchange.isOver) handle(request, response);
-    };
     exchange.clientKey = this.#clientKeyOf(connection, request);
     const isHealth = isHealthPath(request.url ?? '');
-    const client = isHealth ? `health ${exchange.clientKey}` : exchange.clientKey;
-    const refuse = isHealth || exchange.isSurplus ? undefined : () => this.#shedder.refuse(exchange);
-    this.#scheduler.schedule(act, { isPipelined, client, refuse });
+    const act = (): void => handle(request, response);
+    this.#options.scheduler.begin(exchange, act, { isHealth, isPipelined });
   }
 
   /**

@@ -5,6 +5,7 @@ import { addUrlEncoded } from '../bodies/percent-encoding.js';
 import { parseJsonBody, type ReceivedBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import type { Exchange } from '../exchange.js';
+import type { RequestScheduler } from '../overload/request-scheduler.js';
 import type { ShutdownSignals } from '../shutdown-signals.js';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
 import type { RequestHead } from './operation.js';
@@ -14,6 +15,7 @@ import type { ServedOperation } from './served-operation.js';
 /** What every request of an app uses. */
 interface SharedParts {
   readonly shutdownSignals: ShutdownSignals;
+  readonly scheduler: RequestScheduler;
   addressOf(exchange: Exchange): string | undefined;
 }
 
@@ -22,17 +24,15 @@ export class FastifyOperationRequest implements RequestHead {
   actor: string | undefined;
   readonly exchange: Exchange;
   readonly #request: FastifyRequest;
-  readonly #shutdownSignals: ShutdownSignals;
-  readonly #addressOf: (exchange: Exchange) => string | undefined;
+  readonly #shared: SharedParts;
   #body: ReceivedBody = { kind: 'none' };
   #raw: CollectedParameters | undefined;
   #query: CollectedParameters | undefined;
 
-  constructor(request: FastifyRequest, exchange: Exchange, { shutdownSignals, addressOf }: SharedParts) {
+  constructor(request: FastifyRequest, exchange: Exchange, shared: SharedParts) {
     this.#request = request;
     this.exchange = exchange;
-    this.#shutdownSignals = shutdownSignals;
-    this.#addressOf = addressOf;
+    this.#shared = shared;
   }
 
   set body(body: ReceivedBody) {
@@ -44,7 +44,7 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   get address(): string | undefined {
-    return this.#addressOf(this.exchange);
+    return this.#shared.addressOf(this.exchange);
   }
 
   basicCredentials(): BasicCredentials {
@@ -91,7 +91,12 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   get signal(): AbortSignal {
-    return this.#shutdownSignals.signalOf(this.exchange);
+    return this.#shared.shutdownSignals.signalOf(this.exchange);
+  }
+
+  /** {@link RequestScheduler.nextTick}. Refusable until the first byte of the answer is written. */
+  nextTick(isRefusable = true): Promise<void> {
+    return this.#shared.scheduler.nextTick(this.exchange, isRefusable);
   }
 
   /** Names of parameters that the operation does not declare; empty for JSON bodies. */

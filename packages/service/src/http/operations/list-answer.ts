@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
 
 /** A success with a long list, streamed in chunks. The other fields follow the list. */
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
-  /** The entries in order. A chunk should be small enough not to block the event loop; it may be empty. */
+  /**
+   * The entries in order. Each chunk is made in a tick of its own, and should be small enough not to block the event loop;
+   * it may be empty.
+   */
   readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
 
@@ -16,32 +18,46 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
   }
 }
 
-/** Called with each chunk before it is sent. */
-type ChunkListener = (chunk: readonly unknown[]) => void;
+/** What {@link streamList} reports and waits for. */
+export interface Streaming {
+  /** Called with each chunk before it is sent. */
+  onChunk(chunk: readonly unknown[]): void;
+  /** Called while the stream waits for its client, which may read slowly. */
+  onPause(): void;
+  onResume(): void;
+  /** Called once all chunks are sent. */
+  onComplete(): void;
+  /** Resolves in the tick in which the next chunk may be made. */
+  nextTick(): Promise<void>;
+}
 
 /**
  * Streams the answer's JSON, with its other fields and the `extra` ones after the list. Writes nothing before the first
- * chunk, so that an earlier error still gets an error answer. Yields to the event loop between chunks.
+ * chunk, so that an earlier error still gets an error answer. Waits for a tick after each chunk.
  */
-export function streamList(answer: ListAnswer, extra: JsonObject, onChunk: ChunkListener): Readable {
-  return Readable.from(writeList(answer, extra, onChunk), { objectMode: false });
+export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
+  return Readable.from(writeList(answer, extra, streaming), { objectMode: false });
 }
 
 async function* writeList(
   { name, chunks, rest: fields }: ListAnswer,
   extra: JsonObject,
-  onChunk: ChunkListener,
+  streaming: Streaming,
 ): AsyncGenerator<string> {
   let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
   for await (const chunk of chunks) {
-    onChunk(chunk);
+    streaming.onChunk(chunk);
     if (chunk.length > 0) {
       // Without the chunk's own brackets.
-      yield begin + stringifyJson(chunk as JsonValue).slice(1, -1);
+      const text = begin + stringifyJson(chunk as JsonValue).slice(1, -1);
       begin = ',';
+      streaming.onPause();
+      yield text;
+      streaming.onResume();
     }
-    await setImmediate();
+    await streaming.nextTick();
   }
+  streaming.onComplete();
   const rest = stringifyJson({ ...fields, ...extra }).slice(1, -1);
   yield `${begin === ',' ? '' : begin}]${rest === '' ? '' : `,${rest}`}}\n`;
 }

@@ -8,7 +8,7 @@ import type { ConcurrencyLimiter } from '../overload/concurrency-limiter.js';
 import type { InFlightCaps } from '../overload/in-flight-caps.js';
 import { publishAnswer } from './answer-channel.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
-import { ListAnswer, streamList } from './list-answer.js';
+import { ListAnswer, type Streaming, streamList } from './list-answer.js';
 import { type OperationRequest, RawAnswer } from './operation.js';
 import { factsOf, type RequestFacts } from './request-facts.js';
 import { type ServedOperation, servedMethods } from './served-operation.js';
@@ -42,6 +42,10 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
   get signal(): AbortSignal {
     return this.head.signal;
   }
+
+  nextTick(): Promise<void> {
+    return this.head.nextTick();
+  }
 }
 
 /**
@@ -73,6 +77,7 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
       const body = receiveBody(request, bodyLimit);
       received.body = body instanceof Promise ? await body : body;
       permit?.resume();
+      let isStreaming = false;
       try {
         const handled = new HandledRequest(actor, received.parameters(operation), received);
         let answer: Awaited<ReturnType<ServedOperation['handle']>>;
@@ -83,10 +88,16 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
           if (error instanceof ProtocolError && error.httpStatus < 500) permit?.complete();
           throw error;
         }
+        if (answer instanceof ListAnswer) {
+          // The first chunk is made in a tick of its own too. Only now can it still be refused.
+          await received.nextTick();
+          isStreaming = true;
+          return sendList(reply, operation, answer);
+        }
         permit?.complete();
         return sendAnswer(reply, operation, answer);
       } finally {
-        permit?.release();
+        if (!isStreaming) permit?.release();
       }
     },
   });
@@ -130,27 +141,47 @@ function acquireSlot(
 function sendAnswer(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,
-  answer: JsonObject | RawAnswer | ListAnswer,
+  answer: JsonObject | RawAnswer,
 ): FastifyReply {
   if (answer instanceof RawAnswer) {
     const { body, fields, headers, httpStatus } = answer;
     publishAnswer(() => ({ declared, httpStatus, code: undefined, fields }));
     return sendBody(reply.code(httpStatus).headers(headers), body);
   }
-  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
-  const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  const extra = ignoredParameters(reply, reader);
   reply.header('cache-control', 'no-store').type(json);
-  if (answer instanceof ListAnswer) {
-    const publish = (chunk: readonly unknown[]): void =>
-      publishAnswer(() => {
-        const fields = { ...answer.rest, [answer.name]: chunk };
-        return { declared, httpStatus: 200, code: undefined, fields };
-      });
-    publish([]);
-    return sendBody(reply, streamList(answer, extra, publish));
-  }
   publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
+}
+
+/** Streams a list. The request keeps its permit until the end, so that the limit of its operation counts the stream. */
+function sendList(
+  reply: FastifyReply,
+  { declared, reader }: ServedOperation,
+  answer: ListAnswer,
+): FastifyReply {
+  const { permit, received } = factsOf(reply.request);
+  received.exchange.onEnd(() => permit?.release());
+  const publish = (chunk: readonly unknown[]): void =>
+    publishAnswer(() => {
+      const fields = { ...answer.rest, [answer.name]: chunk };
+      return { declared, httpStatus: 200, code: undefined, fields };
+    });
+  publish([]);
+  const streaming: Streaming = {
+    onChunk: publish,
+    onPause: () => permit?.pause(),
+    onResume: () => permit?.resume(),
+    onComplete: () => permit?.complete(),
+    nextTick: () => received.nextTick(false),
+  };
+  reply.header('cache-control', 'no-store').type(json);
+  return sendBody(reply, streamList(answer, ignoredParameters(reply, reader), streaming));
+}
+
+function ignoredParameters(reply: FastifyReply, reader: ServedOperation['reader']): JsonObject {
+  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
+  return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
 }
 
 /** Answers HEAD like GET without the body. Does not read a streamed body. */

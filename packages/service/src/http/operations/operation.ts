@@ -54,6 +54,12 @@ export interface OperationRequest<Parameters, Actor> {
   readonly signal: AbortSignal;
   /** `undefined` if none was sent, or the operation takes none. */
   readonly file: UploadedFile | undefined;
+  /**
+   * Waits for the client's next tick of the fair scheduler. Call it before each piece of work that takes milliseconds of CPU
+   * time, outside transactions: between two ticks, requests of other clients begin.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded.
+   */
+  nextTick(): Promise<void>;
 }
 
 /** An answer other than the usual JSON success: another status, headers, a stream, or no body (304). */

@@ -18,7 +18,7 @@ const paceHalfLifeMilliseconds = 100;
 /** Expired entries that are refused before each act. */
 const expiredRefusalsPerAct = 8;
 
-type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
+export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
 interface ScheduleOptions {
   /** Whether the request was pipelined behind another on its connection. */

@@ -25,12 +25,17 @@ export class LoadShedder {
   /** Answers with 503 and Retry-After; does nothing if the client has disconnected. */
   refuse({ isOver, response }: Exchange): void {
     if (isOver) return;
-    this.#options.onRefusal('overload');
-    if (this.#unlogged === 0) setTimeout(this.#log, logIntervalMilliseconds).unref();
-    this.#unlogged += 1;
+    this.count();
     // An idle keep-alive connection would delay shutdown.
     if (this.#options.closing.aborted) response.shouldKeepAlive = false;
     refuseAsUnavailable(response);
+  }
+
+  /** Counts a request that the caller refuses itself. */
+  count(): void {
+    this.#options.onRefusal('overload');
+    if (this.#unlogged === 0) setTimeout(this.#log, logIntervalMilliseconds).unref();
+    this.#unlogged += 1;
   }
 
   readonly #log = (): void => {

@@ -1,0 +1,153 @@
+import type { AddressInfo } from 'node:net';
+import { createHttpApp, ListAnswer, type RequestHead } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
+import { Metrics } from '@waxwing/service/metrics';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+import { type TestOperation, testOperation } from '../../../../support/test-operation.js';
+import { authorization, RawConnection, request } from '../listening-app.js';
+
+const ada = authorization('ada');
+const bob = authorization('bob');
+const streams = 30;
+const chunksOfList = 8;
+
+/** Chunks of `GET /list`, in the order in which they were made. */
+interface Work {
+  made: number;
+  /** Ends a stream, of which each waits after its first chunk; `undefined` for streams that do not wait. */
+  readonly waiting: (() => void)[] | undefined;
+}
+
+function keepBusy(milliseconds: number): void {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
+
+async function authenticate(head: RequestHead): Promise<void> {
+  // As asynchronous as a database query: what follows it is not in the tick of the request.
+  await new Promise((resolve) => setImmediate(resolve));
+  head.setActor(head.basicCredentials().username);
+}
+
+function operations(work: Work): TestOperation[] {
+  async function* chunks() {
+    for (let count = 0; count < chunksOfList; count += 1) {
+      keepBusy(5);
+      work.made += 1;
+      yield [count];
+      if (work.waiting) await new Promise<void>((resolve) => work.waiting?.push(resolve));
+    }
+  }
+  return [
+    { method: 'GET', path: '/list', authenticate, handle: async () => new ListAnswer('list', chunks(), {}) },
+    { method: 'GET', path: '/open', authenticate, handle: async () => ({}) },
+    {
+      method: 'GET',
+      path: '/render',
+      authenticate,
+      async handle(asked) {
+        await asked.nextTick();
+        keepBusy(20);
+        return {};
+      },
+    },
+  ];
+}
+
+/** An app that does this work, and a function that opens connections to it. */
+async function start(work: Work, limits: Partial<HttpLimits> = {}) {
+  const metrics = new Metrics();
+  const app = await createHttpApp({
+    ...{ log: createMemoryLog().log, metrics, readiness: {}, limits, closePatienceMilliseconds: 20 },
+    operations: operations(work).map(testOperation),
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const opened: RawConnection[] = [];
+  onTestFinished(async () => {
+    for (const { socket } of opened) socket.destroy();
+    await app.close();
+  });
+  /** Sends requests at once, each on a connection of its own. */
+  const sendAll = async (count: number, path: string, who: string): Promise<RawConnection[]> => {
+    const all = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+    opened.push(...all);
+    const open = opened.filter(({ socket }) => !socket.destroyed).length;
+    await expect.poll(() => metrics.text()).toContain(`waxwing_http_connections ${open}\n`);
+    return all.map((connection) => connection.send(request(`GET ${path}`, who)));
+  };
+  const send = async (path: string, who: string): Promise<RawConnection> => {
+    const [connection] = (await sendAll(1, path, who)) as [RawConnection];
+    return connection;
+  };
+  return { send, sendAll, metrics };
+}
+
+const isAnswered = ({ text }: RawConnection) => text.includes('\r\n0\r\n\r\n');
+
+describe('a piece of work', () => {
+  it('of a streamed answer is done in ticks of its client, however many it streams at once', async () => {
+    const work: Work = { made: 0, waiting: undefined };
+    const { send, sendAll } = await start(work);
+    let most = 0;
+    let isOver = false;
+    const watch = (before: number): void => {
+      most = Math.max(most, work.made - before);
+      if (!isOver) setImmediate(watch, work.made);
+    };
+    const sent = await sendAll(streams, '/list', ada);
+    watch(work.made);
+    await expect.poll(() => work.made).toBeGreaterThan(streams);
+    const other = await send('/open', bob);
+    await expect.poll(() => other.statuses).toEqual([200]);
+    expect(work.made).toBeLessThan(streams * chunksOfList);
+    await expect.poll(() => sent.every(isAnswered), { timeout: 20_000 }).toBe(true);
+    isOver = true;
+    expect(work.made).toBe(streams * chunksOfList);
+    // Ten milliseconds of a tick, and what began in it.
+    expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it('ends with its connection', async () => {
+    const work: Work = { made: 0, waiting: [] };
+    const { send, metrics } = await start(work);
+    const { socket } = await send('/list', ada);
+    await expect.poll(() => work.waiting).toHaveLength(1);
+    socket.destroy();
+    await expect.poll(() => metrics.text()).toContain('waxwing_http_requests_in_flight 0');
+    work.waiting?.[0]?.();
+    const other = await send('/open', bob);
+    await expect.poll(() => other.statuses).toEqual([200]);
+    // The chunk that it waited for was made, and nothing after it.
+    expect(work.waiting).toHaveLength(1);
+    expect(work.made).toBeLessThanOrEqual(2);
+  });
+
+  it('of a streamed answer counts for the limit of its operation until its end', async () => {
+    const work: Work = { made: 0, waiting: [] };
+    const { send } = await start(work, { backlogMilliseconds: 0, minimumBacklog: 4 });
+    for (let count = 1; count <= 4; count += 1) {
+      await send('/list', ada);
+      await expect.poll(() => work.waiting).toHaveLength(count);
+    }
+    const refused = await send('/list', ada);
+    await expect.poll(() => refused.statuses).toEqual([503]);
+    const elsewhere = await send('/open', ada);
+    await expect.poll(() => elsewhere.statuses).toEqual([200]);
+  });
+
+  it('is refused if it would wait for too long, before anything is answered', async () => {
+    const { sendAll, metrics } = await start(
+      { made: 0, waiting: undefined },
+      { backlogMilliseconds: 100, minimumBacklog: 4 },
+    );
+    const sent = await sendAll(60, '/render', ada);
+    const statuses = () => sent.flatMap((each) => each.statuses);
+    await expect.poll(statuses, { timeout: 20_000 }).toHaveLength(60);
+    expect(new Set(statuses())).toEqual(new Set([200, 503]));
+    expect(statuses().filter((status) => status === 200).length).toBeLessThan(30);
+    const refusals = `waxwing_http_refusals_total{reason="overload"} ${statuses().filter((status) => status === 503).length}`;
+    await expect.poll(() => metrics.text()).toContain(refusals);
+  });
+});
