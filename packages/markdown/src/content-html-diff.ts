@@ -16,6 +16,20 @@ const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr'
  * `after` alone and only text from `before`, so that the result is as safe as `after`.
  */
 export function contentHtmlDiff(before: string, after: string): string {
+  return writeDiff(before, after, compare);
+}
+
+/**
+ * {@link contentHtmlDiff} in time that is proportional to the texts: everything between the first and the last difference
+ * counts as replaced.
+ */
+export function replacementHtmlDiff(before: string, after: string): string {
+  return writeDiff(before, after, replaceBetweenEnds);
+}
+
+type Compare = (old: readonly HtmlPart[], now: readonly HtmlPart[]) => readonly Change[];
+
+function writeDiff(before: string, after: string, compareParts: Compare): string {
   const writer = new DiffWriter();
   const old = readHtmlParts(before).filter((part) => part.kind !== 'tag');
   const parts = readHtmlParts(after);
@@ -25,7 +39,7 @@ export function contentHtmlDiff(before: string, after: string): string {
   const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;
-  for (const change of compare(old, now)) {
+  for (const change of compareParts(old, now)) {
     if (change.removed) {
       deletedAfter.set(now[newIndex - 1], old.slice(oldIndex, oldIndex + change.count));
     } else if (change.added) {
@@ -52,15 +66,31 @@ interface Change {
 }
 
 function compare(old: readonly HtmlPart[], now: readonly HtmlPart[]): readonly Change[] {
-  let start = 0;
-  while (start < old.length && start < now.length && old[start]?.key === now[start]?.key) start += 1;
+  const start = commonStart(old, now);
   const keys = (parts: readonly HtmlPart[]) => parts.slice(start).map(({ key }) => key);
-  const same = { count: start, added: false, removed: false };
-  const changes = diffArrays(keys(old), keys(now), { maxEditLength }) ?? [
-    { count: old.length - start, added: false, removed: true },
-    { count: now.length - start, added: true, removed: false },
+  const changes = diffArrays(keys(old), keys(now), { maxEditLength });
+  return changes === undefined ? replaceBetweenEnds(old, now) : [kept(start), ...changes];
+}
+
+function replaceBetweenEnds(old: readonly HtmlPart[], now: readonly HtmlPart[]): readonly Change[] {
+  const start = commonStart(old, now);
+  const end = commonStart(old.slice(start).reverse(), now.slice(start).reverse());
+  return [
+    kept(start),
+    { count: old.length - start - end, added: false, removed: true },
+    { count: now.length - start - end, added: true, removed: false },
+    kept(end),
   ];
-  return [same, ...changes];
+}
+
+function commonStart(old: readonly HtmlPart[], now: readonly HtmlPart[]): number {
+  let count = 0;
+  while (count < old.length && count < now.length && old[count]?.key === now[count]?.key) count += 1;
+  return count;
+}
+
+function kept(count: number): Change {
+  return { count, added: false, removed: false };
 }
 
 /** Writes the new HTML. Buffers deleted text until the next position where text is allowed. */

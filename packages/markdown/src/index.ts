@@ -1,6 +1,6 @@
 export { isKnownLanguage, knownLanguages, resolveLanguage } from './code/language-names.js';
 export type { References } from './collect-references.js';
-export { contentHtmlDiff } from './content-html-diff.js';
+export { contentHtmlDiff, replacementHtmlDiff } from './content-html-diff.js';
 export { emojiCode, emojiCodeToNames, emojiOf } from './emoji/emoji-names.js';
 export { escapeHtml } from './escape-html.js';
 export { findReferences, type TextReferences } from './find-references.js';

@@ -1,4 +1,4 @@
-import { contentHtmlDiff, renderMarkdown } from '@waxwing/markdown';
+import { contentHtmlDiff, renderMarkdown, replacementHtmlDiff } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { arbitraryText, fill } from './arbitrary-texts.js';
@@ -64,6 +64,15 @@ describe('the diff of two versions', () => {
     const changed = diff(fill('', 'a b '), fill('', 'c d '));
     expect(changed.match(/highlight_text_deleted/g)).toHaveLength(1);
     expect(changed.match(/highlight_text_inserted/g)).toHaveLength(1);
+  });
+
+  it('without a search for the shortest replaces all between the first and the last difference', () => {
+    const replaced = (before: string, after: string) => replacementHtmlDiff(html(before), html(after));
+    expect(replaced('a b c d e', 'a x c y e')).toBe(
+      `<div><p>a ${deleted('b c d')}${inserted('x c y')} e</p></div>`,
+    );
+    expect(replaced('a a', 'a a a')).toBe(diff('a a', 'a a a'));
+    expect(replaced('a', 'a')).toBe(diff('a', 'a'));
   });
 });
 
