@@ -25,7 +25,12 @@ type Db = Kysely<ServerTables>;
 /** The parts of the server context that rendering uses. */
 export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly realm: Pick<ServerContext['realm'], 'url'>;
+  /** `nextTick` of the request that renders, outside transactions. */
+  readonly nextTick?: () => Promise<void>;
 }
+
+/** In UTF-16 code units. Shorter texts take less time than waiting for a tick does. */
+const longText = 500;
 
 /** The author of a text. `undefined` for the server itself, which may link to every channel. */
 export type Author = PermissionHolder | undefined;
@@ -41,7 +46,12 @@ export async function renderContents(
   contents: readonly string[],
 ): Promise<RenderedMarkdown[]> {
   const facts = await readFacts(db, context, author, contents);
-  return contents.map((content) => renderMarkdown(content, facts));
+  const rendered: RenderedMarkdown[] = [];
+  for (const content of contents) {
+    if (content.length > longText) await context.nextTick?.();
+    rendered.push(renderMarkdown(content, facts));
+  }
+  return rendered;
 }
 
 /** {@link renderContents} for descriptions of channels and folders, as HTML. An empty description stays empty. */

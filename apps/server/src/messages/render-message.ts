@@ -18,10 +18,10 @@ export const renderMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({ rendered: z.string() }),
   codes: ['BAD_REQUEST'],
-  async handle(context: ServerContext, { actor, parameters }) {
-    const [rendered] = await renderContents(context.database.db, context, actor, [
-      readNewContent(parameters.content),
-    ]);
+  async handle(context: ServerContext, request) {
+    const content = readNewContent(request.parameters.content);
+    const rendering = { ...context, nextTick: () => request.nextTick() };
+    const [rendered] = await renderContents(context.database.db, rendering, request.actor, [content]);
     return { rendered: rendered?.html ?? '' };
   },
 });

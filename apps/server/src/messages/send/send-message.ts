@@ -76,7 +76,8 @@ export const sendMessage = operation({
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
-  async handle(context: ServerContext, { actor, parameters, head }) {
+  async handle(context: ServerContext, request) {
+    const { actor, parameters, head } = request;
     const { database, realm } = context;
     const { queue_id: queueId, local_id: localId } = parameters;
     const content = readNewContent(parameters.content);
@@ -90,7 +91,8 @@ export const sendMessage = operation({
       await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
     // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
-    const [rendered] = (await renderContents(database.db, context, actor, [content])) as [RenderedMarkdown];
+    const rendering = { ...context, nextTick: () => request.nextTick() };
+    const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
       const { destination, target } = await decide(transaction, context, { sender, asked, rendered });
       const [sent] = await sendMessages(transaction, context, [
