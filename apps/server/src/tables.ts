@@ -19,6 +19,7 @@ import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createInvitations, type InvitationTables } from './invitations/invitation-tables.js';
 import { createLinkifiers, type LinkifierTables } from './linkifiers/linkifier-tables.js';
 import {
+  addEditDiffs,
   createMessages,
   findCopiesByUser,
   findNotifiedCopies,
@@ -104,6 +105,7 @@ const ownMigrations: MigrationSet = {
     '0014-avatars': { up: addAvatars },
     '0015-linkifiers': { up: createLinkifiers },
     '0016-queues-at-start': { up: addNewestAtStart },
+    '0017-edit-diffs': { up: addEditDiffs },
   },
 };
 

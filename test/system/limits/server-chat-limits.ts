@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createPublisher } from '#server/event-queues/publish-events.js';
-import { channelId } from '../../support/ids.js';
+import { channelId, messageId } from '../../support/ids.js';
 import { type Answer, ask } from './ask.js';
 import { answered, type Limit } from './limit.js';
 import type { ServerUnderLimits } from './server-under-limits.js';
@@ -132,18 +132,24 @@ const numbers: readonly ServerLimit[] = [
     },
   },
   {
-    id: 'server-texts-of-message',
-    metric: answered('PATCH /api/v1/messages/{message_id}', 400),
-    answer: badRequest,
+    id: 'server-edits-of-message',
+    metric: answered('PATCH /api/v1/messages/{message_id}', 200),
+    answer: [200],
     async provoke(server) {
       const { name } = await channel(server);
       const message = { type: 'stream', to: JSON.stringify(name), topic: 'lunch', content: 'hello' };
       const { body } = await server.ask('POST', 'messages', message);
-      const edit = (content: string) => server.ask('PATCH', `messages/${body?.id}`, { content });
-      for (let count = 1; count <= 100; count++) {
-        expect(await edit(`text ${count}`)).toMatchObject({ status: 200 });
-      }
-      return edit('one more');
+      const rows = Array.from({ length: 1000 }, (_, index) => ({
+        ...{ message_id: messageId(Number(body?.id)), edited_at: 0, editor_id: server.greedy.userId },
+        ...{ prev_content: `text ${index}`, prev_rendered_content: `<p>text ${index}</p>` },
+      }));
+      await server.test.server.database.write(({ db }) =>
+        db.insertInto('message_edits').values(rows).execute(),
+      );
+      const answer = await server.ask('PATCH', `messages/${body?.id}`, { content: 'one more' });
+      const { body: history } = await server.ask('GET', `messages/${body?.id}/history`);
+      expect(history?.message_history).toHaveLength(1001);
+      return answer;
     },
   },
   {

@@ -60,6 +60,8 @@ export interface MessageTables {
     /** Null, here and below, if not changed. */
     prev_content: string | null;
     prev_rendered_content: string | null;
+    /** From `prev_rendered_content` to the next text. Null also if it was not computed. */
+    content_html_diff: string | null;
     prev_topic: string | null;
     topic: string | null;
     prev_channel_id: ChannelId | null;
@@ -205,6 +207,11 @@ async function createEdits(db: Kysely<unknown>): Promise<void> {
     .on('message_edits')
     .columns(['message_id', 'id'])
     .execute();
+}
+
+/** Edits before this migration have no diff. */
+export async function addEditDiffs(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('message_edits').addColumn('content_html_diff', text).execute();
 }
 
 async function createUserTopics(db: Kysely<unknown>): Promise<void> {

@@ -3,6 +3,7 @@ import type { Channel } from '../../channels/channel-store.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import type { AttachmentRecord } from '../../uploads/attachment-record.js';
+import { trimHistory } from '../history/trim-history.js';
 import { copiesOfMessage } from '../message-readers.js';
 import type { Message } from '../message-store.js';
 import { notifyOfNewMentions } from '../push/notify-of-messages.js';
@@ -14,7 +15,7 @@ import type { EditContext } from './edit-context.js';
 import { type PublishedEdit, updateEvents } from './edit-events.js';
 import { postMoveNotices } from './move-notices.js';
 import type { EditPlan } from './plan-edit.js';
-import { lockEdited, recordEdits, requireRoomForText } from './store-edit.js';
+import { lockEdited, recordEdits } from './store-edit.js';
 
 /** An edit that passed all checks, with the related records that {@link applyEdit} needs. */
 export interface DecidedEdit {
@@ -40,8 +41,8 @@ export async function applyEdit(
   const { plan, message, channels, actor, now } = edit;
   const { db } = transaction;
   const ids = await lockEdited(db, plan, actor);
-  await requireRoomForText(db, plan);
   await recordEdits(db, plan, { ids, editorId: actor.id, now });
+  if (plan.content !== undefined) await trimHistory(db, message.id);
   const content = plan.content && { message, content: plan.content, actor, now };
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);
   const before = await copiesOfMessage(db, message.id);

@@ -41,6 +41,8 @@ export interface ContentFacts {
   /** Markdown source, as it will be stored. */
   readonly source: string;
   readonly html: string;
+  /** From the message's HTML to the new one. `null` if the message changed while it was computed. */
+  readonly htmlDiff: string | null;
   readonly references: References;
   /** Names of mentioned groups that the actor may not mention. */
   readonly forbiddenGroups: readonly string[];

@@ -1,4 +1,4 @@
-import type { RenderedMarkdown } from '@waxwing/markdown';
+import { contentHtmlDiff, type RenderedMarkdown } from '@waxwing/markdown';
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -21,18 +21,20 @@ const blankContent = '(deleted)';
 export interface RenderedContent {
   readonly source: string;
   readonly rendered: RenderedMarkdown;
+  readonly diff: { readonly before: string; readonly html: string };
 }
 
-/** Renders new content. Slow: call it before taking locks. */
+/** Renders new content of a message with this HTML. Slow: call it before taking locks. */
 export async function renderNewContent(
   db: Db,
   context: RenderingContext,
   actor: PermissionHolder,
-  content: string,
+  { content, before }: { readonly content: string; readonly before: string },
 ): Promise<RenderedContent> {
   const source = content.trim() === '' ? blankContent : readNewContent(content);
   const [rendered] = (await renderContents(db, context, actor, [source])) as [RenderedMarkdown];
-  return { source, rendered };
+  await context.nextTick?.();
+  return { source, rendered, diff: { before, html: contentHtmlDiff(before, rendered.html) } };
 }
 
 /** Reads the facts about a message's new content, in the topic that the message will be in. */
@@ -41,7 +43,7 @@ export async function readContentFacts(
   actor: PermissionHolder,
   message: Message,
   requested: EditRequest,
-  { source, rendered }: RenderedContent,
+  { source, rendered, diff }: RenderedContent,
 ): Promise<ContentFacts> {
   const { channelWildcard, topicWildcard } = rendered.mentions;
   const { forbiddenGroups } = await readMentionRights(db, actor, rendered.mentions);
@@ -50,6 +52,7 @@ export async function readContentFacts(
   return {
     source,
     html: rendered.html,
+    htmlDiff: message.renderedContent === diff.before ? diff.html : null,
     references: rendered,
     forbiddenGroups,
     subscribers: subscribers.length,

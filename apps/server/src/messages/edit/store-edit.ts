@@ -1,4 +1,4 @@
-import { type ChannelId, type MessageId, refused, type UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -51,22 +51,6 @@ function inTopic(db: Kysely<ServerTables>, { channelId, topic }: PlannedMove['fr
     .where('topic_lower', '=', topicKey(topic));
 }
 
-/** Limits the stored versions of a message, because its history returns all of them. */
-const maximumTexts = 100;
-
-/** @throws ProtocolError BAD_REQUEST if the message already has the maximum number of stored versions. */
-export async function requireRoomForText(db: Db, { message, content }: EditPlan): Promise<void> {
-  if (content === undefined) return;
-  const { texts } = await db
-    .selectFrom('message_edits')
-    .select(({ fn }) => fn.countAll().as('texts'))
-    .where('message_id', '=', message.id)
-    .where('prev_content', 'is not', null)
-    .executeTakeFirstOrThrow();
-  if (Number(texts) < maximumTexts) return;
-  throw refused(`This message was edited ${maximumTexts} times, which is the most: send another one`);
-}
-
 /** Records the messages' previous state in the edit history, one row per changed message, in one statement. */
 export async function recordEdits(
   db: Db,
@@ -90,11 +74,12 @@ export async function recordEdits(
   const isChanged = move?.isChannelChanged ? sql`1 = 1` : move?.isTopicChanged ? isNew : sql`1 = 0`;
   await sql`
     insert into message_edits (
-      message_id, edited_at, editor_id, prev_content, prev_rendered_content, prev_topic, topic,
+      message_id, edited_at, editor_id, prev_content, prev_rendered_content, content_html_diff, prev_topic, topic,
       prev_channel_id, channel_id
     )
     select id, cast(${now} as bigint), cast(${editorId} as bigint), case when ${ofTarget} then content end,
-      case when ${ofTarget} then rendered_content end, ${topic}, ${newTopic}, ${channel}
+      case when ${ofTarget} then rendered_content end,
+      case when ${ofTarget} then cast(${content?.htmlDiff ?? null} as text) end, ${topic}, ${newTopic}, ${channel}
     from messages where id in ${amongNumbers(db, ids)} and (${ofTarget} or ${isChanged})
     order by id`.execute(db);
 }

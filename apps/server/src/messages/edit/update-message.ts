@@ -12,6 +12,7 @@ import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachmen
 import { inOneChannel, lockMessage } from '../lock-message.js';
 import { findReadableMessages } from '../message-access.js';
 import { messageIdParameter } from '../message-id-parameter.js';
+import type { RenderingContext } from '../render-content.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
 import { type EditRequest, propagateModes } from './edit-request.js';
@@ -60,7 +61,8 @@ export const updateMessage = operation({
     'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
     'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
   ],
-  async handle(context: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, request) {
+    const { actor, parameters } = request;
     const requested: EditRequest = {
       content: parameters.content,
       topic: parameters.topic,
@@ -71,7 +73,8 @@ export const updateMessage = operation({
       prevContentSha256: parameters.prev_content_sha256,
     };
     // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
-    const rendered = await renderAllowed(context, actor, parameters.message_id, requested);
+    const rendering = { ...context, nextTick: () => request.nextTick() };
+    const rendered = await renderAllowed(rendering, actor, parameters.message_id, requested);
     const asked: AskedEdit = { requested, content: rendered };
     const attempt = (transaction: ServerTransaction, locked: KnownUser) =>
       edit(transaction, context, locked, parameters.message_id, asked);
@@ -88,7 +91,7 @@ export const updateMessage = operation({
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH
  */
 async function renderAllowed(
-  context: ServerContext,
+  context: ServerContext & RenderingContext,
   actor: KnownUser,
   id: MessageId,
   requested: EditRequest,
@@ -100,7 +103,8 @@ async function renderAllowed(
   const [channel] = channelId === undefined ? [] : await findChannels(db, [channelId]);
   const settings = await readRealmSettings(db);
   checkAsked({ actor, message, now: context.clock(), origin: channel && { channel }, settings }, requested);
-  return renderNewContent(db, context, actor, requested.content);
+  const before = message?.renderedContent ?? '';
+  return renderNewContent(db, context, actor, { content: requested.content, before });
 }
 
 async function edit(

@@ -5,7 +5,7 @@ import { user } from '../../authentication/authenticate.js';
 import type { ServerContext } from '../../context.js';
 import { readRealmSetting } from '../../realm/realm-setting-store.js';
 import { messageIdParameter } from '../message-id-parameter.js';
-import { readMessageHistory } from './history-store.js';
+import { readEditTexts, readMessageHistory } from './history-store.js';
 import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
 /**
@@ -32,11 +32,8 @@ export const getMessageHistory = operation({
     }
     const history = await readMessageHistory(db, actor, id);
     if (history === undefined) throw refused('Invalid message(s)');
-    const snapshots = messageSnapshots(history.message, history.edits, { policy, knowsEmptyTopic });
-    return new ListAnswer('message_history', oneByOne(snapshots), {});
+    const readTexts = (ids: readonly number[]) => readEditTexts(db, ids);
+    const snapshots = messageSnapshots({ ...history, readTexts }, { policy, knowsEmptyTopic });
+    return new ListAnswer('message_history', snapshots, {});
   },
 });
-
-async function* oneByOne<Entry>(entries: Iterable<Entry>): AsyncGenerator<Entry[]> {
-  for (const entry of entries) yield [entry];
-}

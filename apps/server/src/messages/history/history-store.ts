@@ -1,13 +1,15 @@
-import type { MessageId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../message-access.js';
-import type { StoredEdit, StoredMessage } from './message-snapshots.js';
+import type { EditText, StoredEdit, StoredMessage } from './message-snapshots.js';
+import { maximumEdits, textBytes } from './trim-history.js';
 
 /**
- * A consistent snapshot of a message and its edits, oldest first, in one statement. `undefined` if the message does not
- * exist or the reader may not read it.
+ * A consistent snapshot of a message and its newest edits without their texts, oldest first, in one statement. `undefined`
+ * if the message does not exist or the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,
@@ -26,15 +28,16 @@ export async function readMessageHistory(
       'messages.topic as topic_now',
       inFirstRow('messages.content').as('content'),
       inFirstRow('messages.rendered_content').as('rendered_content'),
+      'edit.id as edit_id',
       'edit.editor_id',
       'edit.edited_at',
-      'edit.prev_content',
-      'edit.prev_rendered_content',
+      textBytes.as('text_bytes'),
       'edit.prev_topic',
       'edit.prev_channel_id',
       'edit.channel_id',
     ])
-    .orderBy('edit.id')
+    .orderBy('edit.id', 'desc')
+    .limit(maximumEdits)
     .execute();
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -47,44 +50,60 @@ export async function readMessageHistory(
       content: row.content ?? '',
       renderedContent: row.rendered_content ?? '',
     },
-    edits: rows.flatMap((edit) => toEdit(edit) ?? []),
+    edits: rows.flatMap((edit) => toEdit(edit) ?? []).reverse(),
   };
 }
 
+/** The earlier texts of some edits, by edit. Edits that are gone are left out. */
+export async function readEditTexts(
+  db: Kysely<ServerTables>,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, EditText>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('message_edits')
+    .select(['id', 'prev_content', 'prev_rendered_content', 'content_html_diff'])
+    .where('id', 'in', amongNumbers(db, ids))
+    .execute();
+  return new Map(
+    rows.map(({ id, prev_content, prev_rendered_content, content_html_diff }) => [
+      id,
+      { content: prev_content ?? '', renderedContent: prev_rendered_content ?? '', diff: content_html_diff },
+    ]),
+  );
+}
+
 /**
- * Selects a message column only in the row of the first edit: repeated in each row, the text would be read up to a
- * hundred times.
+ * Selects a message column only in the row of the newest edit: repeated in each row, the text would be read up to a thousand
+ * times.
  */
 function inFirstRow(column: 'messages.content' | 'messages.rendered_content') {
   return sql<string | null>`case when not exists (
-    select 1 from message_edits as earlier where earlier.message_id = messages.id and earlier.id < edit.id
+    select 1 from message_edits as later where later.message_id = messages.id and later.id > edit.id
   ) then ${sql.ref(column)} end`;
 }
 
-type NullableEdit = {
-  readonly [Column in
-    | 'editor_id'
-    | 'edited_at'
-    | 'prev_content'
-    | 'prev_rendered_content'
-    | 'prev_topic'
-    | 'prev_channel_id'
-    | 'channel_id']: ServerTables['message_edits'][Column] | null;
-};
+interface NullableEdit {
+  readonly edit_id: number | null;
+  readonly editor_id: UserId | null;
+  readonly edited_at: number | null;
+  readonly text_bytes: number | null;
+  readonly prev_topic: string | null;
+  readonly prev_channel_id: ChannelId | null;
+  readonly channel_id: ChannelId | null;
+}
 
 /** `undefined` for the row of a message without edits. */
 function toEdit(row: NullableEdit): StoredEdit | undefined {
-  const { editor_id, edited_at, prev_content, prev_rendered_content, prev_topic } = row;
-  if (editor_id === null || edited_at === null) return undefined;
+  const { edit_id: id, editor_id, edited_at, text_bytes, prev_topic } = row;
+  if (id === null || editor_id === null || edited_at === null) return undefined;
   const { prev_channel_id: from, channel_id: to } = row;
   return {
+    id,
     editorId: editor_id,
     editedAt: edited_at,
-    before: {
-      ...(prev_content === null ? {} : { content: prev_content }),
-      ...(prev_rendered_content === null ? {} : { renderedContent: prev_rendered_content }),
-      ...(prev_topic === null ? {} : { topic: prev_topic }),
-    },
+    textBytes: text_bytes ?? undefined,
+    previousTopic: prev_topic ?? undefined,
     channel: from === null || to === null ? undefined : { from, to },
   };
 }

@@ -1,4 +1,4 @@
-import { contentHtmlDiff } from '@waxwing/markdown';
+import { replacementHtmlDiff } from '@waxwing/markdown';
 import type { UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
@@ -20,25 +20,35 @@ export const messageSnapshot = z.object({
   content_html_diff: z.string().optional(),
 });
 
-/** A message's current or former state. Times in this file are Unix milliseconds. */
-interface MessageState {
-  readonly topic: string;
+interface MessageText {
   readonly content: string;
   readonly renderedContent: string;
 }
 
-export interface StoredMessage extends MessageState {
+/** A message as it is now. Times in this file are Unix milliseconds. */
+export interface StoredMessage extends MessageText {
   readonly senderId: UserId;
   readonly sentAt: number;
   readonly isDirect: boolean;
+  readonly topic: string;
 }
 
-/** One edit. Fields of `before` that it did not change are `undefined`. */
+/** One edit without its texts. */
 export interface StoredEdit {
+  readonly id: number;
   readonly editorId: UserId;
   readonly editedAt: number;
-  readonly before: Partial<MessageState>;
+  /** Size of its {@link EditText}. `undefined` if it did not change the text. */
+  readonly textBytes: number | undefined;
+  /** `undefined` if it did not change the topic. */
+  readonly previousTopic: string | undefined;
   readonly channel: { readonly from: number; readonly to: number } | undefined;
+}
+
+/** The text before an edit. */
+export interface EditText extends MessageText {
+  /** From that text to the next. `null` if it was not computed. */
+  readonly diff: string | null;
 }
 
 export interface SnapshotForm {
@@ -47,75 +57,116 @@ export interface SnapshotForm {
   readonly knowsEmptyTopic: boolean;
 }
 
+export interface MessageHistory {
+  readonly message: StoredMessage;
+  /** Oldest first. */
+  readonly edits: readonly StoredEdit[];
+  /** Reads the texts of some of the edits. */
+  readTexts(ids: readonly number[]): Promise<ReadonlyMap<number, EditText>>;
+}
+
+type Snapshot = z.input<typeof messageSnapshot>;
+
+/** Size of the texts of one piece. One snapshot may be larger. */
+const pieceBytes = 256 * 1024;
+
+/** A snapshot to write. */
+interface Step {
+  /** `undefined` for the original. */
+  readonly edit: StoredEdit | undefined;
+  /** After the edit. */
+  readonly topic: string;
+  /** The next edit that changes the text, whose earlier text is this snapshot's. `undefined` for the current text. */
+  readonly textFrom: StoredEdit | undefined;
+}
+
 /**
  * The snapshots of a message, oldest first: the original, then the state after each edit. With the policy `moves`, only
  * moves appear, each with its text at that time. The first snapshot then has the text of the first move, or the current
- * text if there is none, so that earlier text stays hidden. Lazy, because diffing two texts is slow.
+ * text if there is none, so that earlier text stays hidden. Reads the texts in pieces, because all together may be large.
  */
-export function* messageSnapshots(
+export async function* messageSnapshots(
+  history: MessageHistory,
+  form: SnapshotForm,
+): AsyncGenerator<Snapshot[]> {
+  const { message, readTexts } = history;
+  for (const piece of inPieces(stepsOf(history, form.policy), message)) {
+    const needed = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]);
+    const texts = await readTexts([
+      ...new Set(needed.flatMap((edit) => (changesText(edit) ? [edit.id] : []))),
+    ]);
+    yield piece.map((step) => writeSnapshot(step, message, texts, form));
+  }
+}
+
+function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['policy']): Step[] {
+  const steps: Step[] = [];
+  let { topic } = message;
+  let textFrom: StoredEdit | undefined;
+  /** Where the text begins that the first snapshot may show. */
+  let firstText: StoredEdit | undefined;
+  for (const edit of edits.toReversed()) {
+    const isShown = policy !== 'moves' || isMove(edit);
+    if (isShown) steps.push({ edit, topic, textFrom });
+    if (isShown && policy === 'moves') firstText = textFrom;
+    topic = edit.previousTopic ?? topic;
+    if (changesText(edit)) textFrom = edit;
+  }
+  steps.push({ edit: undefined, topic, textFrom: policy === 'moves' ? firstText : textFrom });
+  return steps.reverse();
+}
+
+function* inPieces(steps: readonly Step[], message: StoredMessage): Generator<Step[]> {
+  const currentBytes = message.content.length + message.renderedContent.length;
+  let piece: Step[] = [];
+  let bytes = 0;
+  for (const step of steps) {
+    const stepBytes = (step.edit?.textBytes ?? 0) + (step.textFrom?.textBytes ?? currentBytes);
+    if (bytes + stepBytes > pieceBytes && piece.length > 0) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(step);
+    bytes += stepBytes;
+  }
+  yield piece;
+}
+
+function writeSnapshot(
+  { edit, topic, textFrom }: Step,
   message: StoredMessage,
-  edits: readonly StoredEdit[],
+  texts: ReadonlyMap<number, EditText>,
   { policy, knowsEmptyTopic }: SnapshotForm,
-): Generator<z.input<typeof messageSnapshot>> {
-  const topicOf = (topic: string) => (message.isDirect ? topic : writeTopic(topic, { knowsEmptyTopic }));
-  const shown = (state: MessageState) => ({
-    topic: topicOf(state.topic),
-    content: state.content,
-    rendered_content: state.renderedContent,
-  });
-  const states = statesOf(message, edits);
-  const [first = message] = states;
-  const sent = policy === 'moves' ? { ...atFirstMove(message, edits, states), topic: first.topic } : first;
-  yield { ...shown(sent), user_id: message.senderId, timestamp: unixSeconds(message.sentAt) };
-  for (const [index, edit] of edits.entries()) {
-    const { before, channel, editedAt, editorId } = edit;
-    const state = states[index + 1] ?? message;
-    if (policy === 'moves' && !isMove(edit)) continue;
-    yield {
-      ...shown(state),
-      user_id: editorId,
-      timestamp: unixSeconds(editedAt),
-      ...(before.topic === undefined ? {} : { prev_topic: topicOf(before.topic) }),
-      ...(channel === undefined ? {} : { prev_stream: channel.from, stream: channel.to }),
-      ...(policy === 'moves' ? {} : contentChange(before, state)),
-    };
-  }
+): Snapshot {
+  const topicOf = (stored: string) => (message.isDirect ? stored : writeTopic(stored, { knowsEmptyTopic }));
+  // An edit that was trimmed meanwhile has no text any more.
+  const { content, renderedContent } = (textFrom && texts.get(textFrom.id)) ?? message;
+  const before = edit && policy !== 'moves' ? texts.get(edit.id) : undefined;
+  return {
+    topic: topicOf(topic),
+    content,
+    rendered_content: renderedContent,
+    user_id: edit?.editorId ?? message.senderId,
+    timestamp: unixSeconds(edit?.editedAt ?? message.sentAt),
+    ...(edit?.previousTopic === undefined ? {} : { prev_topic: topicOf(edit.previousTopic) }),
+    ...(edit?.channel === undefined ? {} : { prev_stream: edit.channel.from, stream: edit.channel.to }),
+    ...(before === undefined ? {} : writeChange(before, renderedContent)),
+  };
 }
 
-/** The state after the first move, or the current state if the message was never moved. */
-function atFirstMove(
-  message: MessageState,
-  edits: readonly StoredEdit[],
-  states: readonly MessageState[],
-): MessageState {
-  const index = edits.findIndex(isMove);
-  return index === -1 ? message : (states[index + 1] ?? message);
-}
-
-function isMove({ before, channel }: StoredEdit): boolean {
-  return before.topic !== undefined || channel !== undefined;
-}
-
-/** The states before the first edit, after it, and so on up to the current one. */
-function statesOf(message: MessageState, edits: readonly StoredEdit[]): MessageState[] {
-  const { topic, content, renderedContent } = message;
-  const states: MessageState[] = [{ topic, content, renderedContent }];
-  for (const { before } of edits.toReversed()) {
-    const after = states.at(-1) as MessageState;
-    states.push({
-      topic: before.topic ?? after.topic,
-      content: before.content ?? after.content,
-      renderedContent: before.renderedContent ?? after.renderedContent,
-    });
-  }
-  return states.reverse();
-}
-
-function contentChange({ content, renderedContent }: StoredEdit['before'], after: MessageState) {
-  if (content === undefined || renderedContent === undefined) return {};
+function writeChange({ content, renderedContent, diff }: EditText, after: string) {
   return {
     prev_content: content,
     prev_rendered_content: renderedContent,
-    content_html_diff: contentHtmlDiff(renderedContent, after.renderedContent),
+    content_html_diff: diff ?? replacementHtmlDiff(renderedContent, after),
   };
+}
+
+function changesText(edit: StoredEdit | undefined): edit is StoredEdit {
+  return edit?.textBytes !== undefined;
+}
+
+function isMove({ previousTopic, channel }: StoredEdit): boolean {
+  return previousTopic !== undefined || channel !== undefined;
 }

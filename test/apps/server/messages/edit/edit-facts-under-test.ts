@@ -103,7 +103,8 @@ export function contentOf(
 ): ContentFacts {
   const people = new Set(Array.from({ length: participants }, (_, index) => userId(index + 1)));
   const { html, ...references } = renderMarkdown(source, { realmUrl: 'https://chat.example.com' });
-  return { source, html, references, forbiddenGroups: [], subscribers: 2, participants: people, ...fields };
+  const usual = { htmlDiff: null, forbiddenGroups: [], subscribers: 2, participants: people };
+  return { source, html, references, ...usual, ...fields };
 }
 
 export function wishOf(wish: Partial<EditRequest>): EditRequest {

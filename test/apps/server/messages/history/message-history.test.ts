@@ -147,25 +147,6 @@ eachBackend((backend) => {
       await policy('all');
     });
 
-    it('keeps at most 100 edits of a message, which can then be moved but not edited', async () => {
-      const { id: channelId } = await addChannel(organisation, { members: ['member'] });
-      const [id = 0] = await post(organisation, { channelId });
-      const edit = (content: string) => organisation.ask('member', 'PATCH', `messages/${id}`, { content });
-      const row = {
-        ...{ message_id: id, edited_at: organisation.server.now, editor_id: organisation.id('member') },
-        ...{ prev_content: 'x', prev_rendered_content: '<p>x</p>', prev_topic: null, topic: null },
-        ...{ prev_channel_id: null, channel_id: null },
-      };
-      const { db } = organisation.server.server.database;
-      await db.insertInto('message_edits').values(Array(99).fill(row)).execute();
-      expect((await edit('the last')).status).toBe(200);
-      const { status, body } = await edit('one more');
-      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
-      expect(body.msg).toContain('edited 100 times');
-      expect(await history(id)).toHaveLength(101);
-      await organisation.do('member', 'PATCH', `messages/${id}`, { topic: 'dinner', ...silent });
-    });
-
     it('is refused with the policy none, before any lookup', async () => {
       await policy('none');
       const { status, body } = await organisation.ask('member', 'GET', 'messages/999999/history');
