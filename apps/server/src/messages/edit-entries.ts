@@ -1,11 +1,9 @@
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { RealmSettingValues } from '../realm/realm-settings.js';
-import type { ServerTables } from '../tables.js';
+import type { MessageEdit } from './history/newest-edits.js';
 import { type MessageForm, writeTopic } from './message-form.js';
 
-export type MessageEdit = Selectable<ServerTables['message_edits']>;
 export type HistoryPolicy = RealmSettingValues['message_edit_history_visibility_policy'];
 
 /** One edit or move in a message record's `edit_history`. */

@@ -2,14 +2,14 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import { groupedBy } from '../permissions/grouped-by.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Reader } from '../users/address-visibility.js';
 import { readDetails, type UserDetails } from '../users/user-details.js';
 import { asForUnauthenticated, asUnknown } from '../users/user-record.js';
 import { readVisibilityOf } from '../users/user-visibility.js';
-import type { HistoryPolicy, MessageEdit } from './edit-entries.js';
+import type { HistoryPolicy } from './edit-entries.js';
+import { type MessageEdit, readNewestEdits } from './history/newest-edits.js';
 import type { ShownMessage } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
@@ -22,7 +22,7 @@ export interface RelatedRecords {
   channelName(id: ChannelId): string;
   /** In ascending order. */
   participantsOf(conversationId: number): readonly UserId[];
-  /** Newest first. */
+  /** The newest edits, newest first. */
   editsOf(messageId: MessageId): readonly MessageEdit[];
 }
 
@@ -42,7 +42,12 @@ export async function readRelatedRecords(
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
   const edits =
-    historyPolicy === 'none' ? new Map<MessageId, MessageEdit[]>() : await readEdits(db, messages);
+    historyPolicy === 'none'
+      ? new Map<MessageId, MessageEdit[]>()
+      : await readNewestEdits(
+          db,
+          messages.map(({ id }) => id),
+        );
   const userIds = new Set([
     ...messages.map(({ senderId }) => senderId),
     ...[...conversations.values()].flat(),
@@ -133,23 +138,6 @@ async function readConversations(
 export function readUserIds(text: string): UserId[] {
   return text.split(',').map((id) => Number(id) as UserId);
 }
-
-async function readEdits(
-  db: Db,
-  messages: readonly ShownMessage[],
-): Promise<ReadonlyMap<MessageId, readonly MessageEdit[]>> {
-  if (messages.length === 0) return new Map();
-  const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });
-  return groupedBy(rows, ({ message_id }) => message_id);
-}
-
-const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, parameter) =>
-  db
-    .selectFrom('message_edits')
-    .selectAll()
-    .where('message_id', 'in', amongNumbersOf<ServerTables, MessageId>(db, parameter('ids')))
-    .orderBy('id', 'desc'),
-);
 
 function unique<Id extends number>(ids: readonly (Id | undefined)[]): Id[] {
   return [...new Set(ids.filter((id) => id !== undefined))];

@@ -63,6 +63,32 @@ eachBackend((backend) => {
     expect(snapshots.slice(1).map((each, index) => each.prev_content ?? texts[index])).toEqual(texts);
   }
 
+  describe('the edit_history of a message in a list', () => {
+    type Entry = { readonly prev_content?: string };
+    async function entries(id: number): Promise<(string | undefined)[]> {
+      const answer = await organisation.do('member', 'GET', 'messages', { message_ids: [id] });
+      const [message] = answer.messages as { readonly edit_history?: readonly Entry[] }[];
+      return (message?.edit_history ?? []).map(({ prev_content }) => prev_content);
+    }
+
+    it('has the newest ten edits, newest first', async () => {
+      const [id, other] = [await send('now'), await send('now')];
+      const texts = Array.from({ length: 25 }, (_, index) => `text ${index}`);
+      await addEdits(id, [...texts.map(textBefore), move]);
+      await addEdits(other, [textBefore('other')]);
+      expect(await entries(id)).toEqual([undefined, ...texts.toReversed().slice(0, 9)]);
+      expect(await entries(other)).toEqual(['other']);
+      expect(await entries(await send('never edited'))).toEqual([]);
+    });
+
+    it('has the newest alone where their texts are large', async () => {
+      const id = await send('now');
+      const texts = ['a', 'b', 'c'].map((text) => text.repeat(20_000));
+      await addEdits(id, texts.map(textBefore));
+      expect(await entries(id)).toEqual([texts[2]]);
+    });
+  });
+
   describe('the history of a message', () => {
     it('has the diff that was computed with the edit', async () => {
       const id = await send('a *b* c');
