@@ -41,13 +41,16 @@ export class RoundRobinQueue<Item> {
 
   /**
    * Removes and returns the oldest item of the client that is next in the rotation; `undefined` if the queue is empty.
-   * Items for which `isOver` holds are dropped, and do not use up their client's turn.
+   * Items for which `isOver` holds are dropped, and do not use up their client's turn. Clients for which `isPaused` holds
+   * are passed over; `undefined` if all are.
    */
-  take(isOver: (item: Item) => boolean = () => false): Item | undefined {
-    for (;;) {
-      const client = this.#rotation.take();
-      if (client === undefined) return undefined;
-      const taken = this.#takeOf(client, isOver);
+  take(
+    isOver: (item: Item) => boolean = () => false,
+    isPaused: (client: string) => boolean = () => false,
+  ): Item | undefined {
+    for (let left = this.#rotation.count; left > 0; left -= 1) {
+      const client = this.#rotation.take() as Client<Item>;
+      const taken = isPaused(client.name) ? undefined : this.#takeOf(client, isOver);
       if (client.items.count > 0) this.#rotation.add(client);
       else {
         this.#clients.delete(client.name);
@@ -55,6 +58,7 @@ export class RoundRobinQueue<Item> {
       }
       if (taken !== undefined) return taken;
     }
+    return undefined;
   }
 
   #takeOf({ items }: Client<Item>, isOver: (item: Item) => boolean): Item | undefined {

@@ -2,6 +2,7 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import { endTick } from '../../lifecycle/end-of-tick.js';
 import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 import { RoundRobinQueue } from '../../lifecycle/round-robin-queue.js';
+import { ClientPauses } from './client-pauses.js';
 
 /** Node accepts one connection per event-loop tick, so that the length of a tick bounds the accept rate: 100 per second. */
 const maximumTickMilliseconds = 10;
@@ -30,6 +31,7 @@ interface ScheduleOptions {
 }
 
 interface Entry {
+  readonly client: string;
   readonly act: () => void;
   readonly refuse: (() => void) | undefined;
   /** By `performance.now()`. */
@@ -39,7 +41,8 @@ interface Entry {
 
 /**
  * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests alternate,
- * so that one busy client cannot starve others. Yields to the event loop after 10 ms.
+ * so that one busy client cannot starve others. Yields to the event loop after 10 ms, and pauses a client whose act took
+ * longer.
  *
  * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the client
  * learns soon, and the entry takes no memory. Refuses an entry that has been queued for longer than `backlogMilliseconds`,
@@ -63,6 +66,11 @@ export class FairScheduler {
   #pollingSince: number | undefined;
   /** Whether the last tick left entries in the queue. */
   #isBehind = false;
+  readonly #pauses = new ClientPauses();
+  /** The last act and its start, until its duration is known: its microtasks run after it. */
+  #running: { readonly client: string; readonly since: number } | undefined;
+  /** Ends when the next pause does, while all clients in the queue are paused. */
+  #timer: NodeJS.Timeout | undefined;
   /** Milliseconds per act, measured while ticks leave entries in the queue. Decays otherwise. */
   #pace = 0;
 
@@ -72,6 +80,7 @@ export class FairScheduler {
 
   schedule(act: () => void, { isPipelined, client, refuse }: ScheduleOptions): void {
     const now = performance.now();
+    this.#charge(now);
     if (this.#pending === 0) {
       this.#isBehind = false;
       this.#startRound(now);
@@ -82,7 +91,7 @@ export class FairScheduler {
       refuse();
       if (now - this.#pollingSince >= maximumPollMilliseconds) this.#runBetweenEvents(now);
     } else {
-      const entry = { act, refuse, since: now, isOver: false };
+      const entry = { client, act, refuse, since: now, isOver: false };
       (isPipelined ? this.#pipelined : this.#first).add(client, entry);
       if (refuse !== undefined) this.#refusable.add(entry);
       this.#pending += 1;
@@ -123,36 +132,58 @@ export class FairScheduler {
   readonly #onImmediate = (): void => {
     this.#immediates -= 1;
     const now = performance.now();
+    this.#charge(now);
     if (this.#tickEndsAt === undefined) {
       this.#startRound(now);
       this.#tickEndsAt = now + maximumTickMilliseconds;
       setImmediate(() => {
+        this.#charge(performance.now());
         this.#tickEndsAt = undefined;
       });
     }
     if (now < this.#tickEndsAt) this.#beginNext(now);
-    this.#requestImmediate();
+    if (this.#timer === undefined) this.#requestImmediate();
   };
+
+  #charge(now: number): void {
+    if (this.#running === undefined) return;
+    const { client, since } = this.#running;
+    this.#running = undefined;
+    this.#pauses.charge(client, now - since, now);
+  }
+
+  /** Waits for a client whose pause ends. Another client that adds an entry does not wait for it. */
+  #waitForPause(now: number): void {
+    if (this.#timer !== undefined || this.#pending === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#requestImmediate();
+    }, this.#pauses.untilNext(now));
+  }
 
   #runBetweenEvents(now: number): void {
     const acts = Math.ceil(this.#refusedInRound / refusalsPerAct);
     this.#startRound(now);
-    do this.#beginNext(now);
-    while (
-      this.#begunInRound < acts &&
-      this.#pending > 0 &&
-      performance.now() < now + maximumTickMilliseconds
-    );
+    while (this.#beginNext(now)) {
+      if (this.#begunInRound >= acts || performance.now() >= now + maximumTickMilliseconds) break;
+    }
+    this.#running = undefined;
     endTick();
   }
 
-  #beginNext(now: number): void {
+  /** Returns whether there was an entry to begin. */
+  #beginNext(now: number): boolean {
     this.#refuseExpired(now);
-    const next = this.#take();
-    if (next === undefined) return;
+    const next = this.#take(now);
+    if (next === undefined) {
+      this.#waitForPause(now);
+      return false;
+    }
     this.#begunInRound += 1;
+    this.#running = { client: next.client, since: now };
     this.#end(next).act();
     this.#isBehind = this.#pending > 0;
+    return true;
   }
 
   #refuseExpired(now: number): void {
@@ -175,18 +206,20 @@ export class FairScheduler {
     this.#pending -= 1;
     while (this.#refusable.first?.isOver) this.#refusable.take();
     // Only refused entries are left: drop them.
-    if (this.#pending === 0) this.#take();
+    if (this.#pending === 0) this.#take(Number.POSITIVE_INFINITY);
     return entry;
   }
 
-  #take(): Entry | undefined {
-    while (this.#first.count + this.#pipelined.count > 0) {
-      const isFirst = this.#pipelined.count === 0 || (this.#isFirstNext && this.#first.count > 0);
-      const next = (isFirst ? this.#first : this.#pipelined).take(({ isOver }) => isOver);
-      if (next === undefined) continue;
-      this.#isFirstNext = !isFirst;
+  /** The next entry of a client that is not paused at `now`. */
+  #take(now: number): Entry | undefined {
+    const isOver = (entry: Entry): boolean => entry.isOver;
+    const isPaused = (client: string): boolean => this.#pauses.has(client, now);
+    const [one, other] = this.#isFirstNext ? [this.#first, this.#pipelined] : [this.#pipelined, this.#first];
+    const next = one.take(isOver, isPaused);
+    if (next !== undefined) {
+      this.#isFirstNext = !this.#isFirstNext;
       return next;
     }
-    return undefined;
+    return other.take(isOver, isPaused);
   }
 }

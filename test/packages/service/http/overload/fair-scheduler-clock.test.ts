@@ -5,19 +5,35 @@ import { atEndOfTick } from '#service/lifecycle/end-of-tick.js';
 const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
 let now: number;
 let immediates: (() => void)[];
+/** The pause that the scheduler waits for. */
+let timer: { readonly act: () => void; readonly due: number } | undefined;
 let begun: string[];
 let refused: string[];
 
 beforeEach(() => {
   now = 1000;
   [immediates, begun, refused] = [[], [], []];
+  timer = undefined;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   vi.stubGlobal('setImmediate', (act: () => void) => void immediates.push(act));
+  vi.stubGlobal('setTimeout', (act: () => void, after: number) => {
+    timer = { act, due: now + after };
+    return 1;
+  });
 });
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
+
+/** Lets time pass until the scheduler's timer is due, if it waits for it. */
+function endPause(): void {
+  if (timer === undefined) return;
+  const { act, due } = timer;
+  timer = undefined;
+  now = Math.max(now, due);
+  act();
+}
 
 /** One tick: runs the pending immediates, but none that they add. */
 function runTick(): void {
@@ -84,7 +100,10 @@ function slowQueue(left: number, milliseconds = 10): FairScheduler {
   const scheduler = new FairScheduler({ backlogMilliseconds: 200, minimumBacklog: 4 });
   const perTick = Math.max(1, 10 / milliseconds);
   beginMany(scheduler, left + 30 * perTick, milliseconds);
-  for (let tick = 0; tick < 30; tick += 1) runTick();
+  while (begun.length < 30 * perTick) {
+    runTick();
+    endPause();
+  }
   expect(begun).toHaveLength(30 * perTick);
   [begun, refused] = [[], []];
   return scheduler;
@@ -174,6 +193,36 @@ it('in a poll phase full of refusals, one act begins per 32 refusals, and ticks 
 it('an act that takes longer than the poll limit is not begun once per refusal', () => {
   const scheduler = slowQueue(60, 25);
   expect(refuseFor(scheduler, 200, 1)).toEqual([200, 9]);
+});
+
+it('a client whose act takes long is passed over for half of that time, and others are not', () => {
+  const scheduler = new FairScheduler(patient);
+  beginMany(scheduler, 3, 40);
+  runTick();
+  // It is known in the next tick how long the act took.
+  runTick();
+  expect(begun).toEqual(['1']);
+  beginBob(scheduler);
+  runTick();
+  expect(begun).toEqual(['1', 'bob']);
+  now += 19;
+  for (let tick = 0; tick < 3; tick += 1) runTick();
+  expect(begun).toEqual(['1', 'bob']);
+  expect(immediates).toEqual([]);
+  endPause();
+  runTick();
+  expect(begun).toEqual(['1', 'bob', '2']);
+});
+
+it('a client is passed over for fifty milliseconds at most', () => {
+  const scheduler = new FairScheduler(patient);
+  beginMany(scheduler, 2, 5000);
+  for (let tick = 0; tick < 3; tick += 1) runTick();
+  const before = now;
+  endPause();
+  expect(now - before).toBe(50);
+  runTick();
+  expect(begun).toEqual(['1', '2']);
 });
 
 it('a request without a refuse callback never expires', () => {

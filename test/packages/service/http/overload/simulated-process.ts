@@ -30,6 +30,7 @@ export class SimulatedProcess {
   readonly #scheduler: FairScheduler;
   #now = 0;
   #immediates: (() => void)[] = [];
+  #timers: { readonly act: () => void; readonly due: number }[] = [];
   #inFlight = 0;
   #arrived = 0;
   #lastStall = 0;
@@ -58,6 +59,9 @@ export class SimulatedProcess {
     const due = Math.floor((this.#now - start) * perMillisecond) - this.#arrived;
     const ready = Math.min(due, connections - this.#inFlight);
     for (let count = 0; count < ready; count += 1) this.#receive();
+    const timers = this.#timers;
+    this.#timers = timers.filter(({ due }) => due > this.#now);
+    for (const { act, due } of timers) if (due <= this.#now) act();
     const immediates = this.#immediates;
     this.#immediates = [];
     for (const act of immediates) {
@@ -96,6 +100,9 @@ export class SimulatedProcess {
   #replaceGlobals(): () => void {
     const now = vi.spyOn(performance, 'now').mockImplementation(() => this.#now);
     vi.stubGlobal('setImmediate', (act: () => void) => void this.#immediates.push(act));
+    vi.stubGlobal('setTimeout', (act: () => void, after: number) =>
+      this.#timers.push({ act, due: this.#now + after }),
+    );
     return () => {
       now.mockRestore();
       vi.unstubAllGlobals();
