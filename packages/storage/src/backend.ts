@@ -14,8 +14,8 @@ export interface Backend<Tables> {
   isConflict(error: unknown): boolean;
   /** Runs queries synchronously in the write transaction; only where there is one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
-  /** Lifts the statement timeout until the transaction ends; absent if there is none. */
-  waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
+  /** Prepares a transaction for long work: lifts the statement timeout, or lets others run between two statements. */
+  waitPatiently(transaction: Transaction<Tables>): Promise<void>;
   /** Runs migrations on a connection without statement timeouts. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
   /** Runs `work` while holding the write lock: see {@link Database.withWriteLock}. */

@@ -13,6 +13,7 @@ interface Waiting<Tables> {
 }
 
 interface Committed {
+  /** Fewer than the writes of the group if they took too long. */
   readonly results: readonly unknown[];
   readonly actions: readonly (() => void)[];
 }
@@ -31,6 +32,10 @@ const maximumWritesPerCommit = 256;
 const minimumShare = 32;
 // About the duration of a commit: a write must not wait longer than that for others to join its batch.
 const maximumBatchDelayMilliseconds = 10;
+/** After this time, the rest of a group waits for the next one, so that one slow write delays few others. */
+const maximumGroupMilliseconds = 50;
+/** The same for writes that run synchronously, which block the event loop until their commit. */
+const maximumBlockingMilliseconds = 25;
 // If more writes of a group fail, the rest are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
@@ -128,7 +133,9 @@ export class GroupCommit<Tables> {
   async #tryBatch(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
     const progress = { index: -1 };
     try {
-      this.#settle(group, await this.#commit(group, progress));
+      const committed = await this.#commit(group, progress);
+      this.#settle(group.slice(0, committed.results.length), committed);
+      this.#waiting.unshift(...group.slice(committed.results.length));
       return 'settled';
     } catch (error) {
       if (error instanceof DatabaseUnavailableError) {
@@ -176,7 +183,10 @@ export class GroupCommit<Tables> {
       const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
       try {
         const results: unknown[] = [];
+        const until =
+          performance.now() + (runAtOnce ? maximumBlockingMilliseconds : maximumGroupMilliseconds);
         for (const [index, { write }] of group.entries()) {
+          if (index > 0 && performance.now() > until) break;
           progress.index = index;
           results.push(await write(transaction));
         }

@@ -141,7 +141,7 @@ async function writeSingle<Tables, Result>(
   let begun = 0;
   const result = await commits.runSingle(async (transaction) => {
     begun = performance.now();
-    await backend.waitPatiently?.(transaction.db);
+    await backend.waitPatiently(transaction.db);
     return write(transaction);
   });
   const isFileLocked = backend.kind === 'sqlite';

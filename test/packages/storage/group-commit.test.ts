@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, expect, it, vi } from 'vitest';
 import { sqliteBackend } from '../../support/test-databases.js';
 
@@ -49,4 +50,48 @@ it('waits while each tick brings more writes, and commits them together', async 
 it('does not wait for long, even if each tick brings more writes', async () => {
   const turns = Array<boolean[]>(8).fill([false]);
   expect(await commitsOf(turns, 6)).toBeGreaterThan(1);
+});
+
+it('ends a commit on SQLite whose writes block the event loop for 25 ms, and keeps their order', async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const database = await backend.open({ migrations: [] });
+  const order: number[] = [];
+  const writes = Array.from({ length: 7 }, (_, index) =>
+    database.write(async ({ db }) => {
+      order.push(index);
+      now += 10;
+      return db;
+    }),
+  );
+  const commits = await Promise.all(writes);
+  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(new Set(commits).size).toBe(3);
+  expect(new Set(commits.slice(0, 3)).size).toBe(1);
+});
+
+it('lets others run between two statements of a transaction on SQLite that has blocked them for 10 ms', async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const database = await backend.open({ migrations: [] });
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const turnsBetween = async (milliseconds: number): Promise<number> => {
+    const { result } = await database.writeSingle(async ({ db }) => {
+      await sql`select 1`.execute(db);
+      const before = turns;
+      now += milliseconds;
+      await sql`select 1`.execute(db);
+      return turns - before;
+    });
+    return result;
+  };
+  expect(await turnsBetween(10)).toBe(0);
+  expect(await turnsBetween(11)).toBeGreaterThan(0);
+  isOver = true;
 });

@@ -6,6 +6,9 @@ import { StatementCache } from './statement-cache.js';
 // SQLite's own default, 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
+/** Statements run synchronously. After this time, a long transaction lets other requests run before its next one. */
+const blockingMilliseconds = 10;
+
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
@@ -30,6 +33,8 @@ export class SharedConnections {
   readonly #log: LogKeeper;
   readonly #options: SharedConnectionsOptions;
   #tail: Promise<void> = Promise.resolve();
+  /** When the long write transaction last let the event loop run. `undefined` in others, which keep the lock briefly. */
+  #yieldedAt: number | undefined;
 
   constructor(file: SqliteFile, options: SharedConnectionsOptions) {
     const { role, onError } = options;
@@ -38,6 +43,21 @@ export class SharedConnections {
     this.writer = new StatementCache(file.writer);
     this.reader = new StatementCache(file.openReader());
     this.#log = role === 'helping' ? keptElsewhere : this.#keepLog(onError);
+  }
+
+  /** Whether a long write transaction should let other requests run before its next statement. */
+  get isBlocking(): boolean {
+    return this.#yieldedAt !== undefined && performance.now() - this.#yieldedAt > blockingMilliseconds;
+  }
+
+  /** Call it when a long write transaction begins, and each time it has let the event loop run. */
+  yielded(): void {
+    this.#yieldedAt = performance.now();
+  }
+
+  /** Call it when a write transaction begins. */
+  begun(): void {
+    this.#yieldedAt = undefined;
   }
 
   /** Call it after each commit. */

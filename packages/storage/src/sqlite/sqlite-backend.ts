@@ -30,6 +30,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       writers: 1,
       isConflict: () => false,
       runAtOnce: writingAtOnce(connections),
+      waitPatiently: async () => connections.yielded(),
       async migrating(work) {
         // No lock needed: every write transaction locks the whole file.
         await work({ db, lock: async () => {} });

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -37,9 +37,9 @@ export function readingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => (isRead(query) ? run(connections.reader, query) : undefined);
 }
 
-/** Within the write transaction. */
+/** Within the write transaction, unless other requests should run first. */
 export function writingAtOnce(connections: SharedConnections): RunAtOnce {
-  return (query) => run(connections.writer, query);
+  return (query) => (connections.isBlocking ? undefined : run(connections.writer, query));
 }
 
 class SqliteDriver implements Driver {
@@ -88,7 +88,10 @@ class SqliteSession implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#transaction !== undefined) return run(this.#transaction, query);
+    if (this.#transaction !== undefined) {
+      await this.#letOthersRun();
+      return run(this.#transaction, query);
+    }
     if (isRead(query)) return run(this.#shared.reader, query);
     const release = await this.#shared.lockForWritingWithRoom();
     try {
@@ -110,6 +113,14 @@ class SqliteSession implements DatabaseConnection {
     this.#pass = await this.#shared.lockForWritingWithRoom();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
     this.#transaction = this.#shared.writer;
+    this.#shared.begun();
+  }
+
+  /** Between two statements of a long write transaction: other requests can read meanwhile. */
+  async #letOthersRun(): Promise<void> {
+    if (this.#transaction !== this.#shared.writer || !this.#shared.isBlocking) return;
+    await setImmediate();
+    this.#shared.yielded();
   }
 
   /** A snapshot, unaffected by later commits. */
