@@ -61,6 +61,8 @@ const jobsDeadlineMilliseconds = 5000;
  * rest is for header fields and other parameters.
  */
 const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
+/** Handlers of one user that run at once. A client needs hardly more, and others must not wait for many. */
+const handlersPerActor = 3;
 
 /**
  * Assembles the server, opens its database and starts its jobs.
@@ -113,7 +115,7 @@ async function assemble(
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const limits = { ...configuration.http, maximumHeadBytes };
-  const http = { log, metrics, readiness, limits, settingsPrefix: 'SERVER_' };
+  const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
   // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {

@@ -44,6 +44,11 @@ export interface HttpAppOptions {
   readonly settingsPrefix?: string;
   /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
+  /**
+   * Maximum handlers of one actor that run at once. Default unlimited. Long polls, uploads, and operations that depend on
+   * others do not count.
+   */
+  readonly handlersPerActor?: number;
   /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */
   readonly closePatienceMilliseconds?: number;
 }
@@ -78,13 +83,13 @@ interface AppParts {
  * error into an answer in one place.
  */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
-  const { log, metrics, settingsPrefix = '' } = options;
+  const { log, metrics } = options;
   const limits = { ...defaultHttpLimits, ...options.limits };
   const closing = new AbortController();
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
-  const scheduler = new RequestScheduler({ limits, log, onRefusal, closing: closing.signal });
-  const shared = { limits, scheduler, log, onRefusal, settingsPrefix, closing: closing.signal };
-  const connections = new Connections(shared);
+  const shared = { limits, log, onRefusal, closing: closing.signal };
+  const scheduler = new RequestScheduler({ ...shared, maximumPiecesPerActor: options.handlersPerActor });
+  const connections = new Connections({ ...shared, scheduler, settingsPrefix: options.settingsPrefix ?? '' });
   const caps = new InFlightCaps({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
   const operations = serveOperations(options.operations);
   const parts: AppParts = { options, operations, connections, scheduler, caps, closing: closing.signal };
@@ -124,8 +129,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   app.setErrorHandler((error, request, reply) => answerError(parts, { request, reply, thrown: error }));
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
-  const onOverload = (): void => onRefusal('overload');
-  addOperations(app, parts, { limits, onOverload });
+  addOperations(app, parts, { limits, onOverload: () => onRefusal('overload') });
   return app;
 }
 

@@ -94,9 +94,8 @@ export class FastifyOperationRequest implements RequestHead {
     return this.#shared.shutdownSignals.signalOf(this.exchange);
   }
 
-  /** {@link RequestScheduler.nextTick}. Refusable until the first byte of the answer is written. */
-  nextTick(isRefusable = true): Promise<void> {
-    return this.#shared.scheduler.nextTick(this.exchange, isRefusable);
+  get scheduler(): RequestScheduler {
+    return this.#shared.scheduler;
   }
 
   /** Names of parameters that the operation does not declare; empty for JSON bodies. */

@@ -18,22 +18,21 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
   }
 }
 
-/** What {@link streamList} reports and waits for. */
+/** What {@link streamList} waits for and reports. */
 export interface Streaming {
+  /** Resolves when a chunk may be made. */
+  beginChunk(): Promise<void>;
   /** Called with each chunk before it is sent. */
   onChunk(chunk: readonly unknown[]): void;
-  /** Called while the stream waits for its client, which may read slowly. */
-  onPause(): void;
-  onResume(): void;
-  /** Called once all chunks are sent. */
+  /** Called when a chunk is made. The client may read it slowly. */
+  endChunk(): void;
+  /** Called after the last chunk. */
   onComplete(): void;
-  /** Resolves in the tick in which the next chunk may be made. */
-  nextTick(): Promise<void>;
 }
 
 /**
  * Streams the answer's JSON, with its other fields and the `extra` ones after the list. Writes nothing before the first
- * chunk, so that an earlier error still gets an error answer. Waits for a tick after each chunk.
+ * chunk, so that an earlier error still gets an error answer. The first chunk must have begun.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
   return Readable.from(writeList(answer, extra, streaming), { objectMode: false });
@@ -47,15 +46,14 @@ async function* writeList(
   let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
   for await (const chunk of chunks) {
     streaming.onChunk(chunk);
-    if (chunk.length > 0) {
-      // Without the chunk's own brackets.
-      const text = begin + stringifyJson(chunk as JsonValue).slice(1, -1);
+    // Without the chunk's own brackets.
+    const text = chunk.length > 0 ? begin + stringifyJson(chunk as JsonValue).slice(1, -1) : '';
+    streaming.endChunk();
+    if (text !== '') {
       begin = ',';
-      streaming.onPause();
       yield text;
-      streaming.onResume();
     }
-    await streaming.nextTick();
+    await streaming.beginChunk();
   }
   streaming.onComplete();
   const rest = stringifyJson({ ...fields, ...extra }).slice(1, -1);

@@ -43,8 +43,8 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
     return this.head.signal;
   }
 
-  nextTick(): Promise<void> {
-    return this.head.nextTick();
+  nextTick({ isRefusable } = { isRefusable: true }): Promise<void> {
+    return this.head.scheduler.nextTick(this.head.exchange, isRefusable);
   }
 }
 
@@ -53,7 +53,7 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
  * before its body is read.
  */
 export function addOperation(app: FastifyInstance, route: OperationRoute): void {
-  const { operation, caps } = route;
+  const { operation } = route;
   const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
   // Files are streamed and may be large. Bodies of other kinds are buffered, so that their limit stays small.
@@ -68,39 +68,53 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
       if (admitting === undefined) next();
       return admitting;
     },
-    // One function: each further async one would add a promise, which costs more than its work.
-    handler: async (request, reply) => {
-      const { actor, received, permit } = factsOf(request);
-      if (received.actor === undefined) {
-        caps.acquire(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
-      }
-      const body = receiveBody(request, bodyLimit);
-      received.body = body instanceof Promise ? await body : body;
-      permit?.resume();
-      let isStreaming = false;
-      try {
-        const handled = new HandledRequest(actor, received.parameters(operation), received);
-        let answer: Awaited<ReturnType<ServedOperation['handle']>>;
-        try {
-          answer = await operation.handle(handled);
-        } catch (error) {
-          // A 4xx counts as a completed request.
-          if (error instanceof ProtocolError && error.httpStatus < 500) permit?.complete();
-          throw error;
-        }
-        if (answer instanceof ListAnswer) {
-          // The first chunk is made in a tick of its own too. Only now can it still be refused.
-          await received.nextTick();
-          isStreaming = true;
-          return sendList(reply, operation, answer);
-        }
-        permit?.complete();
-        return sendAnswer(reply, operation, answer);
-      } finally {
-        if (!isStreaming) permit?.release();
-      }
-    },
+    handler: (request, reply) => handle(request, reply, route),
   });
+}
+
+/** One function: each further async one would add a promise, which costs more than its work. */
+async function handle(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { caps, operation }: OperationRoute,
+): Promise<FastifyReply> {
+  const { declared } = operation;
+  const { actor, received, permit } = factsOf(request);
+  const { exchange, scheduler } = received;
+  if (received.actor === undefined) {
+    caps.acquire(exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
+  }
+  const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
+  received.body = body instanceof Promise ? await body : body;
+  permit?.resume();
+  // Long polls, uploads, and operations that depend on others take no CPU time while they run.
+  const isPiece = declared.lane === undefined && declared.body !== 'file' && !declared.waitsForOthers;
+  let endPiece: (() => void) | undefined;
+  let isStreaming = false;
+  try {
+    if (isPiece) endPiece = scheduler.tryPiece(exchange) ?? (await scheduler.beginPiece(exchange, true));
+    const handled = new HandledRequest(actor, received.parameters(operation), received);
+    let answer: Awaited<ReturnType<ServedOperation['handle']>>;
+    try {
+      answer = await operation.handle(handled);
+    } catch (error) {
+      // A 4xx counts as a completed request.
+      if (error instanceof ProtocolError && error.httpStatus < 500) permit?.complete();
+      throw error;
+    }
+    if (answer instanceof ListAnswer) {
+      endPiece?.();
+      // The first chunk is a piece of its own too. Only now can it still be refused.
+      const endChunk = await scheduler.beginPiece(exchange, true);
+      isStreaming = true;
+      return sendList(reply, operation, { answer, endChunk });
+    }
+    permit?.complete();
+    return sendAnswer(reply, operation, answer);
+  } finally {
+    endPiece?.();
+    if (!isStreaming) permit?.release();
+  }
 }
 
 /** Authenticates and admits a request. Synchronous, without a promise, if `authenticate` is. */
@@ -158,10 +172,15 @@ function sendAnswer(
 function sendList(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,
-  answer: ListAnswer,
+  { answer, endChunk }: { readonly answer: ListAnswer; readonly endChunk: () => void },
 ): FastifyReply {
   const { permit, received } = factsOf(reply.request);
-  received.exchange.onEnd(() => permit?.release());
+  const { exchange, scheduler } = received;
+  let end = endChunk;
+  exchange.onEnd(() => {
+    end();
+    permit?.release();
+  });
   const publish = (chunk: readonly unknown[]): void =>
     publishAnswer(() => {
       const fields = { ...answer.rest, [answer.name]: chunk };
@@ -170,10 +189,18 @@ function sendList(
   publish([]);
   const streaming: Streaming = {
     onChunk: publish,
-    onPause: () => permit?.pause(),
-    onResume: () => permit?.resume(),
-    onComplete: () => permit?.complete(),
-    nextTick: () => received.nextTick(false),
+    endChunk() {
+      end();
+      permit?.pause();
+    },
+    async beginChunk() {
+      permit?.resume();
+      end = await scheduler.beginPiece(exchange, false);
+    },
+    onComplete() {
+      end();
+      permit?.complete();
+    },
   };
   reply.header('cache-control', 'no-store').type(json);
   return sendBody(reply, streamList(answer, ignoredParameters(reply, reader), streaming));

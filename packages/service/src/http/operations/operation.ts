@@ -57,9 +57,9 @@ export interface OperationRequest<Parameters, Actor> {
   /**
    * Waits for the client's next tick of the fair scheduler. Call it before each piece of work that takes milliseconds of CPU
    * time, outside transactions: between two ticks, requests of other clients begin.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is false.
    */
-  nextTick(): Promise<void>;
+  nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
 }
 
 /** An answer other than the usual JSON success: another status, headers, a stream, or no body (304). */

@@ -1,20 +1,27 @@
 import { unavailable } from '../error-answer.js';
 import type { Exchange } from '../exchange.js';
+import { ActorSlots } from './actor-slots.js';
 import { FairScheduler, type SchedulerLimits } from './fair-scheduler.js';
 import { LoadShedder, type LoadShedderOptions } from './load-shedder.js';
 
 interface RequestSchedulerOptions extends LoadShedderOptions {
   readonly limits: SchedulerLimits;
+  /** Maximum pieces of work of one actor that run at once. `undefined` for no limit. */
+  readonly maximumPiecesPerActor: number | undefined;
 }
+
+const nothing = (): void => undefined;
 
 /** Gives requests ticks of the event loop, fairly across clients: one to begin, and one for each further piece of work. */
 export class RequestScheduler {
   readonly #scheduler: FairScheduler;
   readonly #shedder: LoadShedder;
+  readonly #slots: ActorSlots;
 
   constructor(options: RequestSchedulerOptions) {
     this.#scheduler = new FairScheduler(options.limits);
     this.#shedder = new LoadShedder(options);
+    this.#slots = new ActorSlots(options.maximumPiecesPerActor ?? Number.POSITIVE_INFINITY);
   }
 
   /** Begins a request, or answers it with 503 if it waits too long. Health requests are never refused. */
@@ -31,6 +38,27 @@ export class RequestScheduler {
     this.#scheduler.schedule(begin, { isPipelined, client, refuse });
   }
 
+  /** Begins a piece of work at once, if its actor has a free slot. Call the returned function at its end. */
+  tryPiece({ actor }: Exchange): (() => void) | undefined {
+    return actor === undefined ? nothing : this.#slots.take(actor);
+  }
+
+  /**
+   * Begins a piece of work in its client's next tick, once its actor has a free slot. Call the returned function at its end.
+   * Rejects as {@link nextTick} does.
+   */
+  async beginPiece(exchange: Exchange, isRefusable: boolean): Promise<() => void> {
+    const { actor } = exchange;
+    const release = actor === undefined ? nothing : await this.#slots.wait(actor);
+    try {
+      await this.nextTick(exchange, isRefusable);
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
   /**
    * Resolves in the client's next tick. Rejects with an `AbortError` if the exchange is over by then, and with
    * SERVICE_UNAVAILABLE if it waits too long and `isRefusable`.
@@ -44,7 +72,7 @@ export class RequestScheduler {
       };
       const refuse = (): void => {
         this.#shedder.count();
-        reject(unavailable());
+        reject(unavailable('overload'));
       };
       this.#scheduler.schedule(begin, {
         isPipelined: false,

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '@waxwing/protocol';
 import { createHttpApp, ListAnswer, type RequestHead } from '@waxwing/service/http';
 import type { HttpLimits } from '@waxwing/service/http-settings';
 import { Metrics } from '@waxwing/service/metrics';
@@ -30,6 +31,12 @@ async function authenticate(head: RequestHead): Promise<void> {
   head.setActor(head.basicCredentials().username);
 }
 
+/** Stays in flight until it is ended. */
+async function hold({ waiting }: Work): Promise<JsonObject> {
+  await new Promise<void>((resolve) => waiting?.push(resolve));
+  return {};
+}
+
 function operations(work: Work): TestOperation[] {
   async function* chunks() {
     for (let count = 0; count < chunksOfList; count += 1) {
@@ -42,6 +49,8 @@ function operations(work: Work): TestOperation[] {
   return [
     { method: 'GET', path: '/list', authenticate, handle: async () => new ListAnswer('list', chunks(), {}) },
     { method: 'GET', path: '/open', authenticate, handle: async () => ({}) },
+    { method: 'GET', path: '/held', authenticate, handle: () => hold(work) },
+    { method: 'GET', path: '/poll', authenticate, lane: () => undefined, handle: () => hold(work) },
     {
       method: 'GET',
       path: '/render',
@@ -56,10 +65,11 @@ function operations(work: Work): TestOperation[] {
 }
 
 /** An app that does this work, and a function that opens connections to it. */
-async function start(work: Work, limits: Partial<HttpLimits> = {}) {
+async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerActor?: number) {
   const metrics = new Metrics();
   const app = await createHttpApp({
     ...{ log: createMemoryLog().log, metrics, readiness: {}, limits, closePatienceMilliseconds: 20 },
+    ...(handlersPerActor === undefined ? {} : { handlersPerActor }),
     operations: operations(work).map(testOperation),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -135,6 +145,25 @@ describe('a piece of work', () => {
     await expect.poll(() => refused.statuses).toEqual([503]);
     const elsewhere = await send('/open', ada);
     await expect.poll(() => elsewhere.statuses).toEqual([200]);
+  });
+
+  it('of an actor waits for a free slot, unless it is a poll, and others do not', async () => {
+    const work: Work = { made: 0, waiting: [] };
+    const { send, sendAll } = await start(work, {}, 2);
+    const sent = await sendAll(4, '/held', ada);
+    await expect.poll(() => work.waiting).toHaveLength(2);
+    await send('/poll', ada);
+    await expect.poll(() => work.waiting).toHaveLength(3);
+    const other = await send('/open', bob);
+    await expect.poll(() => other.statuses).toEqual([200]);
+    const own = await send('/open', ada);
+    for (const end of work.waiting?.splice(0, 2) ?? []) end();
+    await expect.poll(() => sent.flatMap(({ statuses }) => statuses)).toEqual([200, 200]);
+    await expect.poll(() => work.waiting).toHaveLength(3);
+    sent.at(-1)?.socket.destroy();
+    expect(own.statuses).toEqual([]);
+    for (const end of work.waiting ?? []) end();
+    await expect.poll(() => own.statuses).toEqual([200]);
   });
 
   it('is refused if it would wait for too long, before anything is answered', async () => {
