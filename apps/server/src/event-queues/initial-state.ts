@@ -35,6 +35,8 @@ export interface AskingClient {
 /** The context for reading initial state, with a database snapshot. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
+  /** Waits for the client's next tick. Call it between two pieces that take milliseconds. */
+  nextTick(): Promise<void>;
 }
 
 /** Declares a part that is the same for all clients, including unauthenticated ones. */

@@ -86,7 +86,10 @@ export const registerEventQueue = operation({
     ...states.shape,
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
-  async handle(context: ServerContext, { actor, parameters, signal }) {
+  async handle(context: ServerContext, request) {
+    const { actor, parameters, signal } = request;
+    // Not refusable: there is a queue already.
+    const nextTick = () => request.nextTick({ isRefusable: false });
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;
     const { client_external_avatar: makesAvatars = actor !== undefined } = parameters;
@@ -99,7 +102,7 @@ export const registerEventQueue = operation({
       event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
     };
     if (actor === undefined) {
-      const state = await readForSpectator(context, asked, signal);
+      const state = await readForSpectator({ ...context, nextTick }, asked, signal);
       return { queue_id: null, last_event_id: -1, ...server, ...state };
     }
     const requested = {
@@ -115,7 +118,7 @@ export const registerEventQueue = operation({
       // Others of the line came first: what the requester may know is judged by what they are now.
       const { queueId, held } = await makeQueue(context, actor, requested);
       const read = (db: StateContext['database']['db']) =>
-        fetchStates({ ...context, database: { db } }, held, asked);
+        fetchStates({ ...context, nextTick, database: { db } }, held, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
     const line = context.registerLine;
@@ -130,7 +133,7 @@ function lifetimeOf(seconds: number): number {
 
 /** Reads the initial state for unauthenticated clients. In the fair queue they count as one client together. */
 async function readForSpectator(
-  context: ServerContext,
+  context: ServerContext & Pick<StateContext, 'nextTick'>,
   asked: Asked & AskingClient,
   signal: AbortSignal,
 ): Promise<JsonObject> {
@@ -182,6 +185,7 @@ async function fetchStates(
     if (types?.includes(state.eventType) === false) continue;
     if (state.alsoNeeds !== undefined && types?.includes(state.alsoNeeds) === false) continue;
     if (state.withheldWith !== undefined && types?.includes(state.withheldWith)) continue;
+    await context.nextTick();
     const notified =
       actor === undefined
         ? await state.fetchForSpectator?.(context, client)

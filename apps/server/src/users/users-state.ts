@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { KnownUser } from '../authentication/credential-store.js';
@@ -78,7 +77,7 @@ export const usersState = initialState({
 
 /** The users that the reader can see, and the reader itself. */
 async function listUsers(
-  { database: { db }, realm }: StateContext,
+  { database: { db }, realm, nextTick }: StateContext,
   actor: KnownUser | undefined,
   { capabilities, makesAvatars }: AskingClient,
 ) {
@@ -101,8 +100,7 @@ async function listUsers(
         listed.push(writeUnknownUser(each, realm));
       }
     }
-    // Yields to the event loop between pages, so that other requests are served.
-    await setImmediate();
+    await nextTick();
   }
   const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
   return {
