@@ -116,7 +116,7 @@ const messagesPerPiece = 200;
  * UTF-16 code units written at a time; one message is never split. Access was checked when the messages were read: a slow
  * client gets what a fast one gets.
  */
-const textPerPiece = 1024 * 1024;
+const textPerPiece = 256 * 1024;
 
 function* piecesOf(ids: readonly MessageId[]): Generator<MessageId[]> {
   const ascending = ascendingIds(ids);

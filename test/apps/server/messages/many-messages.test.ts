@@ -79,7 +79,7 @@ eachBackend((backend) => {
   });
 
   it.each([100, 1000])(
-    'a response with up to %i long messages is streamed in chunks of at most 1 MiB',
+    'a response with up to %i long messages is streamed in chunks of at most 256 KiB',
     async (num_before) => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [first = 0] = await post(organisation, { channelId });
@@ -98,7 +98,7 @@ eachBackend((backend) => {
         ...{ url: `/api/v1/messages?${query}`, headers: { authorization }, payloadAsStream: true },
       });
       const pieces = await response.stream().toArray();
-      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1.1 * 1024 * 1024);
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1.1 * 256 * 1024);
       const { messages, found_oldest } = JSON.parse(Buffer.concat(pieces).toString());
       const ids = messages.map(({ id }: { id: number }) => id);
       expect([ids, found_oldest]).toEqual([Array.from({ length: 21 }, (_, index) => first + index), true]);
