@@ -6,8 +6,8 @@ export interface HeldConnections {
   readonly kind: 'hold';
   readonly port: number;
   readonly connections: number;
-  /** What each sends first, in base64. */
-  readonly first: string;
+  /** What they send first, in base64: each connection the next of them, in turn. */
+  readonly first: readonly string[];
   /** What each sends part of every second, from its start on again and again; nothing where it is empty. */
   readonly drip: string;
   /** How much of that at a time. */
@@ -38,8 +38,11 @@ export interface RepeatedRequests {
   readonly localAddress?: string;
   readonly connections: number;
   readonly requests: readonly RepeatedRequest[];
-  /** Number of requests across all connections after which the attack ends. */
-  readonly total: number;
+  /**
+   * Number of requests across all connections after which the attack ends. Without it, the attack goes on until it is ended,
+   * which is possible once each kind of request was answered.
+   */
+  readonly total?: number;
   /** Sent on one connection before the first answer. */
   readonly depth: number;
   /** For what cannot be followed by another request: each answer ends its connection. */

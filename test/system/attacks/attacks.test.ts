@@ -7,6 +7,7 @@ import {
   httpAttacksOn,
   httpRefusalsOn,
   type MakeAttack,
+  makeEveryExpensive,
   warmUp,
 } from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
@@ -37,6 +38,12 @@ eachBackend(({ name }) => {
         testMilliseconds,
       );
     },
+  );
+
+  it(
+    'others are served while one user makes every expensive request, thirty at once',
+    async () => expectUnharmed(world.server, await makeEveryExpensive(world, gateScale)),
+    testMilliseconds,
   );
 });
 

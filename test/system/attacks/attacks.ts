@@ -3,9 +3,11 @@ import { base64 } from './attack-requests.js';
 import type { AttackWorld, Target } from './attack-world.js';
 import { Attacker } from './attacker.js';
 import { chatRefusals, endlessUpload } from './chat-refusals.js';
+import { everyExpensiveRequest, expensiveRequests, thirtyAtOnce } from './expensive-requests.js';
 import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
+import { addMemberData, type MemberData } from './member-data.js';
 import { flood, formRequest, type Refusals, type RefusedRequest, wrongCredentials } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
@@ -18,8 +20,8 @@ export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
-/** Of forty requests each: more than a thousand that wait behind others end their connections. */
-const pollsInLine = 25;
+/** More than may be in flight for one user, each of a queue of its own. */
+const polledQueues = 40;
 const uploads = 100;
 const strangers = 300;
 const tooMany = '429 RATE_LIMIT_HIT';
@@ -128,10 +130,10 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     async ({ constellation, server: { port } }) => {
       const authorization = await newAuthorization(constellation);
       const queues = await Promise.all(
-        Array.from({ length: 40 }, () => openQueue(constellation, authorization)),
+        Array.from({ length: polledQueues }, () => openQueue(constellation, authorization)),
       );
-      const first = queues.map((queue) => polling(authorization, queue).request).join('');
-      return hold(port, { first, drip: '', connections: pollsInLine, answers: ['200', tooMany] });
+      const first = queues.map((queue) => polling(authorization, queue).request);
+      return hold(port, { first, drip: '', connections: polledQueues, answers: ['200', tooMany] });
     },
   ],
   [
@@ -142,6 +144,32 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     },
   ],
 ];
+
+/** What is answered and costs a server the most, each kind. */
+export const expensiveAttacks: Attacks = Object.fromEntries(
+  Object.entries(expensiveRequests).map(([what, requestsOf]): [string, MakeAttack] => [
+    `${what}, thirty at once`,
+    async (world, scale) => {
+      const requests = requestsOf(await memberData(world, scale));
+      return thirtyAtOnce(
+        world.server.port,
+        requests.map((text) => [what, text]),
+      );
+    },
+  ]),
+);
+
+/** All of {@link expensiveAttacks} in turn. */
+export const makeEveryExpensive: MakeAttack = async (world, scale) =>
+  thirtyAtOnce(world.server.port, everyExpensiveRequest(await memberData(world, scale)));
+
+let added: { readonly world: AttackWorld; readonly data: Promise<MemberData> } | undefined;
+
+/** Added once to a world. */
+function memberData(world: AttackWorld, { memberMessages }: Scale): Promise<MemberData> {
+  if (added?.world !== world) added = { world, data: addMemberData(world.constellation, memberMessages) };
+  return added.data;
+}
 
 /**
  * Has both programs do a few times what members ask of them: what they need for that anyway is no growth.

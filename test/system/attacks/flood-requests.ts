@@ -12,13 +12,14 @@ interface Sent {
 /** Begins to send requests on a few connections; one that the other side ends is opened again. */
 export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   const requests = attack.requests.map(({ text, what }) => ({ what, bytes: Buffer.from(text, 'base64') }));
+  const { total = Number.POSITIVE_INFINITY } = attack;
   let next = 0;
   const answers = Object.fromEntries(requests.map(({ what }) => [what, {}]));
   const counters = new Map(Object.entries(answers).map(([what, counts]) => [what, countInto(counts)]));
   let done = 0;
   let open = 0;
   const drive = (): void => {
-    if (done >= attack.total) return;
+    if (done >= total) return;
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
@@ -26,9 +27,9 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const unanswered: string[] = [];
     const count = answerReader((answer) => counters.get(unanswered.shift() ?? '')?.(answer));
     const send = (): void => {
-      const more = Math.min(attack.depth - unanswered.length, attack.total - done - unanswered.length);
+      const more = Math.min(attack.depth - unanswered.length, total - done - unanswered.length);
       if (more <= 0) {
-        if (done >= attack.total) socket.end();
+        if (done >= total) socket.end();
         return;
       }
       const sent = Array.from({ length: more }, () => requests[next++ % requests.length] as Sent);
@@ -53,7 +54,12 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   };
   for (let started = 0; started < attack.connections; started++) drive();
   return () => {
-    const isOver = done >= attack.total;
-    return { isInForce: isOver || done >= begunAfter, isOver, open, done, answers };
+    const isOver = attack.total === undefined ? areAllAnswered(answers) : done >= total;
+    const isBegun = done >= (attack.total === undefined ? 1 : begunAfter);
+    return { isInForce: isOver || isBegun, isOver, open, done, answers };
   };
+}
+
+function areAllAnswered(answers: AttackReport['answers']): boolean {
+  return Object.values(answers).every((counts) => Object.keys(counts).length > 0);
 }

@@ -13,9 +13,10 @@ const dripMilliseconds = 1000;
 export function holdConnections(attack: HeldConnections): () => AttackReport {
   const open = new Set<Socket>();
   const answers: Record<string, number> = {};
-  const first = Buffer.from(attack.first, 'base64');
+  const first = attack.first.map((text) => Buffer.from(text, 'base64'));
   const drip = Buffer.from(attack.drip, 'base64');
   let done = 0;
+  let held = 0;
   let dripped = 0;
   const keepUp = async (): Promise<void> => {
     for (;;) {
@@ -34,7 +35,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
     const count = answerReader(countInto(answers));
     if (attack.readsAnswers) socket.on('data', count);
     else socket.pause();
-    socket.write(first);
+    socket.write(first[held++ % first.length] ?? '');
   };
   void keepUp();
   if (drip.length > 0) {

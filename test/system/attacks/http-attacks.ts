@@ -88,7 +88,8 @@ function askingWithoutReading(port: number, request: string, connections: number
 }
 
 interface Held {
-  readonly first: string;
+  /** What each connection sends first, or the next of several. */
+  readonly first: string | readonly string[];
   readonly answers?: readonly string[];
   readonly drip?: string;
   readonly dripBytes?: number;
@@ -102,7 +103,7 @@ export function hold(port: number, held: Held): HeldConnections {
     kind: 'hold',
     port,
     connections: held.connections ?? connections,
-    first: base64(first),
+    first: [first].flat().map(base64),
     drip: base64(drip),
     dripBytes: held.dripBytes ?? 1,
     readsAnswers,

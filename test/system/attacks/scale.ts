@@ -8,6 +8,8 @@ export interface Scale {
   readonly silentConnections: number;
   /** How often a request is cut off after each of its bytes. */
   readonly cutRounds: number;
+  /** Messages of a large channel that a member requests. */
+  readonly memberMessages: number;
   /** Requests of the honest user before an attack, so that what they need anyway is no growth. */
   readonly warmingRequests: number;
   /** Requests of the honest user in the midst of an attack. */
@@ -20,6 +22,7 @@ export const gateScale: Scale = {
   fewestOfEach: 100,
   silentConnections: 4000,
   cutRounds: 1,
+  memberMessages: 200,
   warmingRequests: 20,
   measuredRequests: 40,
 };
@@ -33,6 +36,7 @@ export const fullScale: Scale = {
   fewestOfEach: 100,
   silentConnections: 20_000,
   cutRounds: 20,
+  memberMessages: 5000,
   warmingRequests: 40,
   measuredRequests: 600,
 };

@@ -1,0 +1,131 @@
+import type { RepeatedRequests } from './attack.js';
+import { base64, requestText } from './attack-requests.js';
+import { longText, type MemberData } from './member-data.js';
+import { formRequest } from './refusals.js';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** The requests of one attack, by what the member does, said as the end of a sentence. */
+type ExpensiveRequests = Readonly<Record<string, (data: MemberData) => readonly string[]>>;
+
+const form = 'application/x-www-form-urlencoded';
+const requestsAtOnce = 30;
+const maximumIds = 5000;
+
+const get = (path: string, { authorization }: MemberData, query: Fields = {}) =>
+  requestText(`GET /api/v1/${path}?${new URLSearchParams(query)}`, { authorization });
+const post = (path: string, { authorization }: MemberData, fields: Fields) =>
+  formRequest('200', `/api/v1/${path}`, authorization, fields).request;
+const patch = (path: string, { authorization }: MemberData, fields: Fields) =>
+  requestText(
+    `PATCH /api/v1/${path}`,
+    { authorization, 'content-type': form },
+    new URLSearchParams(fields).toString(),
+  );
+const narrowTo = (name: string, ...more: readonly (readonly [string, string])[]) =>
+  JSON.stringify([['channel', name], ...more]);
+/** Takes the longest to render of ten thousand characters. */
+const costlyText = '**`a`** :smile: '.repeat(600);
+
+/** Requests that take a server the most, each as large as it may be. */
+export const expensiveRequests: ExpensiveRequests = {
+  'another user reads the history of a message': (data) => [
+    get(`messages/${data.oftenEdited}/history`, data),
+  ],
+  'another user reads five thousand messages': (data) => [
+    get('messages', data, {
+      ...{ anchor: 'newest', num_before: '5000', num_after: '0', narrow: narrowTo(data.library.name) },
+    }),
+  ],
+  'another user reads messages by their ids': (data) => [
+    get('messages', data, { message_ids: JSON.stringify(data.library.messages.slice(-1000)) }),
+  ],
+  'another user reads messages that were edited often': (data) => [
+    get('messages', data, { message_ids: JSON.stringify(data.edited) }),
+  ],
+  'another user searches for words that every message has': (data) => [
+    get('messages', data, {
+      ...{ anchor: 'newest', num_before: '1000', num_after: '0' },
+      narrow: narrowTo(data.library.name, ['search', 'w1 w2 w3']),
+    }),
+  ],
+  'another user renders long texts': (data) => [post('messages/render', data, { content: costlyText })],
+  'another user sends long texts to many subscribers': (data) => [
+    post('messages', data, {
+      ...{ type: 'channel', to: JSON.stringify(data.crowd.name), topic: 'crowd', content: costlyText },
+    }),
+  ],
+  'another user edits a long text': (data) =>
+    [0, 1].map((seed) =>
+      patch(`messages/${data.library.messages[0]}`, data, { content: longText(9900, seed * 1000) }),
+    ),
+  'another user moves a long topic': (data) =>
+    ['north', 'east', 'south', 'west'].map((topic) =>
+      patch(`messages/${data.moving.messages[0]}`, data, {
+        ...{ topic, propagate_mode: 'change_all', send_notification_to_new_thread: 'false' },
+      }),
+    ),
+  'another user stars the messages of a channel': (data) =>
+    ['add', 'remove'].map((op) =>
+      post('messages/flags/narrow', data, {
+        ...{ op, flag: 'starred', anchor: 'newest', num_before: '5000', num_after: '0' },
+        narrow: narrowTo(data.moving.name),
+      }),
+    ),
+  'another user stars messages by their ids': (data) =>
+    ['add', 'remove'].map((op) =>
+      post('messages/flags', data, {
+        ...{ op, flag: 'starred', messages: JSON.stringify(data.moving.messages.slice(-maximumIds)) },
+      }),
+    ),
+  'another user lists all users with their profiles': (data) => [
+    get('users', data, { include_custom_profile_fields: 'true' }),
+  ],
+  'another user fetches as many events as there may be': (data) => [
+    get('events', data, { queue_id: data.queueId, last_event_id: '-1', dont_block: 'true' }),
+  ],
+  'another user lists the topics of a channel': (data) => [get(`users/me/${data.library.id}/topics`, data)],
+  'another user lists channels with all subscribers': (data) => [
+    get('users/me/subscriptions', data, { include_subscribers: 'true' }),
+  ],
+  'another user lists the members of a channel': (data) => [get(`streams/${data.crowd.id}/members`, data)],
+  'another user subscribes many users': (data) => [
+    post('users/me/subscriptions', data, {
+      subscriptions: JSON.stringify([{ name: data.crowd.name }]),
+      principals: JSON.stringify(data.people),
+    }),
+  ],
+  'another user opens queues with everything': (data) => [post('register', data, {})],
+  'another user types to many subscribers': (data) => [
+    post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),
+  ],
+};
+
+/** What several at once are answered; the usual answer comes first. */
+const answersOf: Readonly<Record<string, readonly string[]>> = {
+  // It is there already.
+  'another user moves a long topic': ['200', '400 BAD_REQUEST'],
+  'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
+  // Opening others has removed it.
+  'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
+};
+
+/** Thirty requests at once, each followed by the next as soon as it is answered. */
+export function thirtyAtOnce(
+  port: number,
+  requests: readonly (readonly [what: string, text: string])[],
+): RepeatedRequests {
+  return {
+    ...{ kind: 'flood', port, connections: requestsAtOnce, depth: 1, endsConnections: false },
+    requests: requests.map(([what, text]) => ({
+      ...{ what, answers: answersOf[what] ?? ['200'], text: base64(text) },
+    })),
+  };
+}
+
+/** All of them in turn. */
+export function everyExpensiveRequest(data: MemberData): (readonly [what: string, text: string])[] {
+  return Object.entries(expensiveRequests).flatMap(([what, requestsOf]) =>
+    requestsOf(data).map((text): readonly [string, string] => [what, text]),
+  );
+}

@@ -1,0 +1,237 @@
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { openServerDatabase } from '#server/open-database.js';
+import type { ServerDatabase, ServerTables } from '#server/tables.js';
+import { addUsers } from '../../support/add-users.js';
+import type { Constellation } from '../../support/constellation.js';
+import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
+
+/** What an organization has whose member requests as much of it as possible. */
+export interface MemberData {
+  readonly authorization: string;
+  /** The member's own id. */
+  readonly userId: UserId;
+  /** Has many long messages in many topics. */
+  readonly library: MemberChannel;
+  /** Has many subscribers. */
+  readonly crowd: MemberChannel;
+  /** The subscribers of `crowd`. */
+  readonly people: readonly UserId[];
+  /** Has many short messages in one topic. */
+  readonly moving: MemberChannel;
+  /** Messages with several edits each. */
+  readonly edited: readonly MessageId[];
+  /** A message whose history is as long as possible. */
+  readonly oftenEdited: MessageId;
+  /** A queue with as many events as one answer may have. */
+  readonly queueId: string;
+}
+
+interface MemberChannel {
+  readonly id: ChannelId;
+  readonly name: string;
+  readonly messages: readonly MessageId[];
+}
+
+type Db = ServerDatabase['db'];
+type Table = 'messages' | 'message_edits' | 'users' | 'subscriptions' | 'profile_values';
+
+const channelNames = ['library', 'crowd', 'moving', 'edited'] as const;
+const rowsPerStatement = 200;
+const mostSubscribers = 2000;
+const mostEvents = 500;
+const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
+
+/** Words of so many characters together, others for each seed. */
+export function longText(characters: number, seed: number): string {
+  let text = '';
+  for (let index = seed; text.length < characters; index += 1) text += `${words[(index * 7919) % 2000]} `;
+  return text.slice(0, characters - 1);
+}
+
+/** Adds all of it beside the running server, most of it as rows. `count` is the number of messages in a large channel. */
+export async function addMemberData(world: Constellation, count: number): Promise<MemberData> {
+  const [user] = await addUsers(world, ['greedy']);
+  if (user === undefined) throw new Error('no user was added');
+  const authorization = basicAuthorization(user.email, user.api_key);
+  const api = `${world.serverUrl}/api/v1`;
+  const post = (path: string, fields: Record<string, string>) =>
+    successOf(ask(`${api}/${path}`, authorization, new URLSearchParams(fields)));
+  await post('users/me/subscriptions', {
+    subscriptions: JSON.stringify(channelNames.map((name) => ({ name }))),
+  });
+  const { body } = await post('register', { event_types: '["message"]' });
+  const userId = user.user_id as UserId;
+  const rows = await withServerDatabase(world, (db) => addRows(db, userId, count));
+  for (let sent = 0; sent < Math.min(count, mostEvents); sent += 1) {
+    await post('messages', { type: 'direct', to: `[${user.user_id}]`, content: longText(2000, sent) });
+  }
+  return { authorization, userId, queueId: String(body.queue_id), ...rows };
+}
+
+async function successOf(asking: Promise<Asked>): Promise<Asked> {
+  const asked = await asking;
+  if (asked.status !== 200) throw new Error(`the server answered ${asked.status}: ${asked.body.msg}`);
+  return asked;
+}
+
+async function withServerDatabase<Result>(
+  { serverEnv }: Constellation,
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> {
+  const database = await openServerDatabase({
+    url: new Secret(serverEnv.SERVER_DATABASE ?? ''),
+    role: 'visiting',
+    clock: Date.now,
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    return await work(database.db);
+  } finally {
+    await database.close();
+  }
+}
+
+async function addRows(db: Db, userId: UserId, count: number) {
+  const found = await db
+    .selectFrom('channels')
+    .select(['id', 'name'])
+    .where('name', 'in', channelNames)
+    .execute();
+  const ids = new Map(found.map(({ id, name }) => [name, id]));
+  const channel = async (
+    name: (typeof channelNames)[number],
+    size: number,
+    textOf: (index: number) => string,
+    topicOf: (index: number) => string,
+  ): Promise<MemberChannel> => {
+    const id = ids.get(name) as ChannelId;
+    const texts = Array.from({ length: size }, (_, index) => ({
+      text: textOf(index),
+      topic: topicOf(index),
+    }));
+    return { id, name, messages: await addMessages(db, { channelId: id, userId }, texts) };
+  };
+  const library = await channel(
+    'library',
+    count,
+    (index) => longText(9900, index),
+    (index) => `t${index}`,
+  );
+  const moving = await channel(
+    'moving',
+    count,
+    (index) => `text ${index}`,
+    () => 'here',
+  );
+  const crowd = await channel(
+    'crowd',
+    1,
+    () => 'hello',
+    () => 'crowd',
+  );
+  const { messages } = await channel(
+    'edited',
+    201,
+    (index) => longText(1400, index),
+    () => 'edited',
+  );
+  const [oftenEdited, ...edited] = messages as [MessageId, ...MessageId[]];
+  await addEdits(db, userId, [oftenEdited], 1000, 2700);
+  await addEdits(db, userId, edited, 10, 1400);
+  const people = await addPeople(db, crowd.id, Math.min(count, mostSubscribers));
+  return { library, crowd, people, moving, edited, oftenEdited };
+}
+
+async function addMessages(
+  db: Db,
+  { channelId, userId }: { readonly channelId: ChannelId; readonly userId: UserId },
+  texts: readonly { readonly text: string; readonly topic: string }[],
+): Promise<MessageId[]> {
+  await insertAll(
+    db,
+    'messages',
+    texts.map(({ text, topic }) => ({
+      ...{ sender_id: userId, channel_id: channelId, conversation_id: null, topic, topic_lower: topic },
+      ...{ content: text, rendered_content: `<p>${text}</p>`, sent_at: Date.now(), client: 'attack' },
+      ...{ last_edited_at: null, last_moved_at: null, has_link: 0, has_image: 0, has_attachment: 0 },
+    })),
+  );
+  const rows = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', channelId)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** So many edits of each message, with so much text each. */
+async function addEdits(
+  db: Db,
+  userId: UserId,
+  messages: readonly MessageId[],
+  count: number,
+  characters: number,
+): Promise<void> {
+  const rows = messages.flatMap((id) =>
+    Array.from({ length: count }, (_, index) => {
+      const text = longText(characters, index);
+      const before = { prev_content: text, prev_rendered_content: `<p>${text}</p>` };
+      return {
+        ...{ message_id: id, edited_at: Date.now(), editor_id: userId, ...before },
+        content_html_diff: `<div><p>${text}</p></div>`,
+      };
+    }),
+  );
+  await insertAll(db, 'message_edits', rows);
+}
+
+/** Users with a long profile, who are subscribed to the channel. */
+async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<UserId[]> {
+  const emails = Array.from({ length: count }, (_, index) => `person${index}@crowd.example`);
+  await insertAll(
+    db,
+    'users',
+    emails.map((email) => ({
+      ...{ email, email_lower: email, full_name: email, role: 400, is_bot: 0, is_active: 1 },
+      ...{ api_key_hash: 'digest', created_at: 0 },
+    })),
+  );
+  const users = await db.selectFrom('users').select('id').where('email', 'like', '%@crowd.example').execute();
+  const field = await db
+    .insertInto('profile_fields')
+    .values({
+      ...{ type: 2, name: 'Life', hint: '', field_data: '', position: null },
+      ...{ is_required: 0, is_editable_by_user: 1, is_in_summary: 0 },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const value = longText(400, 0);
+  await insertAll(
+    db,
+    'profile_values',
+    users.map(({ id }) => ({ user_id: id, field_id: field.id, value, rendered_value: `<p>${value}</p>` })),
+  );
+  await insertAll(
+    db,
+    'subscriptions',
+    users.map(({ id }) => ({
+      ...{ channel_id: channelId, user_id: id, is_active: 1, color: '#76ce90', is_muted: 0, pin_to_top: 0 },
+    })),
+  );
+  return users.map(({ id }) => id);
+}
+
+/** In a transaction of its own for each statement, so that the server can write meanwhile. */
+async function insertAll(db: Db, table: Table, rows: readonly Partial<ServerTables[Table]>[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    const some = rows.slice(from, from + rowsPerStatement);
+    await db
+      .insertInto(table)
+      .values(some as never)
+      .execute();
+  }
+}
