@@ -100,6 +100,7 @@ const connections: Table = [
     'connections',
   ],
   ['foreign-request', 'foreign-request'],
+  ['connection', 'connections', 'ended-connections'],
   ['connections', '../overload/client-fairness', 'connections', 'ended-connections'],
 ];
 
