@@ -1,11 +1,11 @@
 import type { Narrator } from './narrator.js';
-import { type ChatToGoOn, channelName, topicName } from './provision-chat.js';
+import { channelName, type ExistingChat, topicName } from './provision-chat.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 
 export interface Introduced {
   readonly paths: QuickstartPaths;
   readonly urls: { readonly server: string; readonly relay: string; readonly vendors: string };
-  readonly chat: ChatToGoOn;
+  readonly chat: ExistingChat;
   /** The owner's message in the channel. */
   readonly messageId: number;
   /** Mention of the phone's user for a message. */

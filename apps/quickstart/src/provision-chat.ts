@@ -5,7 +5,7 @@ export const channelName = 'general';
 export const topicName = 'hello';
 
 /** What a person can try next in the chat. */
-export interface ChatToGoOn {
+export interface ExistingChat {
   /** Page where another user can join. */
   readonly invitationUrl: string;
   /** The owner's event queue, which receives message events for a week. */
@@ -39,7 +39,7 @@ export async function sendToChannel(
   return id;
 }
 
-export async function provisionGoingOn(serverUrl: string, owner: QuickstartUser): Promise<ChatToGoOn> {
+export async function provisionGoingOn(serverUrl: string, owner: QuickstartUser): Promise<ExistingChat> {
   const { invite_link: invitationUrl } = await askServer<{ invite_link: string }>(
     serverUrl,
     owner,

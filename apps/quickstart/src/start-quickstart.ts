@@ -83,7 +83,7 @@ export async function startQuickstart(options: QuickstartOptions): Promise<Runni
     closers.push(() => removeVisitor(parts.server.environment));
     const shown = await show(options, paths, parts, narrator);
     await writeQuickstartFile(paths.quickstartJson, parts);
-    if (!options.once) await goOn(options, paths, parts, { shown, narrator, closers });
+    if (!options.once) await keepRunning(options, paths, parts, { shown, narrator, closers });
     return {};
   });
 }
@@ -159,7 +159,7 @@ async function show(
   return { visitor, phone, mention, messageId: await send() };
 }
 
-async function goOn(
+async function keepRunning(
   { ports, withRelay }: QuickstartOptions,
   paths: QuickstartPaths,
   { vendors, relay, server }: RunningParts,

@@ -26,9 +26,9 @@ export interface ServerContext {
   readonly offersWebPublicChannels: boolean;
   readonly addressFailures: AddressFailures;
   /** Bounded queue of password checks. */
-  readonly hashLine: BoundedQueue;
+  readonly hashQueue: BoundedQueue;
   /** Bounded queue of event-queue registrations. */
-  readonly registerLine: BoundedQueue;
+  readonly registerQueue: BoundedQueue;
   /** Whether a relay is configured, so that notifications can reach phones. */
   readonly isPushConfigured: boolean;
   /** When this process started, in Unix milliseconds. */

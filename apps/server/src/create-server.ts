@@ -21,10 +21,10 @@ import { bindServerOperations } from './operations.js';
 import { readRelayKey } from './push/read-relay-key.js';
 import { realmLimits } from './realm/realm-limits.js';
 import { readRealm } from './realm/realm-store.js';
-import { newRegisterLine } from './register/register-line.js';
+import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import { AddressFailures } from './sign-in/address-failures.js';
-import { newHashLine } from './sign-in/hash-line.js';
+import { createHashQueue } from './sign-in/hash-queue.js';
 import type { ServerDatabase } from './tables.js';
 import { openUploads } from './uploads/uploads.js';
 
@@ -108,8 +108,8 @@ async function assemble(
     offersWebPublicChannels,
     invitationValidityMinutes,
     addressFailures: new AddressFailures(),
-    hashLine: newHashLine(),
-    registerLine: newRegisterLine(),
+    hashQueue: createHashQueue(),
+    registerQueue: createRegisterQueue(),
     isPushConfigured: configuration.relay.kind === 'configured',
     startedAt: clock(),
   };

@@ -76,7 +76,7 @@ export const joinByInvitation = operation({
           formPage(context.realm, entries, `A password has ${minimum} to ${maximum} characters.`),
         );
       }
-      const passwordHash = await context.hashLine.run({ client: address ?? token, signal }, () =>
+      const passwordHash = await context.hashQueue.run({ client: address ?? token, signal }, () =>
         hashPassword(password),
       );
       return join(context, token, { ...entries, passwordHash });

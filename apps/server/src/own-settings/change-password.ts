@@ -36,7 +36,9 @@ export async function prepareNewPassword(
     throw isRefused ? wrongPassword() : error;
   });
   const { address, name, signal } = claim;
-  const newHash = await context.hashLine.run({ client: address ?? name, signal }, () => hashPassword(wanted));
+  const newHash = await context.hashQueue.run({ client: address ?? name, signal }, () =>
+    hashPassword(wanted),
+  );
   return { name, oldHash, newHash };
 }
 

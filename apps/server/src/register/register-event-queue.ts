@@ -121,7 +121,7 @@ export const registerEventQueue = operation({
         fetchStates({ ...context, nextTick, database: { db } }, held, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
-    const line = context.registerLine;
+    const line = context.registerQueue;
     const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
     return { queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id, ...result };
   },
@@ -142,7 +142,7 @@ async function readForSpectator(
   if (wrong) {
     throw refused(`Invalid ${wrong}: must be false in requests without an account`);
   }
-  return context.registerLine.run({ client: 'spectators', signal }, () =>
+  return context.registerQueue.run({ client: 'spectators', signal }, () =>
     readAtOneInstant(context.database, (db) =>
       fetchStates({ ...context, database: { db } }, undefined, asked),
     ),

@@ -21,7 +21,7 @@ export interface VerifiedUser extends PasswordUser {
   readonly passwordHash: string;
 }
 
-type Context = Pick<ServerContext, 'addressFailures' | 'clock' | 'database' | 'hashLine'>;
+type Context = Pick<ServerContext, 'addressFailures' | 'clock' | 'database' | 'hashQueue'>;
 
 const waitAgainSeconds = 1;
 
@@ -33,14 +33,14 @@ const waitAgainSeconds = 1;
  * or address with too many failures, and if the queue is full.
  */
 export async function provePassword(context: Context, claim: PasswordAttempt): Promise<VerifiedUser> {
-  const { addressFailures, clock, hashLine } = context;
+  const { addressFailures, clock, hashQueue } = context;
   const { address, name, signal } = claim;
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) throw rateLimitHit('sign-in from this address', wait);
   const giveBack = () => {
     if (address !== undefined) addressFailures.giveBack(address);
   };
-  const holder = await hashLine
+  const holder = await hashQueue
     .run({ client: address ?? name, signal }, () => prove(context, claim))
     .catch((error: unknown) => {
       giveBack();

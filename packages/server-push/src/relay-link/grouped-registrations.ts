@@ -21,7 +21,7 @@ interface Part {
 }
 
 /** Maximum requests per group while the relay fails at all of them: the whole, halves and quarters (7). */
-const maximumRequestsInVain = 8;
+const maximumFailedRequests = 8;
 /**
  * Maximum requests per group if the relay accepts some parts: enough to isolate two bad registrations in the largest
  * group.
@@ -81,7 +81,7 @@ export class GroupedRegistrations {
     let asked = 1;
     while (parts.some(isToBeHalved)) {
       asked += 2 * parts.filter(isToBeHalved).length;
-      if (asked > (parts.every(isInTrouble) ? maximumRequestsInVain : maximumRequests)) break;
+      if (asked > (parts.every(isInTrouble) ? maximumFailedRequests : maximumRequests)) break;
       const next = parts.map((part) => (isToBeHalved(part) ? this.#askHalves(part) : [part]));
       parts = (await Promise.all(next)).flat();
     }

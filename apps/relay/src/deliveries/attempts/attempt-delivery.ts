@@ -21,7 +21,7 @@ import {
 import { apnsBodyBytes } from '../vendors/apns/message.js';
 import { fcmDataBytes } from '../vendors/fcm/message.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
-import { DeviceRests } from './device-cooldowns.js';
+import { DeviceCooldowns } from './device-cooldowns.js';
 import type { RejectionLog } from './rejection-log.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorOutages } from './vendor-outages.js';
@@ -70,12 +70,12 @@ const unreadableRetryMilliseconds = 60_000;
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
-  readonly #rests: DeviceRests;
+  readonly #cooldowns: DeviceCooldowns;
   readonly #replaced = new ReplacedNotifications();
 
   constructor(options: DeliveryAttemptsOptions) {
     this.#options = options;
-    this.#rests = new DeviceRests(suspensionMilliseconds / options.delayDivisor);
+    this.#cooldowns = new DeviceCooldowns(suspensionMilliseconds / options.delayDivisor);
   }
 
   /** Tries once. Vendor failures become an outcome. Rejects only if the database is unavailable. */
@@ -99,7 +99,7 @@ export class DeliveryAttempts {
     }
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
     if (admission.kind === 'probe') return this.#probe(question, options);
-    const at = this.#rests.nextTry(delivery.device.id, this.#options.clock());
+    const at = this.#cooldowns.nextTry(delivery.device.id, this.#options.clock());
     if (at !== undefined) return this.#coolDown(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
@@ -133,7 +133,7 @@ export class DeliveryAttempts {
   #coolDown({ notification, device }: Delivery, at: number): Outcome {
     // A notification that expires before that neither waits nor replaces another.
     if (at < keptUntil(notification)) {
-      this.#rests.hold(device.id);
+      this.#cooldowns.hold(device.id);
       this.#replaced.note(notification);
     }
     return { kind: 'retry', reason: 'DEVICE_RESTS', at, isTry: false };
@@ -224,7 +224,7 @@ export class DeliveryAttempts {
       await credentials.worked(appId);
     }
     if (verdict.kind === 'retry' && throttlesDevice(vendor, answer)) {
-      this.#rests.begin(delivery.device.id, verdict.at);
+      this.#cooldowns.begin(delivery.device.id, verdict.at);
     }
     const outcome =
       verdict.kind === 'gone' ? await this.#weighDeath(appId, delivery, verdict, isInDoubt) : verdict;

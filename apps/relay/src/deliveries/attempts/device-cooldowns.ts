@@ -13,8 +13,8 @@ interface Cooldown {
  * Cool-downs of devices that APNs throttles: further notifications would be refused as well.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
-export class DeviceRests {
-  readonly #rests = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });
+export class DeviceCooldowns {
+  readonly #cooldowns = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
   /** @param apartMilliseconds Spacing of postponed notifications after a cool-down. */
@@ -24,7 +24,7 @@ export class DeviceRests {
 
   /** Starts a cool-down of a RelayDevice until `until` (Unix milliseconds). */
   begin(relayDeviceId: RelayDeviceId, until: number): void {
-    this.#rests.set(relayDeviceId, { until, held: 0 });
+    this.#cooldowns.set(relayDeviceId, { until, held: 0 });
   }
 
   /**
@@ -32,10 +32,10 @@ export class DeviceRests {
    * are spaced out.
    */
   nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {
-    const rest = this.#rests.get(relayDeviceId);
+    const rest = this.#cooldowns.get(relayDeviceId);
     if (rest === undefined) return undefined;
     if (now >= rest.until) {
-      this.#rests.delete(relayDeviceId);
+      this.#cooldowns.delete(relayDeviceId);
       return undefined;
     }
     return Math.ceil(rest.until + (rest.held + 1) * this.#apartMilliseconds);
@@ -43,7 +43,7 @@ export class DeviceRests {
 
   /** Counts one more postponed notification. */
   hold(relayDeviceId: RelayDeviceId): void {
-    const rest = this.#rests.get(relayDeviceId);
+    const rest = this.#cooldowns.get(relayDeviceId);
     if (rest !== undefined) rest.held += 1;
   }
 }

@@ -26,7 +26,7 @@ const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
 const maximumThawed = 10_000;
 /** Used for scopes without outcomes since the start of this process. */
-const unheardShare = new DeathShare();
+const unansweredShare = new DeathShare();
 /** Two per scope: the account and the phone. */
 const maximumNames = 60_000;
 
@@ -107,7 +107,7 @@ export class DeletionBreakers {
     const { store } = this.#options;
     for (const [key, watch] of this.#frozen) {
       const { app, scope } = watch;
-      const { thawingShare } = this.#apps.get(app)?.find(scope) ?? unheardShare;
+      const { thawingShare } = this.#apps.get(app)?.find(scope) ?? unansweredShare;
       if (watch.mustLock(thawingShare, now)) await store.hold(watch, now);
       if (!watch.isOver(now)) continue;
       const wasUsual = watch.wasUsual(thawingShare);

@@ -87,7 +87,7 @@ const cutOffMilliseconds = 8;
  */
 const maximumTicksPerBatch = 4;
 /** Batch size worth a commit of its own if the commit does not block the event loop. */
-const worthACommit = 16;
+const minimumEarlyBatch = 16;
 
 /**
  * Opens registrations in batches, one per event-loop tick: 1.5 times faster than interleaving with parsing, and a batch
@@ -116,7 +116,7 @@ export class RegistrationBatches {
       if (this.#waiting.length === 1) {
         this.#ticks = 0;
         this.#awaitTick();
-      } else if (this.#waiting.length >= worthACommit && this.#options.store.isIdle) {
+      } else if (this.#waiting.length >= minimumEarlyBatch && this.#options.store.isIdle) {
         void this.#registerWaiting();
       }
     });

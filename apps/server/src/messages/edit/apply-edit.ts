@@ -48,7 +48,7 @@ export async function applyEdit(
   const before = await copiesOfMessage(db, message.id);
   const copies =
     content === undefined ? before : await applyMentions(transaction, message, content.content, before);
-  const usersLosingAccess = await publishToLosers(transaction, context, edit, ids);
+  const usersLosingAccess = await publishLostAccess(transaction, context, edit, ids);
   const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, usersLosingAccess };
   const moved = decided && (await applyMove(transaction, context, decided));
   const notified: PublishedEdit = {
@@ -76,7 +76,7 @@ export async function applyEdit(
 }
 
 /** Publishes `delete_message` to users losing access to the messages. Returns their ids. */
-async function publishToLosers(
+async function publishLostAccess(
   transaction: ServerTransaction,
   { publish }: EditContext,
   { channels, message: { channelId, topic } }: DecidedEdit,

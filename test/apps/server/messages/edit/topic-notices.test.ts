@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../../support/test-databases.js';
-import { addChannel } from '../../messages/chat-under-test.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
+import { addChannel } from '../chat-under-test.js';
 import { post, stored, textsIn } from './moves-under-test.js';
 
 const everyNotice = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };

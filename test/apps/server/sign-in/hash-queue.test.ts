@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newHashLine } from '#server/sign-in/hash-line.js';
+import { createHashQueue } from '#server/sign-in/hash-queue.js';
 
 const by = (client: string) => ({ client, signal: new AbortController().signal });
 
@@ -22,7 +22,7 @@ function held() {
 describe('the queue of password checks', () => {
   it('runs two checks at once and serves waiting clients round-robin', async () => {
     const { begun, work, end } = held();
-    const line = newHashLine();
+    const line = createHashQueue();
     const all = ['x1', 'x2', 'x3', 'x4', 'y1', 'z1'].map((name) => line.run(by(name[0] ?? ''), work(name)));
     expect(begun).toEqual(['x1', 'x2']);
     for (let count = 0; count < 6; count++) await end();
@@ -31,7 +31,7 @@ describe('the queue of password checks', () => {
   });
 
   it('continues after failed work', async () => {
-    const line = newHashLine();
+    const line = createHashQueue();
     const failing = Array.from({ length: 4 }, () => line.run(by('x'), () => Promise.reject(new Error('no'))));
     for (const each of failing) await expect(each).rejects.toThrow('no');
     expect(await line.run(by('x'), async () => 'yes')).toBe('yes');
@@ -39,7 +39,7 @@ describe('the queue of password checks', () => {
 
   it('refuses a client’s fifth waiting check, but not another client’s first', async () => {
     const { begun, work, end } = held();
-    const line = newHashLine();
+    const line = createHashQueue();
     const all = Array.from({ length: 6 }, (_, index) => line.run(by('x'), work(`x${index}`)));
     await expect(line.run(by('x'), work('x6'))).rejects.toMatchObject({ code: 'RATE_LIMIT_HIT' });
     all.push(line.run(by('y'), work('y')));
@@ -50,7 +50,7 @@ describe('the queue of password checks', () => {
 
   it('skips aborted checks', async () => {
     const { begun, work, end } = held();
-    const line = newHashLine();
+    const line = createHashQueue();
     const leaving = new AbortController();
     const all = ['x', 'y'].map((name) => line.run(by(name), work(name)));
     const left = line.run({ client: 'z', signal: leaving.signal }, work('z'));
@@ -64,7 +64,7 @@ describe('the queue of password checks', () => {
 
   it('refuses all clients when the queue is full', async () => {
     const { work, end } = held();
-    const line = newHashLine();
+    const line = createHashQueue();
     const all = Array.from({ length: 66 }, (_, index) => line.run(by(`client ${index}`), work('')));
     await expect(line.run(by('one more'), work(''))).rejects.toMatchObject({ code: 'RATE_LIMIT_HIT' });
     for (let count = 0; count < 66; count++) await end();
