@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lockedByOthers } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
+import { addressKey } from '../names/address-key.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type NameFailures, planSignInTry } from './plan-sign-in-try.js';
 
@@ -79,5 +80,5 @@ async function isLockFree(db: Transaction<ServerTables>, digest: string): Promis
 }
 
 function digestOf(name: string): string {
-  return createHash('sha256').update(name.toLowerCase()).digest('hex');
+  return createHash('sha256').update(addressKey(name)).digest('hex');
 }

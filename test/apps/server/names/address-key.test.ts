@@ -38,5 +38,23 @@ eachBackend((backend) => {
         await test.close();
       }
     });
+
+    it('is locked after five failed sign-ins with all of them together', async () => {
+      const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
+      const fail = async (username: string) =>
+        (await test.ask(undefined, 'POST', 'fetch_api_key', { username, password: 'wrong horse battery' }))
+          .body.code;
+      try {
+        for (const spellings of same) {
+          const names = Array.from({ length: 6 }, (_, index) => spellings[index % spellings.length] ?? '');
+          const codes = [];
+          for (const name of names) codes.push(await fail(name));
+          expect(codes.lastIndexOf('AUTHENTICATION_FAILED')).toBe(4);
+          expect(codes[5]).toBe('RATE_LIMIT_HIT');
+        }
+      } finally {
+        await test.close();
+      }
+    });
   });
 });
