@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import type { SendingContext } from '../messages/insert-messages.js';
 import type { RenderingContext } from '../messages/render-content.js';
+import { channelLink } from '../names/name-in-markdown.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { noChannel } from '../realm/realm-settings.js';
@@ -30,7 +31,7 @@ export async function announceChannels(
   { channel, actor }: { readonly channel: Channel; readonly actor: PermissionHolder },
   made: readonly Channel[],
 ): Promise<void> {
-  const names = made.filter(({ isPrivate }) => !isPrivate).map(({ name }) => `#**${name}**`);
+  const names = made.filter(({ isPrivate }) => !isPrivate).map(({ id, name }) => channelLink(id, name));
   if (names.length === 0) return;
   const what = names.length === 1 ? 'a new channel' : 'new channels';
   const text = `@_**|${actor.id}** made ${what}: ${names.join(', ')}.`;

@@ -1,6 +1,7 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
 import { privacyName } from '../channels/channel-privacy.js';
 import type { Channel, TopicsPolicy } from '../channels/channel-store.js';
+import { boldName, channelLink } from '../names/name-in-markdown.js';
 import { type GroupSettingValue, groupsIn, usersIn } from '../permissions/group-setting-value.js';
 import type { ChannelChange } from './channel-update.js';
 
@@ -43,7 +44,7 @@ export function noticesOfChange(
     notices.push(retentionNotice(actor, before.retentionDays, after.retentionDays));
   }
   if (change.isArchived !== undefined)
-    notices.push(`The channel #**${after.name}** is back from the archive.`);
+    notices.push(`The channel ${channelLink(after.id, after.name)} is back from the archive.`);
   if (change.description !== undefined && before.description !== after.description) {
     const was = quoted('Old description', before.description);
     notices.push(
@@ -51,7 +52,7 @@ export function noticesOfChange(
     );
   }
   if (change.name !== undefined) {
-    notices.push(`${actor} renamed this channel from **${before.name}** to **${after.name}**.`);
+    notices.push(`${actor} renamed this channel from ${boldName(before.name)} to ${boldName(after.name)}.`);
   }
   const posting = change.permissions.find(({ name }) => name === 'can_send_message_group');
   if (posting !== undefined) {

@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel-store.js';
 import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
 import { subscribersIn } from '../messages/message-readers.js';
 import { type Author, type RenderingContext, renderContents } from '../messages/render-content.js';
+import { boldName, isMentionable } from '../names/name-in-markdown.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -89,6 +90,9 @@ async function readNames(db: Kysely<ServerTables>, actorId: UserId): Promise<Not
   return {
     actor: `@_**|${actorId}**`,
     user: (id) => `@_**|${id}**`,
-    group: (id) => `@_*${groupNames.get(id) ?? ''}*`,
+    group: (id) => {
+      const name = groupNames.get(id) ?? '';
+      return isMentionable(name) ? `@_*${name}*` : boldName(name);
+    },
   };
 }

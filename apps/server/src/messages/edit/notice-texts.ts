@@ -1,5 +1,6 @@
 import { topicHash } from '@waxwing/markdown';
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { isMentionable, linkText } from '../../names/name-in-markdown.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
 
@@ -66,11 +67,7 @@ function silentMention({ id, fullName }: NamedUser): string {
 
 /** A Markdown link to a topic. Falls back to an explicit URL if a name contains Markdown special characters. */
 export function topicLink({ channelId, channelName, topic }: NamedTopic): string {
-  if (!/[`>*&[\]]|\$\$/.test(channelName + topic)) return `#**${channelName}>${topic}**`;
+  if (isMentionable(channelName) && isMentionable(topic)) return `#**${channelName}>${topic}**`;
   const shown = topic === '' ? realmLimits.realm_empty_topic_display_name : topic;
-  const text = `#${channelName} > ${shown}`.replace(
-    /[`>*&[\]$<\\]/g,
-    (character) => `&#${character.codePointAt(0)};`,
-  );
-  return `[${text}](${topicHash(channelId, channelName, topic).slice(1)})`;
+  return `[${linkText(`#${channelName} > ${shown}`)}](${topicHash(channelId, channelName, topic).slice(1)})`;
 }

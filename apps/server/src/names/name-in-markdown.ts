@@ -1,0 +1,35 @@
+import { channelHash } from '@waxwing/markdown';
+import type { ChannelId } from '@waxwing/protocol';
+
+/** Characters that end a mention or channel link, or prevent it. The rest of the name would then be Markdown of its own. */
+const special = /[`>*&[\]]|\$\$/;
+const plain = /^[\p{L}\p{M}\p{N} ,'’-]+$/u;
+
+/**
+ * Whether a name can be written as `@_*name*` or `#**name**`. Texts of the server's own bots must not contain other names
+ * in this form: a link in such a name would look like the bot's.
+ */
+export function isMentionable(name: string): boolean {
+  return !special.test(name);
+}
+
+/** Escapes the text of a link. */
+export function linkText(text: string): string {
+  return text.replace(/[`>*&[\]$<\\]/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+/** A Markdown link to a channel. */
+export function channelLink(id: ChannelId, name: string): string {
+  if (isMentionable(name)) return `#**${name}**`;
+  return `[${linkText(`#${name}`)}](${channelHash(id, name).slice(1)})`;
+}
+
+/** A name in bold letters, without any Markdown of its own. */
+export function boldName(name: string): string {
+  if (plain.test(name)) return `**${name}**`;
+  const longest = Math.max(0, ...[...name.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  // One blank on each side is not shown.
+  const inner = longest > 0 ? ` ${name} ` : name;
+  return `**${fence}${inner}${fence}**`;
+}
