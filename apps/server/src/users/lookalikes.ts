@@ -57,32 +57,32 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 /**
  * Characters that look like a Latin letter at a glance, by that letter in lower case: letters that UTS 39 maps to it
  * with a stroke or hook, its small capitals, its white and flag forms, turned letters, letters of a similar shape, and
- * digits and symbols in its place.
+ * digits, symbols and geometric shapes in its place.
  * The long s, which looks like an f, is compared as the s that NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
-  a: '4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',
-  b: '86ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
-  c: '(¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨',
-  d: 'ðđƌȡɖɗдᴅᵭᶁᶑ₫ꟈ𝼥🅓🅳🇩',
-  e: '3€əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
-  f: 'ſʃƒғᵮᶂꜰ🅕🅵🇫',
+  a: '∆△▲4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',
+  b: '฿86ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧',
+  c: '⊂ᑕ(¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨',
+  d: '∂ðđƌȡɖɗдᴅᵭᶁᶑ₫ꟈ𝼥🅓🅳🇩',
+  e: '∑3€əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪',
+  f: '£ſʃƒғᵮᶂꜰ🅕🅵🇫',
   g: '69ǥɠɢꞡ🅖🅶🇬',
   h: '#ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭',
-  i: 'ɨᵻᵼᶖ⍸𝼚🅘🅸🇮',
+  i: '¡ɨᵻᵼᶖ⍸𝼚🅘🅸🇮',
   j: 'ɉᴊ🅙🅹🇯',
   k: 'ƙқҟᴋᶄ₭ⱪꝁꝃꝅꞣ🅚🅺🇰',
-  l: 'łƚȴɨɫɬɭʟ\u{673}ᶅⱡꝉꞎꬷꬸꬹ𝼑𝼓𝼦🅛🅻🇱',
-  m: 'ɱӎᴍᵯᶆ₥ꬺ𑜀𑣣🅜🅼🇲',
-  n: 'ŋƞȵɲɳɴηилпᵰᶇꞑꞥꬻ𐆎𝼧🅝🅽🇳',
-  o: 'øɵθфъѳө\u{6ff}တ⊖⊝⍬ⱺⴱⵁꝋꝍꬾꭴꮎꮻ𝈚𝼛🅞🅾🇴🜔',
+  l: '£łƚȴɨɫɬɭʟ\u{673}ᶅⱡꝉꞎꬷꬸꬹ𝼑𝼓𝼦🅛🅻🇱',
+  m: 'ʍɱӎᴍᵯᶆ₥ꬺ𑜀𑣣🅜🅼🇲',
+  n: '∩ᑎ₦ŋƞȵɲɳɴηилпᵰᶇꞑꞥꬻ𐆎𝼧🅝🅽🇳',
+  o: '°○◌◦●◯⚪⚫⭕◎◉⊙⊚⊘∅⓿øɵθфъѳө\u{6ff}တ⊖⊝⍬ⱺⴱⵁꝋꝍꬾꭴꮎꮻ𝈚𝼛🅞🅾🇴🜔',
   p: 'ƥᴘᵱᵽᶈꝑꝓꝕ🅟🅿🆊🇵',
   q: 'ɋʠꝗꝙꞯ🅠🆀🇶',
   r: 'ɍɼɽɾяғᵲᵳᶉꞧꭉ𝼖𝼨🅡🆁🇷',
-  s: '5$ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸',
-  t: '7+ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
+  s: '§5$ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸',
+  t: '†‡┼╋7+ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹',
   u: 'ʉμцᵾᶙꞹꮜ🅤🆄🇺',
-  v: 'ʋᶌⱱⱴꝟ𐆗🅥🆅🇻🜈',
+  v: '√ʋᶌⱱⱴꝟ𐆗🅥🆅🇻🜈',
   w: 'ωшщѽ₩ⱳⲱꝡ𑓅🅦🆆🇼',
   x: 'ҳᶍ⨰ꭖꭗꭘꭙ𐆖🅧🆇🇽',
   y: '¥ƴɏұ🅨🆈🇾',

@@ -78,9 +78,10 @@ function looksLike(reserved: RegExp, text: string): boolean {
   return reserved.test(fold(text).replace(ignored, ''));
 }
 
-/** Lowercases and removes marks, compatibility forms and invisible characters. */
+/** Lowercases and removes marks, compatibility forms, signs of a trademark, and invisible characters. */
 function fold(text: string): string {
   return text
+    .replace(/[™℠]/g, '')
     .normalize('NFKD')
     .toLowerCase()
     .normalize('NFKD')

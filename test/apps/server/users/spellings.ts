@@ -65,6 +65,10 @@ export const otherLetters: Readonly<Record<string, Spelling>> = {
   'a bar for i': replaced('i', '|'),
   'digits for letters': replaced('abegiostzABEGIOSTZ', '483610572483610572'),
   'symbols for letters': replaced('cehisCEHIS', '(€#!$(€#!$'),
+  'circles for o': replaced('oO', '○⭕'),
+  'other circles for o': replaced('oO', '°∅'),
+  'shapes for letters': replaced('abcdefilmnstANEF', '∆฿⊂∂∑£¡£ʍ∩§†▲₦∑£'),
+  'syllabics and signs': replaced('cnotCNOT', 'ᑕᑎ◉‡ᑕᑎ●┼'),
   superscript: replaced('abcdefgiklmnoprtuwy', 'ᵃᵇᶜᵈᵉᶠᵍⁱᵏˡᵐⁿᵒᵖʳᵗᵘʷʸ'),
 };
 
@@ -99,6 +103,9 @@ export const otherBlanks: Readonly<Record<string, Spelling>> = Object.fromEntrie
     '|',
     ' ★ ',
     ' | ',
+    ' ™ ',
+    '®',
+    ' ℠',
   ].map((blank) => [
     JSON.stringify(blank),
     (text: string) => `${blank}${text.replaceAll(/[ -]/g, blank)}${blank}`,
