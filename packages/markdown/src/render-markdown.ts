@@ -23,7 +23,9 @@ const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
 /** Elements that readers see although they contain no text. */
-const visibleElement = /<(?:hr|img|audio|video|iframe)\b/;
+const visibleElement = /<(?:hr|img|audio|video|iframe|svg)\b|border-/;
+/** What a formula has besides what it shows: its source, and phantoms. */
+const unseen = /<annotation\b.*?<\/annotation>|<mphantom>.*?<\/mphantom>|transparent;">[^<]*/gs;
 const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
@@ -56,7 +58,9 @@ export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMark
 }
 
 function showsNothing(html: string): boolean {
-  return !visibleElement.test(html) && !visibleCharacter.test(html.replace(/<[^>]*>/g, ''));
+  return (
+    !visibleElement.test(html) && !visibleCharacter.test(html.replace(unseen, '').replace(/<[^>]*>/g, ''))
+  );
 }
 
 function asTyped(source: string, isMeMessage: boolean): RenderedMarkdown {

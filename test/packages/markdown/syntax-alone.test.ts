@@ -41,6 +41,13 @@ describe('a text of Markdown syntax alone', () => {
     expect(html(text)).toMatch(/^<p>/);
   });
 
+  it.each(['$$\\,$$', '$$\\quad$$', '$$%$$', '$$ { } $$', '$$\\phantom{x}$$', '```math\n\\\\\n```', '$$~$$'])(
+    'is shown as typed if it is a formula that shows nothing: %j',
+    (text) => {
+      expect(html(text)).toBe(`<p>${text.replaceAll('\n', '<br>\n')}</p>`);
+    },
+  );
+
   it('is short however long it is', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
@@ -90,5 +97,19 @@ describe('what shows something stays as it is', () => {
     ['# a', '<h1>a</h1>'],
   ])('%j', (text, expected) => {
     expect(html(text)).toBe(expected);
+  });
+
+  it.each([
+    ...[
+      '$$x$$',
+      '$$x\\phantom{y}$$',
+      '$$\\frac{}{}$$',
+      '$$\\rule{1em}{1em}$$',
+      '$$\\sqrt{}$$',
+      '$$\\boxed{}$$',
+    ],
+    ...['$$\\overline{\\quad}$$', '$$\\xrightarrow{}$$', '$$\\|$$', '$$\\phantom{x}$$ y'],
+  ])('the formula %j', (text) => {
+    expect(html(text)).toContain('katex');
   });
 });
