@@ -23,6 +23,8 @@ const invisibleInPlace = [
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
   `(?<=${shaping})[\\u200c\\u200d](?=${shaping})`,
+  // A suffix that Persian writers add to a number, a word in Latin letters or a quotation.
+  '(?<=[\\p{L}\\p{N}\\p{Pe}\\p{Pf}])\\u200c(?=(?=\\p{L})\\p{Script=Arab})',
   `(?<=${viramas})[\\u200c\\u200d]`,
   // The abbreviation of the Hijri era.
   '(?<=\\u0647)\\u200d',
