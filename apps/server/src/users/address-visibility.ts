@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import type { UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import type { KnownUser } from '../authentication/credential-store.js';
@@ -65,7 +66,7 @@ export function shownAddress(owner: AddressOwner, realm: Pick<PushRealm, 'url'>)
 /** The user id in a dummy address; `undefined` for any other address. */
 export function idOfDummyAddress(address: string, realm: Pick<PushRealm, 'url'>): UserId | undefined {
   const [, digits, host] = /^user(\d{1,15})@(.+)$/i.exec(address) ?? [];
-  if (host?.toLowerCase() !== addressHost(realm)) return undefined;
+  if (host === undefined || domainToASCII(host) !== addressHost(realm)) return undefined;
   return Number(digits) as UserId;
 }
 

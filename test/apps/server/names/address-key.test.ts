@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressKey } from '#server/names/address-key.js';
+import { idOfDummyAddress } from '#server/users/address-visibility.js';
 import { isReservedAddress } from '#server/users/reserved-identity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
@@ -9,11 +10,29 @@ const same: readonly [string, ...string[]][] = [
   ['café@example.com', 'cafe\u0301@example.com', 'CAFÉ@EXAMPLE.COM'],
   ['yılmaz@example.com', 'yilmaz@example.com', 'YILMAZ@example.com'],
   ['ada@example.com', 'Ada@Example.com'],
+  ['ada@münchen.example', 'ada@xn--mnchen-3ya.example', 'Ada@XN--MNCHEN-3YA.example'],
 ];
 
 it.each(same)('the address %s is the same as others', (address, ...others) => {
   for (const other of others) expect(addressKey(other)).toBe(addressKey(address));
   expect(isReservedAddress(address)).toBe(false);
+});
+
+it('a dummy address is recognized in every spelling of its host', () => {
+  const realm = { url: 'https://chat.münchen.example' };
+  for (const host of ['chat.münchen.example', 'CHAT.MÜNCHEN.example', 'chat.xn--mnchen-3ya.example']) {
+    expect(idOfDummyAddress(`user8@${host}`, realm)).toBe(8);
+  }
+  expect(idOfDummyAddress('user8@münchen.example', realm)).toBeUndefined();
+});
+
+it('any text has a key, in time that grows with its length alone', () => {
+  expect(addressKey('@xn--.example')).toBe('@xn--.example');
+  for (const text of ['xn--', '@xn--', 'a@', '@']) {
+    const begun = performance.now();
+    addressKey(`${text.repeat(100_000)}!`);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  }
 });
 
 eachBackend((backend) => {
