@@ -9,6 +9,7 @@ import type { RegistrationKeys } from './registrations/opening/registration-keys
 import type { TokenVault } from './registrations/store/token-vault.js';
 import type { ServerDirectory } from './servers/server-directory.js';
 import type { ServerQuotas } from './servers/server-quotas.js';
+import type { ReportedCounts } from './servers/stock/reported-counts.js';
 import type { RelayDatabase } from './tables.js';
 
 /** Dependencies of the relay's operations, created once at startup. */
@@ -26,4 +27,5 @@ export interface RelayContext {
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+  readonly reportedCounts: ReportedCounts;
 }

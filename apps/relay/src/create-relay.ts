@@ -28,6 +28,7 @@ import { DurableRegistrations } from './registrations/write/durable-registration
 import { scheduleRelayJobs } from './scheduled-jobs.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
+import { ReportedCounts } from './servers/stock/reported-counts.js';
 import type { RelayDatabase } from './tables.js';
 
 /** Dependencies that production takes from the environment and tests replace. */
@@ -130,7 +131,8 @@ async function openContext(
   const sameToken = new SameTokenAccounts(foundation);
   const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
   const servers = new ServerDirectory(database.db, clock);
-  return { ...foundation, keyRing, deliveries, quotas, servers, registrations };
+  const reportedCounts = new ReportedCounts();
+  return { ...foundation, keyRing, deliveries, quotas, servers, registrations, reportedCounts };
 }
 
 /** The HTTP app and, unless it is off, the admin socket. */

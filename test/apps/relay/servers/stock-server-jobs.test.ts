@@ -71,6 +71,40 @@ eachBackend((backend) => {
       expect([status, body]).toEqual([200, { result: 'success', msg: '', realms: { [realmUuid]: mayPush } }]);
     });
 
+    it('sends each count once: the relay names the last ids that this server reported', async () => {
+      const rows = (...ids: unknown[]) => JSON.stringify(ids.map((id) => ({ property: 'a', id })));
+      const form = {
+        ...{ realm_counts: rows(8, 9), installation_counts: rows(5, 'x', null), version: '"12.0"' },
+        ...{ realmauditlog_rows: rows(2 ** 40), realms: JSON.stringify([reported(realmUuid)]) },
+      };
+      const ids = {
+        ...{ last_realm_count_id: 9, last_installation_count_id: 5 },
+        last_realmauditlog_id: 2 ** 40,
+      };
+      expect((await ask('POST', 'server/analytics', form)).status).toBe(200);
+      expect((await ask('GET', 'server/analytics/status')).body).toMatchObject(ids);
+      const refused = { ...form, realm_counts: rows(20), realms: JSON.stringify([reported(otherRealmUuid)]) };
+      expect((await ask('POST', 'server/analytics', refused)).status).toBe(400);
+      const none = { ...form, realm_counts: rows(1), installation_counts: '[]', realmauditlog_rows: 'null' };
+      expect((await ask('POST', 'server/analytics', none)).status).toBe(200);
+      expect((await ask('GET', 'server/analytics/status')).body).toMatchObject(ids);
+      const other = await ask('GET', 'server/analytics/status', {}, relay.otherAuthorization);
+      expect(other.body).toMatchObject({ last_realm_count_id: 0, last_realmauditlog_id: 0 });
+    });
+
+    it('may send three full lists, percent-encoded, and no more than 16 MiB', async () => {
+      const row = { property: 'x'.repeat(260), id: 1 };
+      const full = JSON.stringify(Array.from({ length: 10_000 }, () => row));
+      const form = { ...counts, realm_counts: full, installation_counts: full, realmauditlog_rows: full };
+      expect(new URLSearchParams(form).toString().length).toBeGreaterThan(9_000_000);
+      expect((await ask('POST', 'server/analytics', form)).status).toBe(200);
+      const larger = { ...form, version: 'x'.repeat(8 * 1024 * 1024) };
+      expect(await ask('POST', 'server/analytics', larger)).toMatchObject({
+        status: 413,
+        body: { code: 'PAYLOAD_TOO_LARGE' },
+      });
+    });
+
     it('registers a new realm, at which phones can then register', async () => {
       for (let time = 0; time < 2; time += 1) {
         const { body } = await report([realmUuid, newRealm.toUpperCase()]);

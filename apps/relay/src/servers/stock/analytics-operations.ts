@@ -7,27 +7,29 @@ import { server } from '../authenticate-server.js';
 import type { ServerDirectory } from '../server-directory.js';
 import { costOfBody, type ServerQuotas } from '../server-quotas.js';
 import { claimRealms, maximumRealmsPerServer } from './claim-realms.js';
+import type { ReportedCounts } from './reported-counts.js';
 
 interface Context {
   readonly servers: ServerDirectory;
   readonly clock: Clock;
   readonly database: RelayDatabase;
   readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly reportedCounts: ReportedCounts;
 }
 
 /** Rows per list that a stock server sends at once. */
 const maximumRows = 10_000;
-/** Room for three full lists. */
-const bodyLimitBytes = 8 * 1024 * 1024;
+/** Room for three full lists, percent-encoded: about 8 MiB. A refusal would make the server switch push off. */
+const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**
- * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): the newest counts that the relay
- * has of a server. It keeps none, so all are 0 and a stock server sends what it has.
+ * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): the newest counts that a
+ * server reported. The server sends only later ones. The relay keeps none, but remembers the ids until it restarts.
  */
 export const getAnalyticsStatus = operation({
   method: 'GET',
   path: '/api/v1/remotes/server/analytics/status',
-  summary: 'Returns which counts of a server the relay has: none.',
+  summary: 'Returns the highest ids of the counts that a server reported.',
   actor: server,
   parameters: z.object({}),
   answer: z.object({
@@ -37,8 +39,13 @@ export const getAnalyticsStatus = operation({
   }),
   codes: ['RATE_LIMIT_HIT'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, 1),
-  async handle() {
-    return { last_realm_count_id: 0, last_installation_count_id: 0, last_realmauditlog_id: 0 };
+  async handle({ reportedCounts }: Context, { actor: { serverId } }) {
+    const { realmCounts, installationCounts, auditLogRows } = reportedCounts.of(serverId);
+    return {
+      last_realm_count_id: realmCounts,
+      last_installation_count_id: installationCounts,
+      last_realmauditlog_id: auditLogRows,
+    };
   },
 });
 
@@ -76,9 +83,14 @@ export const postAnalytics = operation({
   }),
   codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
-  async handle({ clock, database }: Context, { actor: { serverId }, parameters }) {
+  async handle({ clock, database, reportedCounts }: Context, { actor: { serverId }, parameters }) {
     const realmUuids = (parameters.realms ?? []).map((realm) => realm.uuid);
     if (realmUuids.length > 0) await claimRealms(database, { serverId, realmUuids, now: clock() });
+    reportedCounts.add(serverId, {
+      realmCounts: parameters.realm_counts,
+      installationCounts: parameters.installation_counts,
+      auditLogRows: parameters.realmauditlog_rows ?? [],
+    });
     const status = { can_push: true, expected_end_timestamp: null };
     return { realms: Object.fromEntries(realmUuids.map((realmUuid) => [realmUuid, status])) };
   },
