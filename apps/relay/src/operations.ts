@@ -17,6 +17,7 @@ import { removeDevices } from './registrations/operations/remove-devices.js';
 
 import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
 import {
+  notifyUnsealed,
   registerUnsealed,
   unregisterAllUnsealed,
   unregisterUnsealed,
@@ -31,6 +32,7 @@ const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerUnsealed,
   unregisterUnsealed,
   unregisterAllUnsealed,
+  notifyUnsealed,
 ];
 
 /** All operations that servers and phones call. */

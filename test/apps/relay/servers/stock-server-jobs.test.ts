@@ -175,4 +175,25 @@ eachBackend((backend) => {
     });
     expect(await relay.devices()).toEqual([]);
   });
+
+  it('a notification that is not sealed ends no job: the answer lets the server forget its tokens', async () => {
+    const { statusCode, body } = await relay.app.inject({
+      method: 'POST',
+      url: '/api/v1/remotes/push/notify',
+      headers: { authorization: relay.authorization, 'content-type': 'application/json' },
+      payload: JSON.stringify({
+        ...{ user_id: 10, user_uuid: newRealm, realm_uuid: realmUuid },
+        ...{ gcm_payload: { event: 'message' }, apns_payload: { alert: 'x' }, gcm_options: {} },
+        ...{ android_devices: ['one', 'two'], apple_devices: ['c0ffee'] },
+      }),
+    });
+    expect([statusCode, JSON.parse(body)]).toEqual([
+      200,
+      {
+        ...{ result: 'success', msg: '', total_android_devices: 0, total_apple_devices: 0 },
+        deleted_devices: { android_devices: ['one', 'two'], apple_devices: ['c0ffee'] },
+        realm: null,
+      },
+    ]);
+  });
 });

@@ -50,3 +50,30 @@ export const unregisterAllUnsealed = operation({
     return {};
   },
 });
+
+// A user's tokens, as texts. More than these fields come, such as the notification itself.
+const tokens = z.array(z.string()).default([]);
+
+/**
+ * `POST /api/v1/remotes/push/notify`: delivers nothing, and names every token as deleted, as a stock relay names tokens that
+ * it does not have. The server then removes them. A refusal would end its job before it sends the sealed notification.
+ */
+export const notifyUnsealed = operation({
+  ...unsealed,
+  path: '/api/v1/remotes/push/notify',
+  summary: 'Answers that no token is stored unsealed, so that the server forgets those that it has.',
+  body: 'json',
+  parameters: z.object({ android_devices: tokens, apple_devices: tokens }),
+  answer: z.object({
+    total_android_devices: z.number().int(),
+    total_apple_devices: z.number().int(),
+    deleted_devices: z.object({ android_devices: z.array(z.string()), apple_devices: z.array(z.string()) }),
+    realm: z.null(),
+  }),
+  codes: ['RATE_LIMIT_HIT'],
+  charge,
+  async handle(_context: Context, { parameters: { android_devices, apple_devices } }) {
+    const deleted_devices = { android_devices, apple_devices };
+    return { total_android_devices: 0, total_apple_devices: 0, deleted_devices, realm: null };
+  },
+});
