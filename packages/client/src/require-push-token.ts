@@ -36,7 +36,11 @@ export function requirePushToken(given: unknown): void {
 /** Texts that apps pass as the token of FCM by mistake, and what each of them is. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
-  [/^[0-9a-f]{64}$/i, "a token of APNs: use tokenKind 'apns', or the token of Firebase"],
+  [/^(?:[0-9a-f]{64}|<[0-9a-f ]+>)$/i, "a token of APNs: use tokenKind 'apns', or the token of Firebase"],
+  [/^\d+:\d+:[a-z]+:[0-9a-f]+$/, 'the id of a Firebase app: take the token of getToken'],
+  [/^AIza[\w-]{35}$/, 'an API key of Google: take the token of getToken'],
+  [/^B[\w-]{86}$/, 'a VAPID key: take the token of getToken'],
+  [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as an ID token of Firebase: take the token of getToken'],
   [
     /^[a-z][a-z0-9+.-]*:\/\//i,
     'a URL, such as the endpoint of a Web Push subscription: take the one of Firebase',
