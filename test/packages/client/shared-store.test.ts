@@ -79,6 +79,18 @@ describe('two clients on one store', () => {
     await syncBoth(() => createTextStores(slowStorage(texts)).accounts);
   });
 
+  it('register nothing after forget on one of them: the storage is wrapped for each client', async () => {
+    const server = new FakeChatServer();
+    const storeOf = () => createTextStores(slowStorage(texts)).accounts;
+    const registrars = [await registrarOn(server, storeOf()), await registrarOn(server, storeOf())] as const;
+    for (const registrar of registrars) expect(await registrar.sync()).toMatchObject({ code: 'active' });
+    await registrars[1].forget();
+    expect(await registrars[0].sync()).toMatchObject({ code: 'forgotten' });
+    expect(server.devices.size).toBe(0);
+    expect(await (await registrarOn(server, storeOf())).sync()).toMatchObject({ code: 'active' });
+    expect(await registrars[0].sync()).toMatchObject({ code: 'forgotten' });
+  });
+
   it('take the Web Locks of a browser for every change, so that tabs lose none', async () => {
     const asked: string[] = [];
     const locks = {

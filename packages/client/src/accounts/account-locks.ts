@@ -1,6 +1,6 @@
 import { createKeyedMutex } from '../mutex.js';
 import { webOriginOf } from '../web-origin.js';
-import type { AccountIdentity } from './push-account.js';
+import type { AccountIdentity, PushAccount } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
 
 /**
@@ -13,6 +13,18 @@ export interface AccountLocks {
   /** How often the account was signed out since the app started. */
   signOutsOf(account: AccountIdentity): number;
   countSignOut(account: AccountIdentity): void;
+}
+
+/** Accounts that any client signed out since the app started. Their ids are random: no two phones share one. */
+const signedOut = new Set<PushAccount['pushAccountId']>();
+
+/** Notes for all clients of the app that these accounts are signed out, also for those with another account table object. */
+export function noteSignedOut(rows: readonly PushAccount[]): void {
+  for (const { pushAccountId } of rows) signedOut.add(pushAccountId);
+}
+
+export function isSignedOut(pushAccountId: PushAccount['pushAccountId'] | undefined): boolean {
+  return pushAccountId !== undefined && signedOut.has(pushAccountId);
 }
 
 const locksOf = new WeakMap<PushAccountStore, AccountLocks>();

@@ -1,4 +1,4 @@
-import type { AccountLocks } from '../accounts/account-locks.js';
+import { type AccountLocks, isSignedOut, noteSignedOut } from '../accounts/account-locks.js';
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import { rowsOf } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
@@ -56,18 +56,20 @@ const forgottenWarning =
 export function createRegistrar(options: RegistrarOptions): Registrar {
   const { accounts, api, identity, locks, signIn, signOuts } = options;
   const madeAfter = locks.signOutsOf(identity);
+  let lastId: RegistrationStatus['pushAccountId'];
   const rows = async () => rowsOf(await accounts.list(), identity);
 
   return {
     sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
       locks.exclusively(identity, async () => {
-        if (locks.signOutsOf(identity) > madeAfter)
+        if (locks.signOutsOf(identity) > madeAfter || isSignedOut(lastId))
           return registrationStatus('forgotten', { warning: forgottenWarning });
         await signOuts.finish(await rows());
         // Rows that another client added at the same time. Their devices would deliver everything again.
         await signOuts.forget((await rows()).slice(1), signIn);
         signOuts.notifyConcurrently();
         const status = await syncRegistration(options, settleTimeoutMilliseconds);
+        lastId = status.pushAccountId ?? lastId;
         return withWarning(status, accounts.takeWarning());
       }),
     async sendTestNotification() {
@@ -78,7 +80,11 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     },
     async forget() {
       locks.countSignOut(identity);
-      await locks.exclusively(identity, async () => signOuts.forget(await rows(), signIn));
+      await locks.exclusively(identity, async () => {
+        const forgotten = await rows();
+        noteSignedOut(forgotten);
+        await signOuts.forget(forgotten, signIn);
+      });
       await signOuts.notify();
     },
   };
