@@ -1,9 +1,11 @@
 import {
   createMemoryKeyListStore,
   createPushClient,
+  createTextStores,
   type PushClientOptions,
   type PushToken,
   type SignedInAccount,
+  type TextStorage,
 } from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
@@ -87,6 +89,18 @@ describe('What an app without types hands over', () => {
     await expect(createPushClient(optionsWithout('nothing', zero))).rejects.toThrow(
       'bouncerPublicKey is a low-order point',
     );
+  });
+
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['an empty object', {}],
+    ['an MMKV instance', { getString: () => undefined, set: () => undefined, remove: () => undefined }],
+    ['Expo SecureStore', { getItemAsync: () => null, setItemAsync: () => null, deleteItemAsync: () => null }],
+  ])('is refused as a text storage: %s', (_, storage) => {
+    const make = () => createTextStores(storage as unknown as TextStorage);
+    expect(make).toThrow(RangeError);
+    expect(make).toThrow('storage must have the methods getItem, setItem and removeItem');
   });
 
   it.each([

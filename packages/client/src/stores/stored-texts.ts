@@ -11,6 +11,16 @@ export interface TextStorage {
   removeItem(name: string): void | Promise<void>;
 }
 
+/** @throws RangeError for an object of another form, such as one of a storage library that has no `getItem`. */
+export function requireTextStorage(storage: unknown): void {
+  const given = Object(storage) as Readonly<Record<string, unknown>>;
+  if (['getItem', 'setItem', 'removeItem'].some((name) => typeof given[name] !== 'function')) {
+    throw new RangeError(
+      'storage must have the methods getItem, setItem and removeItem: wrap a storage whose methods have other names.',
+    );
+  }
+}
+
 /** The texts of one storage, and which of them were damaged. */
 export interface StoredTexts {
   /** Returns `undefined` if there is no text, or an empty one. */

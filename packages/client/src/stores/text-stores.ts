@@ -12,7 +12,13 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodeKeyListState, type KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import { decodeSeen, encodeSeen, withNotification } from '../notifications/seen-of-account.js';
-import { createStoredTexts, exclusively, type StoredTexts, type TextStorage } from './stored-texts.js';
+import {
+  createStoredTexts,
+  exclusively,
+  requireTextStorage,
+  type StoredTexts,
+  type TextStorage,
+} from './stored-texts.js';
 import { createTextPushAccountStore } from './text-account-store.js';
 
 export type { TextStorage } from './stored-texts.js';
@@ -37,8 +43,11 @@ const storesOf = new WeakMap<TextStorage, TextStores>();
  * 150 opened notifications. A damaged text stops nothing: what cannot be read is dropped, and the next
  * `RegistrationStatus.warning` names the text. Changes are serialized within this process and between the tabs of a
  * browser, but not between an app and its iOS extension: let only the extension open notifications.
+ *
+ * @throws RangeError if the storage lacks a method.
  */
 export function createTextStores(storage: TextStorage): TextStores {
+  requireTextStorage(storage);
   const known = storesOf.get(storage);
   if (known !== undefined) return known;
   const texts = createStoredTexts(storage);
