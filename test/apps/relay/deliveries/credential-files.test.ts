@@ -29,6 +29,7 @@ const lineBreaks: Readonly<Record<string, (pem: string) => string>> = {
   'blanks for line breaks': (pem) => pem.replaceAll('\n', ' '),
   'no line break': (pem) => pem.replaceAll('\n', ''),
   '\\n written out': (pem) => pem.replaceAll('\n', '\\n'),
+  '\\n written out twice': (pem) => pem.replaceAll('\n', '\\\\n'),
   '\\r\\n written out': (pem) => pem.replaceAll('\n', '\\r\\n'),
   'indented lines': (pem) => pem.replaceAll('\n', '\n    '),
   'quotes around it': (pem) => `"${pem.replaceAll('\n', '\\n')}"`,
@@ -211,6 +212,19 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
   ['<!doctype html><title>Sign in</title>', 'a web page'],
   ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a document of a word processor'],
   ['AAAAx1:APA91bF-x_y', "a key of FCM's former interface"],
+  // As the data of a Kubernetes secret.
+  ...[
+    pemOf(ec, 'pkcs8'),
+    JSON.stringify(accountOf(pemOf(rsa, 'pkcs8'))),
+    JSON.stringify(accountOf('x'), null, 2),
+    JSON.stringify(accountOf('x'), null, 2).replaceAll('\n', '\r\n'),
+  ].flatMap((text) => {
+    const whole = Buffer.from(text).toString('base64');
+    const lines = whole.replace(/.{76}/g, '$&\n');
+    return [whole, lines].map(
+      (each) => [each, 'still encoded in base64 (decode it with base64 -d)'] as const,
+    );
+  }),
 ];
 
 describe('another file', () => {
@@ -261,28 +275,4 @@ describe('a damaged key', () => {
       expect(answer).toMatch(/^(?:taken|The file FILE (?:is|holds) .+: use the .p8)/);
     expect(answers).toContain(damaged);
   });
-});
-
-describe('a service account that is not JSON', () => {
-  const lines = JSON.stringify(accountOf(pemOf(rsa, 'pkcs8')), null, 2).split('\n');
-  const lineOf = async (broken: readonly string[]) =>
-    Number(/is not JSON from line (\d+) on/.exec(await ofGoogle(broken.join('\n')))?.[1]);
-
-  it.each(lines.slice(0, -1).map((_, index) => index + 1))(
-    'is refused with line %i, where the mistake is',
-    async (line) => {
-      const change = (edit: (text: string) => string) =>
-        lines.map((text, index) => (index === line - 1 ? edit(text) : text));
-      // A comma too few or too many, a quote too few, and a comment.
-      const last = lines.length - 1;
-      if (line > 1) {
-        expect(await lineOf(change((text) => (line === last ? `${text},` : text.replace(/,$/, ''))))).toBe(
-          line,
-        );
-        expect(await lineOf(change((text) => text.replace(/"(,?)$/, '$1')))).toBe(line);
-        expect(await lineOf(change((text) => text.replace('"', "'")))).toBe(line);
-      }
-      expect(await lineOf(change((text) => `// mine\n${text}`))).toBe(line);
-    },
-  );
 });

@@ -76,8 +76,10 @@ function parseAccount(file: string, text: string): JsonValue {
   if (foreign !== undefined && foreign !== googleAccount) {
     throw new ConfigurationError([`The file ${file} is ${foreign}, not ${googleAccount}: ${googleRemedy}.`]);
   }
+  // Line breaks that echo or a template made of `\n`: JSON allows none in a text.
+  const mended = text.replace(/"-----BEGIN[^"]*"/, (pem) => pem.replace(/\r\n?|\n/g, '\\n'));
   try {
-    return parseJson(text);
+    return parseJson(mended);
   } catch {
     throw new ConfigurationError([`The file ${file} ${describeJsonMistake(text)}`]);
   }

@@ -38,6 +38,11 @@ const textFiles: readonly Recognize<string>[] = [
   [contains(/^\{\\rtf/), 'a document of a word processor'],
   [contains(/\bapiKey\b[\s\S]*\bprojectId\b/), "a web app's own Firebase configuration"],
   [contains(/:APA91/), "a key of FCM's former interface"],
+  // The starts of PEM and of JSON.
+  [
+    contains(/^(?:LS0tLS1CRUdJTi|ew(?:o|0K)|ey[A-DI-L])[A-Za-z0-9+/\s]*={0,2}$/),
+    'still encoded in base64 (decode it with base64 -d)',
+  ],
   // Binary files contain zero bytes, or are not UTF-8.
   [contains(/[\0\ufffd]/), 'a binary file such as a .p12 or .cer'],
 ];

@@ -36,7 +36,7 @@ export async function readSigningKey(
 ): Promise<SigningKey | UnusableKey | undefined> {
   // A word processor's own format may contain the lines of a key.
   if (text.startsWith('{\\rtf')) return undefined;
-  const found = findPrivateKey(text.replace(/\\[rn]/g, '\n'));
+  const found = findPrivateKey(text.replace(/\\+[rn]/g, '\n'));
   if (found === undefined || 'problem' in found) return found;
   const mismatch = describeMismatch(found, algorithm);
   if (mismatch !== undefined) return { problem: mismatch };
