@@ -6,11 +6,19 @@ import type { RelaySettings } from '../configuration.js';
 export async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
-  const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();
-  if (key === '') {
+  const key = findKey(await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE'));
+  if (key === undefined) {
     throw new ConfigurationError([
-      `The file ${serverKeyFile} holds no key: write into it what waxwing-relay servers add printed.`,
+      `The file ${serverKeyFile} holds no key: write into it the key alone, as waxwing-relay servers add printed it.`,
     ]);
   }
   return { kind, url, serverId, serverKey: new Secret(key) };
+}
+
+/** Finds a key of our relay, also beside its label or in quotes. A text of one line may be a key of another relay. */
+function findKey(text: string): string | undefined {
+  const keys = text.match(/(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi) ?? [];
+  if (keys.length === 1) return keys[0];
+  const content = text.trim();
+  return keys.length > 1 || content === '' || /[\n{]|[0-9a-f]{65}/i.test(content) ? undefined : content;
 }
