@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, root, sourceFiles } from './source-files.js';
@@ -119,5 +119,30 @@ describe('a circle', () => {
     expect(findCircle(graph)).toBeUndefined();
     expect(findCircle(folderGraph(graph, 'rooms'))).toBe('a > b > a');
     expect(findCircle(folderGraph(graph, ''))).toBeUndefined();
+  });
+});
+
+const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+describe('the storeys of the server', () => {
+  it('lets each storey of the server import only those above it in the table', () => {
+    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (`apps\/server\/src\/[^|]+) \|/gm)].map(([, cell = '']) =>
+      quoted(cell).map((name) => name.replace('apps/server/src/', '')),
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(5);
+    const source = join(root, 'apps/server/src');
+    const storeyOf = (path: string) => {
+      const [folder = ''] = relative(source, path).split('/');
+      return rows.findIndex((names) => names.includes(folder));
+    };
+    const upward = sourceFiles(source).flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => join(file, '..', specifier))
+        .filter((path) => storeyOf(file) >= 0 && storeyOf(path) > storeyOf(file))
+        .map((path) => `${relative(source, file)} imports ${relative(source, path)}`),
+    );
+    expect(upward).toEqual([]);
   });
 });

@@ -164,7 +164,7 @@ describe('the house rules', () => {
       'apps/quickstart/src/page/page-files.ts', // what was bundled
       'apps/relay/src/deliveries/apps/read-authorities.ts', // public certificates
       'apps/relay/src/keyring/storage/audit-log.ts',
-      'apps/server/src/uploads/file-store/disk-file-store.ts', // under paths that no database has
+      'apps/server/src/content/uploads/file-store/disk-file-store.ts', // under paths that no database has
       'apps/vendors/src/credentials/credential-file.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/command-line/package-version.ts', // the program's own package.json
@@ -182,18 +182,18 @@ describe('the house rules', () => {
       return servesRequests && /\bdatabase\.write(?:Single)?\(|\b(?:lockUser|lockRequester)\(/.test(text);
     });
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
-      'apps/server/src/authentication/authenticate.ts', // where the actor is held
-      'apps/server/src/channel-administration/delete-old-messages.ts', // a scheduled job
+      'apps/server/src/content/uploads/remove-unclaimed-uploads.ts', // a scheduled job
+      'apps/server/src/content/uploads/withdraw-uploads.ts', // rows that no user sees, so there is no actor to lock
+      'apps/server/src/conversations/channel-administration/delete-old-messages.ts', // a scheduled job
       'apps/server/src/create-server.ts', // hands it to the push operations
-      'apps/server/src/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
-      'apps/server/src/event-queues/remove-idle-queues.ts', // a scheduled job
-      'apps/server/src/joining/join-operations.ts', // a user who joins has no actor yet
-      'apps/server/src/realm/settle-full-members.ts', // a scheduled job
-      'apps/server/src/sign-in/fetch-api-key.ts', // a user who signs in has no key yet
-      'apps/server/src/sign-in/prove-password.ts', // a failed try is kept, whatever the request ends with
-      'apps/server/src/sign-in/remove-old-failures.ts', // a scheduled job
-      'apps/server/src/uploads/remove-unclaimed-uploads.ts', // a scheduled job
-      'apps/server/src/uploads/withdraw-uploads.ts', // rows that no user sees, so there is no actor to lock
+      'apps/server/src/membership/joining/join-operations.ts', // a user who joins has no actor yet
+      'apps/server/src/membership/sign-in/fetch-api-key.ts', // a user who signs in has no key yet
+      'apps/server/src/membership/sign-in/prove-password.ts', // a failed try is kept, whatever the request ends with
+      'apps/server/src/membership/sign-in/remove-old-failures.ts', // a scheduled job
+      'apps/server/src/people/realm/settle-full-members.ts', // a scheduled job
+      'apps/server/src/platform/authentication/authenticate.ts', // where the actor is held
+      'apps/server/src/platform/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
+      'apps/server/src/platform/event-queues/remove-idle-queues.ts', // a scheduled job
     ]);
   });
 

@@ -4,7 +4,10 @@ import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '#relay/registrations/store/relay-device-store.js';
 import { type RelayTables, relayMigrations } from '#relay/tables.js';
-import { deleteIdleQueues, queueLifetimeMilliseconds } from '#server/event-queues/event-queue-store.js';
+import {
+  deleteIdleQueues,
+  queueLifetimeMilliseconds,
+} from '#server/platform/event-queues/event-queue-store.js';
 import { type ServerTables, serverMigrations } from '#server/tables.js';
 import { deleteLongFailed } from '#server-push/push-devices/push-device-store.js';
 import { lockWaiters } from '../support/lock-waiters.js';

@@ -3,7 +3,10 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '#relay/registrations/store/relay-device-store.js';
 import { type RelayTables, relayMigrations } from '#relay/tables.js';
-import { deleteIdleQueues, queueLifetimeMilliseconds } from '#server/event-queues/event-queue-store.js';
+import {
+  deleteIdleQueues,
+  queueLifetimeMilliseconds,
+} from '#server/platform/event-queues/event-queue-store.js';
 import { type ServerTables, serverMigrations } from '#server/tables.js';
 import { deleteOldTestNotifications } from '#server-push/notifications/test-notification-limits.js';
 import { deleteLongFailed } from '#server-push/push-devices/push-device-store.js';

@@ -6,10 +6,10 @@ import { buffer } from 'node:stream/consumers';
 import { readServerEnvironment } from '@waxwing/server';
 import { ConfigurationError, Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDiskFileStore } from '#server/uploads/file-store/disk-file-store.js';
-import type { FileStore } from '#server/uploads/file-store/file-store.js';
-import { openFileStore } from '#server/uploads/file-store/open-file-store.js';
-import { openS3FileStore } from '#server/uploads/file-store/s3-file-store.js';
+import { openDiskFileStore } from '#server/content/uploads/file-store/disk-file-store.js';
+import type { FileStore } from '#server/content/uploads/file-store/file-store.js';
+import { openFileStore } from '#server/content/uploads/file-store/open-file-store.js';
+import { openS3FileStore } from '#server/content/uploads/file-store/s3-file-store.js';
 import { S3StandIn } from '../support/s3-stand-in.js';
 
 interface StoreUnderTest {

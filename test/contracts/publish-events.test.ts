@@ -1,9 +1,9 @@
 import type { AddressedEvent } from '@waxwing/server-push';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { eventsAfter, insertQueue } from '#server/event-queues/event-queue-store.js';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { QueueListeners } from '#server/event-queues/queue-listeners.js';
-import { removeUnusedTexts } from '#server/event-queues/remove-idle-queues.js';
+import { eventsAfter, insertQueue } from '#server/platform/event-queues/event-queue-store.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
+import { QueueListeners } from '#server/platform/event-queues/queue-listeners.js';
+import { removeUnusedTexts } from '#server/platform/event-queues/remove-idle-queues.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { userId } from '../support/ids.js';
 import { observeQueries } from '../support/observe-queries.js';

@@ -1,9 +1,9 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { storeApiKeyHash } from '#server/authentication/credential-store.js';
+import { storeInactive } from '#server/people/users/user-store.js';
+import { storeApiKeyHash } from '#server/platform/authentication/credential-store.js';
 import type { ServerTables } from '#server/tables.js';
-import { storeInactive } from '#server/users/user-store.js';
 import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
 import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend } from '../support/test-databases.js';

@@ -1,11 +1,16 @@
 import { roles } from '@waxwing/server';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findCredential } from '#server/authentication/credential-store.js';
-import { readRealm } from '#server/realm/realm-store.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
+import {
+  addUser,
+  allUsers,
+  requireUser,
+  rotateApiKey,
+} from '#server/membership/user-administration/manage-users.js';
+import { readRealm } from '#server/people/realm/realm-store.js';
+import { findUser } from '#server/people/users/user-store.js';
+import { findCredential } from '#server/platform/authentication/credential-store.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
-import { addUser, allUsers, requireUser, rotateApiKey } from '#server/users/manage-users.js';
-import { findUser } from '#server/users/user-store.js';
 import {
   deleteOldTestNotifications,
   takeTestNotification,

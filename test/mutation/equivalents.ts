@@ -80,7 +80,7 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the database answers the same, only more often',
   },
   {
-    file: 'apps/server/src/event-queues/event-queue-store.ts',
+    file: 'apps/server/src/platform/event-queues/event-queue-store.ts',
     change: 'queue.eventTypes === undefined -> false',
     reason: 'JSON.stringify makes undefined of it then, which the database takes for null',
   },
@@ -96,23 +96,23 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
   },
   {
-    file: 'apps/server/src/authentication/password-hash.ts',
+    file: 'apps/server/src/platform/authentication/password-hash.ts',
     change:
       "timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== u… -> timingSafeEqual(given, Buffer.from(hash, 'base64'))",
     reason: 'nobody knows a password whose hash is all zeros, which stands for that of nobody',
   },
   ...['true', 'lockouts >= 0'].map((by) => ({
-    file: 'apps/server/src/authentication/plan-sign-in-try.ts',
+    file: 'apps/server/src/platform/authentication/plan-sign-in-try.ts',
     change: `lockouts > 0 -> ${by}`,
     reason: 'a name that was never locked is locked until 1970, and a day later is long ago as well',
   })),
   {
-    file: 'apps/server/src/messages/removal/losses.ts',
+    file: 'apps/server/src/conversations/messages/removal/losses.ts',
     change: 'userIds.length === 0 -> false',
     reason: 'the database is asked about nobody and answers nothing, which costs a statement more',
   },
   {
-    file: 'apps/server/src/messages/removal/losses.ts',
+    file: 'apps/server/src/conversations/messages/removal/losses.ts',
     change: 'start < messageIds.length -> start <= messageIds.length',
     reason: 'a last piece of no messages loses nobody anything, which costs a statement more',
   },

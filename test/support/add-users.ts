@@ -1,7 +1,7 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { roles } from '#server/permissions/roles.js';
+import { addUser } from '#server/membership/user-administration/manage-users.js';
+import { roles } from '#server/platform/authentication/roles.js';
 import { type ServerTables, serverMigrations } from '#server/tables.js';
-import { addUser } from '#server/users/manage-users.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 
 /** Adds members like the command, but without a process for each. */

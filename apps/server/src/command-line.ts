@@ -30,12 +30,16 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       name: 'users',
       description: 'provision users, bots and API keys',
       add: async (users) =>
-        (await import('./user-administration/users-commands.js')).addUsersCommands(users, terminal),
+        (await import('./membership/user-administration/users-commands.js')).addUsersCommands(
+          users,
+          terminal,
+        ),
     },
     {
       name: 'realm',
       description: 'the organization',
-      add: async (realm) => (await import('./realm/realm-commands.js')).addRealmCommands(realm, terminal),
+      add: async (realm) =>
+        (await import('./people/realm/realm-commands.js')).addRealmCommands(realm, terminal),
     },
     {
       name: 'push',

@@ -14,7 +14,7 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
-import { readUploads, type UploadsConfiguration } from './uploads/uploads-configuration.js';
+import { readUploads, type UploadsConfiguration } from './content/uploads/uploads-configuration.js';
 
 /** The relay's settings, before the key file is read. */
 export type RelaySettings =

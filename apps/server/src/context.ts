@@ -2,12 +2,12 @@ import type { PushRealm, ServerPush } from '@waxwing/server-push';
 import type { BoundedQueue } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import type { ServerPublish } from './event-queues/publish-events.js';
-import type { QueueListeners } from './event-queues/queue-listeners.js';
-import type { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
-import type { AddressFailures } from './sign-in/address-failures.js';
+import type { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
+import type { Uploads } from './content/uploads/uploads.js';
+import type { AddressFailures } from './membership/sign-in/address-failures.js';
+import type { ServerPublish } from './platform/event-queues/publish-events.js';
+import type { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from './tables.js';
-import type { Uploads } from './uploads/uploads.js';
 
 /** The dependencies of the server's operations. Created once, when the server starts. */
 export interface ServerContext {

@@ -5,28 +5,28 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { authenticateUser, lockRequester } from './authentication/authenticate.js';
 import type { ServerConfiguration } from './configuration.js';
+import { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
+import { openUploads } from './content/uploads/uploads.js';
 import type { ServerContext } from './context.js';
-import { createPublisher } from './event-queues/publish-events.js';
-import { QueueListeners } from './event-queues/queue-listeners.js';
-import { noteServerStart } from './event-queues/server-start.js';
-import { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
-import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
-import { markLeftChannelsReadJob } from './messages/flags/read-left-channels.js';
-import { isStillNotified } from './messages/push/is-still-notified.js';
-import { handleMessageJobs } from './messages/push/message-jobs.js';
+import { handleReadingJobs } from './conversations/messages/flags/read-archived-channel.js';
+import { markLeftChannelsReadJob } from './conversations/messages/flags/read-left-channels.js';
+import { isStillNotified } from './conversations/messages/push/is-still-notified.js';
+import { handleMessageJobs } from './conversations/messages/push/message-jobs.js';
+import { AddressFailures } from './membership/sign-in/address-failures.js';
+import { createHashQueue } from './membership/sign-in/hash-queue.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
+import { realmLimits } from './people/realm/realm-limits.js';
+import { readRealm } from './people/realm/realm-store.js';
+import { authenticateUser, lockRequester } from './platform/authentication/authenticate.js';
+import { createPublisher } from './platform/event-queues/publish-events.js';
+import { QueueListeners } from './platform/event-queues/queue-listeners.js';
+import { noteServerStart } from './platform/event-queues/server-start.js';
 import { readRelayKey } from './push/read-relay-key.js';
-import { realmLimits } from './realm/realm-limits.js';
-import { readRealm } from './realm/realm-store.js';
 import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
-import { AddressFailures } from './sign-in/address-failures.js';
-import { createHashQueue } from './sign-in/hash-queue.js';
 import type { ServerDatabase } from './tables.js';
-import { openUploads } from './uploads/uploads.js';
 
 /** Dependencies that production takes from the machine and tests replace. */
 export interface ServerOverrides {

@@ -1,10 +1,10 @@
 import type { Metrics } from '@waxwing/service/metrics';
-import { deleteOldMessages } from './channel-administration/delete-old-messages.js';
+import { removeUnclaimedUploads } from './content/uploads/remove-unclaimed-uploads.js';
 import type { ServerContext } from './context.js';
-import { removeIdleQueues, removeUnusedTexts } from './event-queues/remove-idle-queues.js';
-import { settleFullMembers } from './realm/settle-full-members.js';
-import { removeOldFailures } from './sign-in/remove-old-failures.js';
-import { removeUnclaimedUploads } from './uploads/remove-unclaimed-uploads.js';
+import { deleteOldMessages } from './conversations/channel-administration/delete-old-messages.js';
+import { removeOldFailures } from './membership/sign-in/remove-old-failures.js';
+import { settleFullMembers } from './people/realm/settle-full-members.js';
+import { removeIdleQueues, removeUnusedTexts } from './platform/event-queues/remove-idle-queues.js';
 
 export interface ServerJobsOptions
   extends Pick<ServerContext, 'database' | 'clock' | 'log' | 'publish' | 'uploads'> {

@@ -2,8 +2,33 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push/foundation';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import { type AuthenticationTables, createAuthentication } from './authentication/authentication-tables.js';
-import { type ChannelTables, createChannels } from './channels/channel-tables.js';
+import { createLinkifiers, type LinkifierTables } from './content/linkifiers/linkifier-tables.js';
+import { createPlaygrounds, type PlaygroundTables } from './content/playgrounds/playground-tables.js';
+import { addAvatars, createUploads, type UploadTables } from './content/uploads/upload-tables.js';
+import { type ChannelTables, createChannels } from './conversations/channels/channel-tables.js';
+import {
+  addEditDiffs,
+  createMessages,
+  findCopiesByUser,
+  findNotifiedCopies,
+  type MessageTables,
+} from './conversations/messages/message-tables.js';
+import { createSearch } from './conversations/messages/search/search-tables.js';
+import { createInvitations, type InvitationTables } from './membership/invitations/invitation-tables.js';
+import { addRoleGroups, rowsOfRoleGroups } from './people/groups/add-role-groups.js';
+import { createGroups, type GroupTables } from './people/groups/group-tables.js';
+import { createPermissions, type PermissionTables } from './people/permissions/permission-tables.js';
+import {
+  createProfileFields,
+  type ProfileFieldTables,
+} from './people/profile-fields/profile-field-tables.js';
+import { createRealm, createRealmSettings, type RealmTables } from './people/realm/realm-tables.js';
+import { createUserSettings, type UserSettingTables } from './people/user-settings/user-setting-tables.js';
+import { addSystemBots, addUserDetails, createUsers, type UserTables } from './people/users/user-tables.js';
+import {
+  type AuthenticationTables,
+  createAuthentication,
+} from './platform/authentication/authentication-tables.js';
 import {
   addClientCapabilities,
   addMessageOptions,
@@ -13,26 +38,7 @@ import {
   type EventQueueTables,
   putEventsInOrder,
   shareEventTexts,
-} from './event-queues/event-queue-tables.js';
-import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
-import { createGroups, type GroupTables } from './groups/group-tables.js';
-import { createInvitations, type InvitationTables } from './invitations/invitation-tables.js';
-import { createLinkifiers, type LinkifierTables } from './linkifiers/linkifier-tables.js';
-import {
-  addEditDiffs,
-  createMessages,
-  findCopiesByUser,
-  findNotifiedCopies,
-  type MessageTables,
-} from './messages/message-tables.js';
-import { createSearch } from './messages/search/search-tables.js';
-import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
-import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
-import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
-import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
-import { addAvatars, createUploads, type UploadTables } from './uploads/upload-tables.js';
-import { createUserSettings, type UserSettingTables } from './user-settings/user-setting-tables.js';
-import { addSystemBots, addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
+} from './platform/event-queues/event-queue-tables.js';
 
 /** All tables of the server, including those of push. Times are Unix milliseconds. */
 export interface ServerTables

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
 import { observeQueries } from '../../support/observe-queries.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest } from './server-under-test.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acknowledgeEvents } from '#server/event-queues/event-queue-store.js';
+import { acknowledgeEvents } from '#server/platform/event-queues/event-queue-store.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
 

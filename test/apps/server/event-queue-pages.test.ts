@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPublisher } from '#server/event-queues/publish-events.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { sharedOrganisation } from './organisation-under-test.js';

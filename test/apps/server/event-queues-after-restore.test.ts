@@ -1,8 +1,8 @@
 import type { Insertable } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { QueueListener, queueNotifier } from '#server/event-queues/queue-listeners.js';
-import { noteServerStart } from '#server/event-queues/server-start.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
+import { QueueListener, queueNotifier } from '#server/platform/event-queues/queue-listeners.js';
+import { noteServerStart } from '#server/platform/event-queues/server-start.js';
 import type { ServerTables } from '#server/tables.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest } from './server-under-test.js';

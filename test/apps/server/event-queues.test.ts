@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { QueueListener, type WaitEnd } from '#server/event-queues/queue-listeners.js';
+import { QueueListener, type WaitEnd } from '#server/platform/event-queues/queue-listeners.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';

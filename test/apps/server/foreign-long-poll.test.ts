@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { QueueListener } from '#server/event-queues/queue-listeners.js';
+import { QueueListener } from '#server/platform/event-queues/queue-listeners.js';
 import { ServerUnderTest } from './server-under-test.js';
 
 afterEach(() => {

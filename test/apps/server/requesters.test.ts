@@ -2,8 +2,14 @@ import { roles } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import { expect, it } from 'vitest';
-import { administrator, human, member, type Requester, user } from '#server/authentication/authenticate.js';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
+import {
+  administrator,
+  human,
+  member,
+  type Requester,
+  user,
+} from '#server/platform/authentication/authenticate.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { sharedOrganisation } from './organisation-under-test.js';
 import type { Account } from './server-under-test.js';

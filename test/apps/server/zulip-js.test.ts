@@ -1,7 +1,7 @@
 import { Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import zulip from 'zulip-js';
-import { setPassword } from '#server/users/set-password.js';
+import { setPassword } from '#server/membership/user-administration/set-password.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';

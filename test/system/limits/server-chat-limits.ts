@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createPublisher } from '#server/event-queues/publish-events.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
 import { channelId, messageId } from '../../support/ids.js';
 import { type Answer, ask } from './ask.js';
 import { answered, type Limit } from './limit.js';

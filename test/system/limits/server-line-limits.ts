@@ -3,7 +3,7 @@ import { roles } from '@waxwing/server';
 import { lockedByOthers } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { beginPublishing } from '#server/event-queues/read-with-queue.js';
+import { beginPublishing } from '#server/platform/event-queues/read-with-queue.js';
 import { testPhone } from '../../apps/server/server-under-test.js';
 import { lockWaiters } from '../../support/lock-waiters.js';
 import { type Answer, ask } from './ask.js';

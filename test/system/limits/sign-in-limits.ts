@@ -1,7 +1,7 @@
 import { Secret } from '@waxwing/service/config';
 import { expect } from 'vitest';
-import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
-import { setPassword } from '#server/users/set-password.js';
+import { setPassword } from '#server/membership/user-administration/set-password.js';
+import { maximumSignInKeys } from '#server/platform/authentication/sign-in-key-store.js';
 import { request } from '../../packages/service/http/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { askInCrowd, type CrowdRequest } from './ask-in-crowd.js';

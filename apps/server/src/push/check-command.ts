@@ -30,7 +30,7 @@ export function addCheckCommand(push: Command, terminal: Terminal): void {
 async function check(terminal: Terminal): Promise<RelayCheck[]> {
   // Imported lazily, so that help starts fast.
   const { checkRelay } = await import('@waxwing/server-push');
-  const { readRealm } = await import('../realm/realm-store.js');
+  const { readRealm } = await import('../people/realm/realm-store.js');
   const { readRelayKey } = await import('./read-relay-key.js');
   const { clock } = terminal;
   return withServerDatabase(terminal, async (database, configuration) => {

@@ -32,8 +32,8 @@ function addSendCommand(push: Command, terminal: Terminal): void {
     .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
     .action(async ({ user: email, text, ...flags }: SendFlags) => {
       // Here and below: imported lazily, so that help starts fast.
-      const { asCommandError } = await import('../realm/as-command-error.js');
-      const { readRealm } = await import('../realm/realm-store.js');
+      const { asCommandError } = await import('../people/realm/as-command-error.js');
+      const { readRealm } = await import('../people/realm/realm-store.js');
       const { sendText } = await import('./send-text.js');
       const { user, devices, messageId } = await withServerDatabase(
         terminal,

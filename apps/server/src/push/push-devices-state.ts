@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { initialState } from '../platform/event-queues/initial-state.js';
 
 const pushDevice = z.object({
   status: z.enum(['pending', 'active', 'failed']),

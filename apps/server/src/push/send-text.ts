@@ -3,17 +3,17 @@ import { type NotificationReach, notificationReach, type PushRealm } from '@waxw
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelaySettings } from '../configuration.js';
-import { createPublisher } from '../event-queues/publish-events.js';
-import { queueNotifier } from '../event-queues/queue-listeners.js';
-import { KnownLinkifiers } from '../linkifiers/known-linkifiers.js';
-import { sendMessages } from '../messages/insert-messages.js';
-import { notifyOfMessages } from '../messages/push/notify-of-messages.js';
-import { renderContents } from '../messages/render-content.js';
-import { readNewContent } from '../messages/send/message-text.js';
+import { KnownLinkifiers } from '../content/linkifiers/known-linkifiers.js';
+import { sendMessages } from '../conversations/messages/insert-messages.js';
+import { notifyOfMessages } from '../conversations/messages/push/notify-of-messages.js';
+import { renderContents } from '../conversations/messages/render-content.js';
+import { readNewContent } from '../conversations/messages/send/message-text.js';
+import { requireUser } from '../membership/user-administration/manage-users.js';
+import { systemBotId } from '../people/users/system-bots.js';
+import type { User } from '../people/users/user-store.js';
+import { createPublisher } from '../platform/event-queues/publish-events.js';
+import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
-import { requireUser } from '../users/manage-users.js';
-import { systemBotId } from '../users/system-bots.js';
-import type { User } from '../users/user-store.js';
 
 /** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
 export interface TextToSend {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type InitialState, publicState } from '../event-queues/initial-state.js';
+import { type InitialState, publicState } from '../platform/event-queues/initial-state.js';
 
 const list = z.array(z.never());
 const map = z.record(z.string(), z.never());

@@ -1,11 +1,11 @@
 import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { newestMessageId } from '../messages/newest-message.js';
-import { readProfileData } from '../profile-fields/profile-values.js';
-import { ownDetails } from '../users/user-details.js';
-import { userRecord, writeUser } from '../users/user-record.js';
+import { newestMessageId } from '../conversations/messages/newest-message.js';
+import { readProfileData } from '../people/profile-fields/profile-values.js';
+import { ownDetails } from '../people/users/user-details.js';
+import { userRecord, writeUser } from '../people/users/user-record.js';
+import { user } from '../platform/authentication/authenticate.js';
 
 /**
  * `GET /api/v1/users/me`: the actor's own user, with its real e-mail address and avatar URL, and the newest message that

@@ -1,7 +1,10 @@
-import { channelsState, defaultChannelsState, foldersState } from '../channels/channels-state.js';
-import type { InitialState } from '../event-queues/initial-state.js';
-import { groupsState } from '../groups/groups-state.js';
-import { linkifiersState } from '../linkifiers/linkifiers-state.js';
+import { linkifiersState } from '../content/linkifiers/linkifiers-state.js';
+import { playgroundsState } from '../content/playgrounds/playgrounds-state.js';
+import {
+  channelsState,
+  defaultChannelsState,
+  foldersState,
+} from '../conversations/channels/channels-state.js';
 import {
   conversationsState,
   mutedTopicsState,
@@ -9,17 +12,18 @@ import {
   starredState,
   unreadState,
   userTopicsState,
-} from '../messages/state/messages-state.js';
-import { playgroundsState } from '../playgrounds/playgrounds-state.js';
-import { presenceState } from '../presence/presence-state.js';
-import { externalAccountsState, profileFieldsState } from '../profile-fields/profile-fields-state.js';
+} from '../conversations/messages/state/messages-state.js';
+import { presenceState } from '../conversations/presence/presence-state.js';
+import { subscriptionsState } from '../conversations/subscriptions/subscriptions-state.js';
+import { groupsState } from '../people/groups/groups-state.js';
+import { externalAccountsState, profileFieldsState } from '../people/profile-fields/profile-fields-state.js';
+import { realmAboutState } from '../people/realm/realm-about-state.js';
+import { realmState } from '../people/realm/realm-state.js';
+import { userSettingsState } from '../people/user-settings/user-settings-state.js';
+import { systemBotsState } from '../people/users/system-bots-state.js';
+import { usersState } from '../people/users/users-state.js';
+import type { InitialState } from '../platform/event-queues/initial-state.js';
 import { pushDevicesState } from '../push/push-devices-state.js';
-import { realmAboutState } from '../realm/realm-about-state.js';
-import { realmState } from '../realm/realm-state.js';
-import { subscriptionsState } from '../subscriptions/subscriptions-state.js';
-import { userSettingsState } from '../user-settings/user-settings-state.js';
-import { systemBotsState } from '../users/system-bots-state.js';
-import { usersState } from '../users/users-state.js';
 import { emptyStates } from './empty-states.js';
 
 /** All parts of the initial state that `POST /register` can answer, in the order in which they are read. */

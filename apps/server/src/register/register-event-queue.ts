@@ -2,25 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { type JsonObject, refused } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import type { Requester } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
-import { type ClientCapability, clientCapabilitiesShape } from '../event-queues/client-capabilities.js';
+import { narrowShape } from '../conversations/messages/narrow/narrow-terms.js';
+import { checkQueueNarrow } from '../conversations/messages/narrow/queue-filter.js';
+import { featureLevel, serverVersion } from '../people/realm/realm-limits.js';
+import { makeSystemBots } from '../people/users/system-bots.js';
+import { userOrSpectator } from '../people/users/user-or-spectator.js';
+import { avatarAlias } from '../people/users/user-parameters.js';
+import type { Requester } from '../platform/authentication/authenticate.js';
+import type { KnownUser } from '../platform/authentication/credential-store.js';
+import { roles } from '../platform/authentication/roles.js';
+import {
+  type ClientCapability,
+  clientCapabilitiesShape,
+} from '../platform/event-queues/client-capabilities.js';
 import {
   insertQueue,
   maximumQueueLifetimeMilliseconds,
   type QueueRequest,
   queueLifetimeMilliseconds,
-} from '../event-queues/event-queue-store.js';
-import type { AskingClient, StateContext } from '../event-queues/initial-state.js';
-import { readAtOneInstant, readWithQueue } from '../event-queues/read-with-queue.js';
-import { narrowShape } from '../messages/narrow/narrow-terms.js';
-import { checkQueueNarrow } from '../messages/narrow/queue-filter.js';
-import { roles } from '../permissions/roles.js';
-import { featureLevel, serverVersion } from '../realm/realm-limits.js';
-import { makeSystemBots } from '../users/system-bots.js';
-import { userOrSpectator } from '../users/user-or-spectator.js';
-import { avatarAlias } from '../users/user-parameters.js';
+} from '../platform/event-queues/event-queue-store.js';
+import type { AskingClient, StateContext } from '../platform/event-queues/initial-state.js';
+import { readAtOneInstant, readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
 
 /** Clients may give up a poll after this time. Well beyond the server's long-poll timeout. */

@@ -2,10 +2,10 @@ import { renderMarkdown } from '@waxwing/markdown';
 import { anyone, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
-import { hasPublicAccess } from '../realm/public-access.js';
-import { realmIconUrl } from '../realm/realm-icon.js';
-import { featureLevel, serverVersion } from '../realm/realm-limits.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { hasPublicAccess } from '../people/realm/public-access.js';
+import { realmIconUrl } from '../people/realm/realm-icon.js';
+import { featureLevel, serverVersion } from '../people/realm/realm-limits.js';
+import { readRealmSettings } from '../people/realm/realm-setting-store.js';
 
 /** Authentication methods that clients know. The server supports passwords. */
 const authenticationMethods = {

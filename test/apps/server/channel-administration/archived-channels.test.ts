@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readSome } from '#server/messages/flags/read-archived-channel.js';
-import { messageFlags } from '#server/messages/message-flags.js';
+import { readSome } from '#server/conversations/messages/flags/read-archived-channel.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
 import type { ServerTables } from '#server/tables.js';
 import { userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';

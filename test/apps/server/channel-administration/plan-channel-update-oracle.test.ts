@@ -1,8 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type { ChannelFacts, ChannelUpdateRequest } from '#server/channel-administration/channel-update.js';
-import { planChannelUpdate } from '#server/channel-administration/plan-channel-update.js';
-import type { Channel } from '#server/channels/channel-store.js';
+import type {
+  ChannelFacts,
+  ChannelUpdateRequest,
+} from '#server/conversations/channel-administration/channel-update.js';
+import { planChannelUpdate } from '#server/conversations/channel-administration/plan-channel-update.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
 import fc from '../../../support/fast-check.js';
 import { groupId } from '../../../support/ids.js';
 import { isInAny, type NestedGroups } from '../permissions/nested-groups.js';

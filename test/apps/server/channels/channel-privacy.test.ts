@@ -6,7 +6,7 @@ import {
   plannedPrivacy,
   privacyName,
   usualPrivacy,
-} from '#server/channels/channel-privacy.js';
+} from '#server/conversations/channels/channel-privacy.js';
 
 /** The four kinds of channels. */
 const kinds: Readonly<Record<string, Privacy>> = {

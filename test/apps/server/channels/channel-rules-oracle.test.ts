@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ChannelAccess } from '#server/channels/channel-access.js';
+import type { ChannelAccess } from '#server/conversations/channels/channel-access.js';
 import {
   administersChannel,
   mayAddSubscribers,
@@ -9,9 +9,9 @@ import {
   maySendTo,
   readsChannel,
   seesChannel,
-} from '#server/channels/channel-rules.js';
-import type { Channel } from '#server/channels/channel-store.js';
-import type { Role } from '#server/permissions/roles.js';
+} from '#server/conversations/channels/channel-rules.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
+import type { Role } from '#server/platform/authentication/roles.js';
 import { isInAny, type NestedGroups } from '../permissions/nested-groups.js';
 
 const me = 1 as UserId;

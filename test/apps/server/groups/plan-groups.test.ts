@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { GroupFacts } from '#server/groups/group-facts.js';
-import type { Group } from '#server/groups/group-record.js';
-import { checkedName } from '#server/groups/group-rules.js';
-import { type GroupCreationRequest, planGroupCreation } from '#server/groups/plan-group-creation.js';
-import { type GroupUpdateRequest, planGroupUpdate } from '#server/groups/plan-group-update.js';
-import { type MemberUpdateRequest, planMemberUpdate } from '#server/groups/plan-member-update.js';
-import { permissionNames } from '#server/permissions/permission-settings.js';
-import { roles } from '#server/permissions/roles.js';
+import type { GroupFacts } from '#server/people/groups/group-facts.js';
+import type { Group } from '#server/people/groups/group-record.js';
+import { checkedName } from '#server/people/groups/group-rules.js';
+import { type GroupCreationRequest, planGroupCreation } from '#server/people/groups/plan-group-creation.js';
+import { type GroupUpdateRequest, planGroupUpdate } from '#server/people/groups/plan-group-update.js';
+import { type MemberUpdateRequest, planMemberUpdate } from '#server/people/groups/plan-member-update.js';
+import { permissionNames } from '#server/people/permissions/permission-settings.js';
+import { roles } from '#server/platform/authentication/roles.js';
 import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other, absent, gone] = [userId(1), userId(2), userId(3), userId(4)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settleRoleGroups } from '#server/groups/settle-role-groups.js';
+import { settleRoleGroups } from '#server/people/groups/settle-role-groups.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

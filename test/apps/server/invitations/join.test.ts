@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,8 +1,8 @@
 import { roles } from '@waxwing/server';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { lockGroups } from '#server/permissions/lock-groups.js';
-import { rotateApiKey } from '#server/users/manage-users.js';
+import { rotateApiKey } from '#server/membership/user-administration/manage-users.js';
+import { lockGroups } from '#server/people/permissions/lock-groups.js';
 import { whileLocked } from '../../../support/lock-waits.js';
 import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';

@@ -1,8 +1,8 @@
 import type { SignalListener, Signals } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
-import { insertLinkifier } from '#server/linkifiers/linkifier-store.js';
+import { KnownLinkifiers } from '#server/content/linkifiers/known-linkifiers.js';
+import { insertLinkifier } from '#server/content/linkifiers/linkifier-store.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { Heard } from '../../../support/heard.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';

@@ -1,6 +1,6 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { messageFlags } from '#server/messages/message-flags.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
 import { channelId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,10 +1,10 @@
 import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
-import { findChannels } from '#server/channels/channel-store.js';
-import { findReadableMessages, readsMessage } from '#server/messages/message-access.js';
-import { storePermission } from '#server/permissions/permission-store.js';
-import { roles } from '#server/permissions/roles.js';
+import { type ChannelAccess, readChannelAccess } from '#server/conversations/channels/channel-access.js';
+import { findChannels } from '#server/conversations/channels/channel-store.js';
+import { findReadableMessages, readsMessage } from '#server/conversations/messages/message-access.js';
+import { storePermission } from '#server/people/permissions/permission-store.js';
+import { roles } from '#server/platform/authentication/roles.js';
 import { messageId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

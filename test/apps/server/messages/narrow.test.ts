@@ -1,7 +1,7 @@
 import type { ChannelId } from '@waxwing/protocol';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { messageFlags } from '#server/messages/message-flags.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { addressKey } from '#server/names/address-key.js';
-import { idOfDummyAddress } from '#server/users/address-visibility.js';
-import { isReservedAddress } from '#server/users/reserved-identity.js';
+import { idOfDummyAddress } from '#server/people/users/address-visibility.js';
+import { isReservedAddress } from '#server/people/users/reserved-identity.js';
+import { addressKey } from '#server/platform/names/address-key.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cutTopic, topicProblem } from '#server/messages/topic-text.js';
-import { nameProblem } from '#server/names/name-problem.js';
+import { cutTopic, topicProblem } from '#server/conversations/messages/topic-text.js';
+import { nameProblem } from '#server/platform/names/name-problem.js';
 import fc from '../../../support/fast-check.js';
 import { goodNames, hiddenIn, reversing } from './names.js';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addUser } from '#server/users/manage-users.js';
+import { addUser } from '#server/membership/user-administration/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { post } from '../messages/edit/moves-under-test.js';

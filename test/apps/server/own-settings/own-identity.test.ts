@@ -1,6 +1,6 @@
 import { Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { setPassword } from '#server/users/set-password.js';
+import { setPassword } from '#server/membership/user-administration/set-password.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import type { Account } from '../server-under-test.js';

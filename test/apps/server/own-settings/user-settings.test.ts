@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { userSettings } from '#server/user-settings/user-settings.js';
+import { userSettings } from '#server/people/user-settings/user-settings.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

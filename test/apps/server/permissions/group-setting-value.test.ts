@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { collapse, type GroupSettingValue, sameValue } from '#server/permissions/group-setting-value.js';
-import { planPermission } from '#server/permissions/plan-permission.js';
+import {
+  collapse,
+  type GroupSettingValue,
+  sameValue,
+} from '#server/people/permissions/group-setting-value.js';
+import { planPermission } from '#server/people/permissions/plan-permission.js';
 import fc from '../../../support/fast-check.js';
 import { groupId, userId } from '../../../support/ids.js';
 

@@ -1,12 +1,12 @@
 import type { UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { describe, expect, it } from 'vitest';
-import type { GroupSettingValue } from '#server/permissions/group-setting-value.js';
+import type { GroupSettingValue } from '#server/people/permissions/group-setting-value.js';
 import {
   type PermissionName,
   permissionNames,
   permissionSetting,
-} from '#server/permissions/permission-settings.js';
+} from '#server/people/permissions/permission-settings.js';
 import {
   holdsPermissions,
   type PermissionKey,
@@ -14,8 +14,8 @@ import {
   roleGroupId,
   roleGroupIds,
   storePermission,
-} from '#server/permissions/permission-store.js';
-import { wholeRealm } from '#server/permissions/permission-tables.js';
+} from '#server/people/permissions/permission-store.js';
+import { wholeRealm } from '#server/people/permissions/permission-tables.js';
 import fc from '../../../support/fast-check.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

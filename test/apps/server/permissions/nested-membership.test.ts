@@ -2,7 +2,11 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openServerDatabase } from '#server/open-database.js';
-import { isInAnyGroup, membersOfGroups, subgroupsOfGroups } from '#server/permissions/nested-membership.js';
+import {
+  isInAnyGroup,
+  membersOfGroups,
+  subgroupsOfGroups,
+} from '#server/people/permissions/nested-membership.js';
 import type { ServerDatabase } from '#server/tables.js';
 import fc from '../../../support/fast-check.js';
 import { groupId, userId } from '../../../support/ids.js';

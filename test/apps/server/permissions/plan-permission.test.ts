@@ -1,14 +1,14 @@
 import { type GroupId, ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import type { GroupSettingValue } from '#server/permissions/group-setting-value.js';
-import type { KnownReferences } from '#server/permissions/known-references.js';
-import type { PermissionLevel, PermissionName } from '#server/permissions/permission-settings.js';
+import type { GroupSettingValue } from '#server/people/permissions/group-setting-value.js';
+import type { KnownReferences } from '#server/people/permissions/known-references.js';
+import type { PermissionLevel, PermissionName } from '#server/people/permissions/permission-settings.js';
 import {
   checkedPermission,
   namedIn,
   planPermission,
   requireKnown,
-} from '#server/permissions/plan-permission.js';
+} from '#server/people/permissions/plan-permission.js';
 import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other, gone, absent] = [userId(1), userId(2), userId(3), userId(4)];

@@ -1,6 +1,6 @@
 import { parseTemplate } from 'url-template';
 import { describe, expect, it } from 'vitest';
-import { urlTemplateProblem } from '#server/playgrounds/url-template-problem.js';
+import { urlTemplateProblem } from '#server/content/playgrounds/url-template-problem.js';
 import fc from '../../../support/fast-check.js';
 
 const accepted = [

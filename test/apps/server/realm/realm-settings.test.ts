@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PermissionSetting, realmPermissions } from '#server/permissions/permission-settings.js';
+import { type PermissionSetting, realmPermissions } from '#server/people/permissions/permission-settings.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

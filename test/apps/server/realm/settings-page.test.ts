@@ -5,8 +5,8 @@ import {
   type PermissionLevel,
   permissionNames,
   permissionSetting,
-} from '#server/permissions/permission-settings.js';
-import { guardianOf, realmSettings } from '#server/realm/realm-settings.js';
+} from '#server/people/permissions/permission-settings.js';
+import { guardianOf, realmSettings } from '#server/people/realm/realm-settings.js';
 
 const root = join(import.meta.dirname, '../../../..');
 const page = readFileSync(join(root, 'docs/realm-settings.md'), 'utf8');

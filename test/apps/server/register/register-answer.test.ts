@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
 import type { ServerDatabase } from '#server/tables.js';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { alwaysThere, fieldsByType } from './register-answer-shape.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AddressFailures, maximumAddressFailures } from '#server/sign-in/address-failures.js';
+import { AddressFailures, maximumAddressFailures } from '#server/membership/sign-in/address-failures.js';
 
 const now = 1_800_000_000_000;
 const halfHour = 30 * 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHashQueue } from '#server/sign-in/hash-queue.js';
+import { createHashQueue } from '#server/membership/sign-in/hash-queue.js';
 
 const by = (client: string) => ({ client, signal: new AbortController().signal });
 

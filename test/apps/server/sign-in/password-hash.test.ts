@@ -1,6 +1,10 @@
 import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { hashPassword, isPasswordLength, matchesPassword } from '#server/authentication/password-hash.js';
+import {
+  hashPassword,
+  isPasswordLength,
+  matchesPassword,
+} from '#server/platform/authentication/password-hash.js';
 
 const password = new Secret('correct horse battery');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type NameFailures, planSignInTry } from '#server/authentication/plan-sign-in-try.js';
+import { type NameFailures, planSignInTry } from '#server/platform/authentication/plan-sign-in-try.js';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

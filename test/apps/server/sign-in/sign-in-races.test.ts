@@ -1,7 +1,7 @@
 import { Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
-import { setPassword } from '#server/users/set-password.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
+import { setPassword } from '#server/membership/user-administration/set-password.js';
 import { observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest } from '../server-under-test.js';

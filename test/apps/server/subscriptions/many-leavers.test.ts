@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { readLeftChannels } from '#server/messages/flags/read-left-channels.js';
-import { messageFlags } from '#server/messages/message-flags.js';
+import { readLeftChannels } from '#server/conversations/messages/flags/read-left-channels.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ChannelUnderTest } from '../channel-administration/channel-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

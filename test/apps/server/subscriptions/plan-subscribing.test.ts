@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelAccess } from '#server/channels/channel-access.js';
-import type { Channel } from '#server/channels/channel-store.js';
-import type { RealmRights } from '#server/channels/realm-rights.js';
-import { type Role, roles } from '#server/permissions/roles.js';
+import type { ChannelAccess } from '#server/conversations/channels/channel-access.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
+import type { RealmRights } from '#server/conversations/channels/realm-rights.js';
 import {
   planSubscribing,
   type SubscribeRequest,
   type SubscribingFacts,
-} from '#server/subscriptions/plan-subscribing.js';
+} from '#server/conversations/subscriptions/plan-subscribing.js';
+import { type Role, roles } from '#server/platform/authentication/roles.js';
 import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other] = [userId(1), userId(2)];

@@ -1,6 +1,6 @@
 import { renderMarkdown } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import { cleanFileName, shownFileName } from '#server/uploads/file-name.js';
+import { cleanFileName, shownFileName } from '#server/content/uploads/file-name.js';
 import { facts } from '../../../packages/markdown/facts.js';
 import fc from '../../../support/fast-check.js';
 

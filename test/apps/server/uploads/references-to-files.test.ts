@@ -1,13 +1,13 @@
 import type { MessageId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import type { ServerTransaction } from '#server/tables.js';
 import {
   dropReferences,
   lockReferredUploads,
   planDetached,
   type ReferredUpload,
   releaseUploads,
-} from '#server/uploads/attachment-references.js';
+} from '#server/content/uploads/attachment-references.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';

@@ -1,9 +1,9 @@
 import type { ChannelId, MessageId } from '@waxwing/protocol';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
-import { type Destination, sendMessages } from '#server/messages/insert-messages.js';
-import { renderContents } from '#server/messages/render-content.js';
-import { roles } from '#server/permissions/roles.js';
+import { KnownLinkifiers } from '#server/content/linkifiers/known-linkifiers.js';
+import { type Destination, sendMessages } from '#server/conversations/messages/insert-messages.js';
+import { renderContents } from '#server/conversations/messages/render-content.js';
+import { roles } from '#server/platform/authentication/roles.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { messageId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { removeUnclaimedUploads } from '#server/uploads/remove-unclaimed-uploads.js';
-import { openUploads } from '#server/uploads/uploads.js';
+import { removeUnclaimedUploads } from '#server/content/uploads/remove-unclaimed-uploads.js';
+import { openUploads } from '#server/content/uploads/uploads.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { OrganisationUnderTest } from '../organisation-under-test.js';

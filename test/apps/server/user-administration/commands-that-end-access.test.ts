@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { QueueListener } from '#server/event-queues/queue-listeners.js';
+import { QueueListener } from '#server/platform/event-queues/queue-listeners.js';
 import { accountIdText, userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { commandsUnderTest } from '../commands-under-test.js';

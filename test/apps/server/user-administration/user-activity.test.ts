@@ -1,8 +1,8 @@
 import { roles } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { QueueListener } from '#server/event-queues/queue-listeners.js';
-import { setPassword } from '#server/users/set-password.js';
+import { setPassword } from '#server/membership/user-administration/set-password.js';
+import { QueueListener } from '#server/platform/event-queues/queue-listeners.js';
 import { registered } from '../../../support/relay-stand-in.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type Account, ServerUnderTest, testPhone } from '../server-under-test.js';

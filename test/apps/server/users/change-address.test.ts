@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressVisibility } from '#server/users/address-visibility.js';
+import { addressVisibility } from '#server/people/users/address-visibility.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { changesOfUsers } from './changes-of-users.js';

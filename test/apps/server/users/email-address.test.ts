@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isEmailAddress } from '#server/users/email-address.js';
+import { isEmailAddress } from '#server/people/users/email-address.js';
 import fc from '../../../support/fast-check.js';
 
 describe('an e-mail address', () => {

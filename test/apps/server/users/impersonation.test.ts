@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { addUser, letChangeAddresses } from '#server/membership/user-administration/manage-users.js';
 import type { ServerTransaction } from '#server/tables.js';
-import { addUser, letChangeAddresses } from '#server/users/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { inserted, otherBlanks, otherLetters } from './spellings.js';

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { requireOwnAddress } from '#server/users/email-address.js';
-import { checkedFullName } from '#server/users/full-name.js';
-import { isReservedAddress, isReservedName } from '#server/users/reserved-identity.js';
+import { requireOwnAddress } from '#server/people/users/email-address.js';
+import { checkedFullName } from '#server/people/users/full-name.js';
+import { isReservedAddress, isReservedName } from '#server/people/users/reserved-identity.js';
 import { inserted, otherBlanks, otherLetters } from './spellings.js';
 
 const names = ['Notification Bot', 'Welcome Bot', 'Email Gateway'];

@@ -1,9 +1,9 @@
 import { hashCredential } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { queueNotifier } from '#server/event-queues/queue-listeners.js';
-import { deactivateByAddress } from '#server/user-administration/change-activity.js';
-import { createUser, type UserToCreate } from '#server/users/create-user.js';
+import { deactivateByAddress } from '#server/membership/user-administration/change-activity.js';
+import { createUser, type UserToCreate } from '#server/people/users/create-user.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
+import { queueNotifier } from '#server/platform/event-queues/queue-listeners.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

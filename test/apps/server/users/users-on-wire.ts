@@ -1,6 +1,6 @@
 import { serverOperations } from '@waxwing/server';
 import { expect } from 'vitest';
-import { addressVisibility } from '#server/users/address-visibility.js';
+import { addressVisibility } from '#server/people/users/address-visibility.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 type Who = Parameters<OrganisationUnderTest['id']>[0];

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { renderMarkdown } from '@waxwing/markdown';
-import type { ChannelAccess } from '#server/channels/channel-access.js';
-import type { Channel } from '#server/channels/channel-store.js';
-import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.js';
-import type { EditRequest } from '#server/messages/edit/edit-request.js';
-import { type Role, roles } from '#server/permissions/roles.js';
-import { type RealmSettingValues, realmSettings } from '#server/realm/realm-settings.js';
+import type { ChannelAccess } from '#server/conversations/channels/channel-access.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
+import type { ContentFacts, EditFacts } from '#server/conversations/messages/edit/edit-facts.js';
+import type { EditRequest } from '#server/conversations/messages/edit/edit-request.js';
+import { type RealmSettingValues, realmSettings } from '#server/people/realm/realm-settings.js';
+import { type Role, roles } from '#server/platform/authentication/roles.js';
 import { channelId, messageId, userId } from '../../../../support/ids.js';
 
 export const now = 1_773_230_400_000;

@@ -1,4 +1,4 @@
-import { roles } from '#server/permissions/roles.js';
+import { roles } from '#server/platform/authentication/roles.js';
 
 /** The oracle's input: plain values, without types of the code under test. */
 export interface OracleCase {

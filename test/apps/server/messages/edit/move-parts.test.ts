@@ -5,9 +5,9 @@ import {
   isResolutionText,
   resolutionText,
   topicLink,
-} from '#server/messages/edit/notice-texts.js';
-import { mergedWants } from '#server/messages/edit/topic-settings.js';
-import type { VisibilityPolicy } from '#server/messages/topics/visibility-policies.js';
+} from '#server/conversations/messages/edit/notice-texts.js';
+import { mergedWants } from '#server/conversations/messages/edit/topic-settings.js';
+import type { VisibilityPolicy } from '#server/conversations/messages/topics/visibility-policies.js';
 import { channelId, messageId, userId } from '../../../../support/ids.js';
 
 const by = { id: userId(7), fullName: 'Ada' };

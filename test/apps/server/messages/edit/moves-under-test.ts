@@ -1,10 +1,10 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
-import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
-import type { Message } from '#server/messages/message-store.js';
-import { renderContents } from '#server/messages/render-content.js';
-import { roles } from '#server/permissions/roles.js';
+import { KnownLinkifiers } from '#server/content/linkifiers/known-linkifiers.js';
+import { type NewMessage, sendMessages } from '#server/conversations/messages/insert-messages.js';
+import type { Message } from '#server/conversations/messages/message-store.js';
+import { renderContents } from '#server/conversations/messages/render-content.js';
+import { roles } from '#server/platform/authentication/roles.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { messageId } from '../../../../support/ids.js';
 import type { OrganisationUnderTest } from '../../organisation-under-test.js';

@@ -1,9 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type { Channel } from '#server/channels/channel-store.js';
-import { type EditRequest, propagateModes } from '#server/messages/edit/edit-request.js';
-import { planEdit } from '#server/messages/edit/plan-edit.js';
-import { type Role, roles } from '#server/permissions/roles.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
+import { type EditRequest, propagateModes } from '#server/conversations/messages/edit/edit-request.js';
+import { planEdit } from '#server/conversations/messages/edit/plan-edit.js';
+import { type Role, roles } from '#server/platform/authentication/roles.js';
 import fc from '../../../../support/fast-check.js';
 import { channelId, messageId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';

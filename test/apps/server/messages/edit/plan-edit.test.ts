@@ -1,9 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import type { EditFacts } from '#server/messages/edit/edit-facts.js';
-import type { EditRequest } from '#server/messages/edit/edit-request.js';
-import { planEdit } from '#server/messages/edit/plan-edit.js';
-import { roles } from '#server/permissions/roles.js';
+import type { EditFacts } from '#server/conversations/messages/edit/edit-facts.js';
+import type { EditRequest } from '#server/conversations/messages/edit/edit-request.js';
+import { planEdit } from '#server/conversations/messages/edit/plan-edit.js';
+import { roles } from '#server/platform/authentication/roles.js';
 import { channelId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { forgetLeftChannelsJob } from '#server/messages/push/message-jobs.js';
+import { forgetLeftChannelsJob } from '#server/conversations/messages/push/message-jobs.js';
 import { waitingForLocks } from '../../../../support/lock-waits.js';
 import { eachPostgres } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { messageFlags } from '#server/messages/message-flags.js';
-import { isNotified, type PushSettings } from '#server/messages/push/select-notified-users.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
+import { isNotified, type PushSettings } from '#server/conversations/messages/push/select-notified-users.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';
 

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
-import { messageFlags } from '#server/messages/message-flags.js';
-import { isNotified, type NotificationFacts } from '#server/messages/push/select-notified-users.js';
-import { visibilityPolicies } from '#server/messages/topics/visibility-policies.js';
+import { messageFlags } from '#server/conversations/messages/message-flags.js';
+import {
+  isNotified,
+  type NotificationFacts,
+} from '#server/conversations/messages/push/select-notified-users.js';
+import { visibilityPolicies } from '#server/conversations/messages/topics/visibility-policies.js';
 
 const either = [false, true];
 const wishes = [undefined, false, true];

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { insertSubscriptions, removeSubscriptions } from '#server/channels/subscription-store.js';
-import { retractFromUsersWhoLeft } from '#server/messages/push/withdraw-notifications.js';
+import {
+  insertSubscriptions,
+  removeSubscriptions,
+} from '#server/conversations/channels/subscription-store.js';
+import { retractFromUsersWhoLeft } from '#server/conversations/messages/push/withdraw-notifications.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';
 

@@ -1,6 +1,6 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import { type Loss, lossesAmong } from '#server/messages/removal/losses.js';
+import { type Loss, lossesAmong } from '#server/conversations/messages/removal/losses.js';
 import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Channel } from '#server/channels/channel-store.js';
-import { checkRemoval, type RemovalFacts } from '#server/messages/removal/plan-removal.js';
+import type { Channel } from '#server/conversations/channels/channel-store.js';
+import { checkRemoval, type RemovalFacts } from '#server/conversations/messages/removal/plan-removal.js';
 import { userId } from '../../../../support/ids.js';
 
 const now = 1_000_000_000;

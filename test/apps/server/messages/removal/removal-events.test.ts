@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import { createPublisher } from '#server/event-queues/publish-events.js';
-import { removalEvents } from '#server/messages/removal/removal-events.js';
+import { removalEvents } from '#server/conversations/messages/removal/removal-events.js';
+import { createPublisher } from '#server/platform/event-queues/publish-events.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { channelId, messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';

@@ -1,5 +1,0 @@
-import { oneOf } from '../realm/setting-shapes.js';
-import { topicsPolicies } from './channel-store.js';
-
-/** A channel's policy for topics without a name, plain or as JSON. */
-export const topicsPolicyParameter = oneOf(topicsPolicies);

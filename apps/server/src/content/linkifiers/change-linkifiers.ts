@@ -1,0 +1,28 @@
+import { lockExclusive } from '@waxwing/storage';
+import type { ServerContext } from '../../context.js';
+import type { Requester } from '../../platform/authentication/authenticate.js';
+import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
+import type { ServerTransaction } from '../../tables.js';
+import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
+
+/**
+ * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users with clients that support
+ * URL templates, and makes every process render with it. Returns the result of `change`.
+ * @throws ProtocolError as `change` does.
+ */
+export function changeLinkifiers<Result>(
+  { linkifiers, publish }: Pick<ServerContext, 'linkifiers' | 'publish'>,
+  actor: Requester,
+  change: (transaction: ServerTransaction, all: readonly LinkifierRecord[]) => Promise<Result>,
+): Promise<Result> {
+  return actor.change(async (transaction) => {
+    const { db } = transaction;
+    await lockExclusive(db, 'linkifiers');
+    const result = await change(transaction, await readLinkifiers(db));
+    const event = { type: 'realm_linkifiers', realm_linkifiers: await readLinkifiers(db) };
+    const onlyFor = { capability: 'linkifier_url_template', isLocked: true } as const;
+    await publish(transaction, [{ event, audience: await allActiveUserIds(db), onlyFor }]);
+    await linkifiers.noteChange(transaction);
+    return result;
+  });
+}

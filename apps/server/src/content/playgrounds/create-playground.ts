@@ -1,0 +1,41 @@
+import { operation } from '@waxwing/service/http';
+import { lockExclusive } from '@waxwing/storage';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { administrator } from '../../platform/authentication/authenticate.js';
+import { planPlayground, playgroundTaken } from './plan-playground.js';
+import { insertPlayground } from './playground-store.js';
+import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
+
+/**
+ * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
+ * language. `highlighter_language` is any name of a language; the stored name is the one in the HTML of its code blocks.
+ * Notifies all users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with BAD_REQUEST,
+ * and `errors`:
+ *
+ * - a blank or long name, and one that the language already has
+ * - a language with other characters
+ * - a template that is not RFC 6570, has variables other than `code`, or does not lead to one http or https host
+ */
+export const createPlayground = operation({
+  method: 'POST',
+  path: '/api/v1/realm/playgrounds',
+  summary: 'Adds a playground for code of a language.',
+  actor: administrator,
+  parameters: z.object({ name: z.string(), highlighter_language: z.string(), url_template: z.string() }),
+  since: { url_template: 196 },
+  aliases: { pygments_language: 'highlighter_language' },
+  answer: z.object({ id: z.number().int() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ publish }: ServerContext, { actor, parameters }) {
+    const { name, highlighter_language: language, url_template: urlTemplate } = parameters;
+    return actor.change(async (transaction) => {
+      const playground = planPlayground({ name, language, urlTemplate });
+      await lockExclusive(transaction.db, playgroundsLock);
+      const id = await insertPlayground(transaction.db, playground);
+      if (id === undefined) throw playgroundTaken();
+      await publishPlaygrounds(publish, transaction);
+      return { id };
+    });
+  },
+});

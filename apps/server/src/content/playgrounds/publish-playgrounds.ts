@@ -1,0 +1,16 @@
+import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
+import type { ServerPublish } from '../../platform/event-queues/publish-events.js';
+import type { ServerTransaction } from '../../tables.js';
+import { readPlaygrounds } from './playground-store.js';
+
+/** The lock that keeps a change and the published list consistent. */
+export const playgroundsLock = 'playgrounds';
+
+/** Publishes the current playgrounds to all users. */
+export async function publishPlaygrounds(
+  publish: ServerPublish,
+  transaction: ServerTransaction,
+): Promise<void> {
+  const event = { type: 'realm_playgrounds', realm_playgrounds: await readPlaygrounds(transaction.db) };
+  await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
+}

@@ -1,0 +1,76 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { ServerTables } from '../../tables.js';
+import { readUsedBytes } from './upload-account.js';
+import type { Upload } from './upload-store.js';
+
+/** A file in answers and events. Times are Unix milliseconds. */
+export const attachmentRecord = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.number().int(),
+  create_time: z.number().int(),
+  messages: z.array(z.object({ id: z.number().int(), date_sent: z.number().int() })),
+});
+
+export type AttachmentRecord = z.input<typeof attachmentRecord>;
+
+/** Maximum messages listed per file, because a file may be in very many. */
+const messagesPerFile = 100;
+
+/** Writes files with the newest messages that refer to them, in one statement. */
+export async function writeAttachments(
+  db: Kysely<ServerTables>,
+  uploads: readonly Upload[],
+): Promise<AttachmentRecord[]> {
+  if (uploads.length === 0) return [];
+  const ids = uploads.map(({ id }) => id);
+  const rows = await db
+    .selectFrom((inner) =>
+      inner
+        .selectFrom('attachment_messages as reference')
+        .select(['reference.attachment_id', 'reference.message_id'])
+        .select(
+          sql<number>`row_number() over (partition by attachment_id order by message_id desc)`.as('place'),
+        )
+        .where('reference.attachment_id', 'in', amongNumbers(db, ids))
+        .as('placed'),
+    )
+    .innerJoin('messages', 'messages.id', 'placed.message_id')
+    .select(['placed.attachment_id', 'messages.id', 'messages.sent_at'])
+    .where('placed.place', '<=', messagesPerFile)
+    .orderBy('messages.id')
+    .execute();
+  const messages = new Map<number, AttachmentRecord['messages']>(ids.map((id) => [id, []]));
+  for (const { attachment_id, id, sent_at } of rows) {
+    messages.get(attachment_id)?.push({ id, date_sent: sent_at });
+  }
+  return uploads.map((upload) => writeAttachment(upload, messages.get(upload.id) ?? []));
+}
+
+/** Writes a file, such as one that an edit has detached from all messages. */
+export function writeAttachment(
+  { id, fileName, pathId, sizeBytes, createdAt }: Upload,
+  messages: AttachmentRecord['messages'] = [],
+): AttachmentRecord {
+  return { id, name: fileName, path_id: pathId, size: sizeBytes, create_time: createdAt, messages };
+}
+
+/** The events for owners of new files, or of files that messages now refer to, with the newest of these messages. */
+export async function attachmentEvents(
+  db: Kysely<ServerTables>,
+  op: 'add' | 'update',
+  uploads: readonly Upload[],
+): Promise<PublishedEvent[]> {
+  if (uploads.length === 0) return [];
+  const upload_space_used = await readUsedBytes(db);
+  const attachments = await writeAttachments(db, uploads);
+  return attachments.map((attachment, index) => ({
+    event: { type: 'attachment', op, attachment, upload_space_used },
+    audience: [uploads[index]?.ownerId as UserId],
+  }));
+}

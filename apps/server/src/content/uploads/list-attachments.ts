@@ -1,0 +1,25 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { attachmentRecord, writeAttachments } from './attachment-record.js';
+import { readUsedBytes } from './upload-account.js';
+import { listUploads } from './upload-store.js';
+
+/**
+ * `GET /api/v1/attachments`: the files that the user uploaded, each with the newest 100 messages that refer to it, and
+ * the total bytes of all users' files.
+ */
+export const listAttachments = operation({
+  method: 'GET',
+  path: '/api/v1/attachments',
+  summary: 'Answers the files that you have uploaded.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ attachments: z.array(attachmentRecord), upload_space_used: z.number().int() }),
+  codes: [],
+  async handle({ database: { db } }: ServerContext, { actor }) {
+    const attachments = await writeAttachments(db, await listUploads(db, actor.id));
+    return { attachments, upload_space_used: await readUsedBytes(db) };
+  },
+});

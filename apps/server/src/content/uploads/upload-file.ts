@@ -1,0 +1,52 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { maximumUploadMib, mebibyte } from '../../people/realm/realm-limits.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { attachmentEvents } from './attachment-record.js';
+import { keepFile } from './keep-file.js';
+import { refuseTooLarge, requireFile } from './required-file.js';
+import { findUploads } from './upload-store.js';
+
+/**
+ * `POST /api/v1/user_uploads`: stores the single file of a multipart form, in a field of any name, and answers its path
+ * on this server. The file is durable before the answer. Notifies the owner's clients. Until a message refers to it, only
+ * its owner can read it, and it is removed after some weeks. Refuses with BAD_REQUEST no file, several files and a file
+ * that is too large, and with REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
+ */
+export const uploadFile = operation({
+  method: 'POST',
+  path: '/api/v1/user_uploads',
+  summary: 'Keeps a file that messages can refer to.',
+  actor: user,
+  body: 'file',
+  bodyLimitBytes: maximumUploadMib * mebibyte,
+  parameters: noParameters,
+  answer: z.object({ uri: z.string(), url: z.string(), filename: z.string() }),
+  codes: ['BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],
+  async handle(context: ServerContext, { actor, file: given }) {
+    const file = requireFile(given);
+    const { fileName, pathId } = await keepFile(context, actor, {
+      name: file.name,
+      contentType: checkedType(file.contentType),
+      content: file.content,
+      isAvatar: false,
+      async stored(transaction, { id }) {
+        const { db } = transaction;
+        await context.publish(transaction, await attachmentEvents(db, 'add', await findUploads(db, [id])));
+      },
+    }).catch(refuseTooLarge(maximumUploadMib));
+    const url = `/user_uploads/${pathId}`;
+    return { uri: url, url, filename: fileName };
+  },
+});
+
+/**
+ * The declared media type, in lower case and without parameters. `application/octet-stream` if it is missing or invalid.
+ */
+function checkedType(given: string): string {
+  const [type = ''] = given.toLowerCase().split(';');
+  return /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/.test(type.trim())
+    ? type.trim()
+    : 'application/octet-stream';
+}

@@ -1,0 +1,89 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+
+/** A complete uploaded file in the store. A file of messages, unless stated otherwise. */
+export interface Upload {
+  readonly id: number;
+  /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
+  readonly pathId: string;
+  readonly ownerId: UserId;
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+type Db = Kysely<ServerTables>;
+
+/** The file with this path. `undefined` if it does not exist or is incomplete. */
+export async function findUpload(db: Db, pathId: string): Promise<Upload | undefined> {
+  const row = await stored(db).where('path_id', '=', pathId).executeTakeFirst();
+  return row && toUpload(row);
+}
+
+/** The avatar with this path. `undefined` if it does not exist or is no longer in use. */
+export async function findAvatar(db: Db, pathId: string): Promise<Upload | undefined> {
+  const row = await avatars(db).where('path_id', '=', pathId).executeTakeFirst();
+  return row && toUpload(row);
+}
+
+/** A user's avatars: at most one, except within the transaction that replaces it. */
+export async function listAvatars(db: Db, ownerId: UserId): Promise<Upload[]> {
+  return (await avatars(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
+}
+
+/** The file with this id. `undefined` if it does not exist or is incomplete. */
+export async function findUploadById(db: Db, id: number): Promise<Upload | undefined> {
+  const [upload] = await findUploads(db, [id]);
+  return upload;
+}
+
+/** The files with these ids, in ascending order of ids. */
+export async function findUploads(db: Db, ids: readonly number[]): Promise<Upload[]> {
+  const rows = await stored(db).where('id', 'in', amongNumbers(db, ids)).orderBy('id').execute();
+  return rows.map(toUpload);
+}
+
+/** The files of a user, oldest first. */
+export async function listUploads(db: Db, ownerId: UserId): Promise<Upload[]> {
+  return (await stored(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
+}
+
+/** The files with these paths, in ascending order of ids. Locked until the transaction ends. */
+export async function lockUploads({ db }: ServerTransaction, pathIds: readonly string[]): Promise<Upload[]> {
+  const rows = pathIds.map((path_id) => ({ path_id }));
+  const among = sql<string>`(select v.path_id from ${rowsAsTable(db, 'v', { path_id: 'text' }, rows)})`;
+  const found = await stored(db)
+    .where('path_id', 'in', among)
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  return found.map(toUpload);
+}
+
+function stored(db: Db, isAvatar = 0) {
+  return db
+    .selectFrom('attachments')
+    .selectAll()
+    .where('is_stored', '=', 1)
+    .where('is_avatar', '=', isAvatar);
+}
+
+function avatars(db: Db) {
+  return stored(db, 1);
+}
+
+function toUpload(row: Selectable<ServerTables['attachments']>): Upload {
+  return {
+    id: row.id,
+    pathId: row.path_id,
+    ownerId: row.owner_id,
+    fileName: row.file_name,
+    contentType: row.content_type,
+    sizeBytes: row.size_bytes,
+    createdAt: row.created_at,
+  };
+}

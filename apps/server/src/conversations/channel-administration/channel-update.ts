@@ -1,0 +1,62 @@
+import type { GroupId } from '@waxwing/protocol';
+import type { GroupSettingValue, SettingRequest } from '../../people/permissions/group-setting-value.js';
+import type { KnownReferences } from '../../people/permissions/known-references.js';
+import type { PermissionName } from '../../people/permissions/permission-settings.js';
+import type { PermissionValues } from '../../people/permissions/permission-store.js';
+import type { ChannelAccess } from '../channels/channel-access.js';
+import type { Privacy, PrivacyRequest } from '../channels/channel-privacy.js';
+import type { TopicsPolicy } from '../channels/channel-store.js';
+import type { RealmRights } from '../channels/realm-rights.js';
+
+/** A requested channel change. `undefined` leaves a field as it is. */
+export interface ChannelUpdateRequest {
+  readonly privacy: PrivacyRequest;
+  readonly topicsPolicy: TopicsPolicy | undefined;
+  readonly isDefault: boolean | undefined;
+  /** Days. `null` for the organization's setting, -1 for unlimited. */
+  readonly retentionDays: number | null | undefined;
+  readonly isArchived: boolean | undefined;
+  readonly description: string | undefined;
+  readonly name: string | undefined;
+  /** `null` removes the channel from its folder. */
+  readonly folderId: number | null | undefined;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingRequest | undefined>>>;
+}
+
+/** The state that the rules check a channel change against. Locked until the transaction ends. */
+export interface ChannelFacts {
+  readonly access: ChannelAccess;
+  readonly rights: RealmRights;
+  readonly permissions: PermissionValues<'channel'>;
+  readonly nobodyId: GroupId;
+  readonly everyoneId: GroupId;
+  readonly known: KnownReferences;
+  /** Whether another channel, archived ones included, has the requested name. */
+  readonly isNameTaken: boolean;
+  readonly isFolderKnown: boolean;
+  /** Whether this is the channel for moderation requests. */
+  readonly isForModerationRequests: boolean;
+  readonly hasSubscribers: boolean;
+  /** Whether a message of the channel is in a topic with a name. */
+  readonly hasNamedTopics: boolean;
+}
+
+/** A planned channel change. Omitted fields stay as they are. */
+export interface ChannelChange {
+  /** Set if the request names it, even if it does not change: clients still get the event. */
+  readonly privacy?: Privacy;
+  readonly topicsPolicy?: TopicsPolicy;
+  readonly isDefault?: boolean;
+  readonly retentionDays?: number | null;
+  readonly isArchived?: false;
+  readonly description?: string;
+  readonly name?: string;
+  readonly folderId?: number | null;
+  readonly permissions: readonly ChannelPermissionChange[];
+}
+
+export interface ChannelPermissionChange {
+  readonly name: PermissionName<'channel'>;
+  readonly before: GroupSettingValue;
+  readonly value: GroupSettingValue;
+}

@@ -1,0 +1,31 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { ServerContext } from '../../../context.js';
+import type { Requester } from '../../../platform/authentication/authenticate.js';
+import { allActiveUserIds } from '../../../platform/event-queues/all-active-users.js';
+import type { ServerTransaction } from '../../../tables.js';
+import { type FolderRow, listFolders, lockFolders } from '../../channels/folders/folder-store.js';
+
+interface Changed<Result> {
+  readonly result: Result;
+  /** `undefined` if nothing changed. */
+  readonly event: JsonObject | undefined;
+}
+
+/**
+ * Runs a change of the folders under an exclusive lock, and publishes its event to all users.
+ * @throws ProtocolError as `change` does.
+ */
+export function changeFolders<Result>(
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
+  change: (transaction: ServerTransaction, folders: readonly FolderRow[]) => Promise<Changed<Result>>,
+): Promise<Result> {
+  return actor.change(async (transaction) => {
+    await lockFolders(transaction);
+    const { result, event } = await change(transaction, await listFolders(transaction.db));
+    if (event !== undefined) {
+      await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
+    }
+    return result;
+  });
+}

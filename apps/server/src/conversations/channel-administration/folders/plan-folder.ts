@@ -1,0 +1,25 @@
+import { type ProtocolError, refused } from '@waxwing/protocol';
+import { realmLimits } from '../../../people/realm/realm-limits.js';
+import { nameProblem } from '../../../platform/names/name-problem.js';
+
+const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
+
+/**
+ * Trims a folder's name and checks it.
+ * @throws ProtocolError BAD_REQUEST if it is empty, too long or has a {@link nameProblem}.
+ */
+export function checkedFolderName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw refused("Channel folder name can't be empty.");
+  if ([...trimmed].length > maximumFolderNameCharacters) {
+    throw refused(`Channel folder name too long (limit: ${maximumFolderNameCharacters} characters).`);
+  }
+  if (nameProblem('channel folder name', trimmed) !== undefined) {
+    throw refused('Channel folder name has a character that cannot be printed.');
+  }
+  return trimmed;
+}
+
+export function folderNameTaken(name: string): ProtocolError {
+  return refused(`Channel folder name '${name}' is already in use.`);
+}

@@ -1,0 +1,98 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import { readRealmSetting } from '../../people/realm/realm-setting-store.js';
+import { systemBotId } from '../../people/users/system-bots.js';
+import { boldName, isMentionable } from '../../platform/names/name-in-markdown.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import type { Channel } from '../channels/channel-store.js';
+import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
+import { subscribersIn } from '../messages/message-readers.js';
+import { type Author, type RenderingContext, renderContents } from '../messages/render-content.js';
+import type { NoticeNames } from './channel-notices.js';
+
+const noMentions = {
+  userIds: [],
+  silentUserIds: [],
+  groupIds: [],
+  silentGroupIds: [],
+  channelWildcard: false,
+  topicWildcard: false,
+};
+
+/** The topic for notices about a channel. */
+const noticeTopic = 'channel events';
+
+interface Notice {
+  readonly actor: PermissionHolder;
+  readonly channel: Channel;
+}
+
+/**
+ * Posts notices about a changed channel, if the organization has them enabled. They are rendered with the actor's access,
+ * because they contain the actor's text. They mention no users.
+ */
+export async function postNotices(
+  transaction: ServerTransaction,
+  context: SendingContext & RenderingContext,
+  { actor, channel }: Notice,
+  write: (names: NoticeNames) => readonly string[],
+): Promise<void> {
+  const { db } = transaction;
+  if (!(await readRealmSetting(db, 'send_channel_events_messages'))) return;
+  const contents = write(await readNames(db, actor.id));
+  if (contents.length === 0) return;
+  await postAsNotificationBot(transaction, context, { author: actor, channel, topic: noticeTopic }, contents);
+}
+
+interface BotPost {
+  /** Names in the texts are resolved with this user's visibility. */
+  readonly author: Author;
+  /** The locked channel. */
+  readonly channel: Channel;
+  readonly topic: string;
+}
+
+/** Posts texts without mentions. In a channel without named topics they go to the topic without a name. */
+export async function postAsNotificationBot(
+  transaction: ServerTransaction,
+  context: SendingContext & RenderingContext,
+  { author, channel, topic: named }: BotPost,
+  contents: readonly string[],
+): Promise<void> {
+  const senderId = await systemBotId(transaction, 'notification-bot');
+  const rendered = await renderContents(transaction.db, context, author, contents);
+  const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
+  const destination = { kind: 'channel' as const, channelId: channel.id, topic };
+  // In an archived channel the notice starts as read: clients do not show unread messages there.
+  const readBy = channel.isArchived ? await subscribersIn(transaction.db, channel.id) : [];
+  await sendMessages(
+    transaction,
+    context,
+    rendered.map((each, index) => ({
+      senderId,
+      destination,
+      content: contents[index] as string,
+      rendered: { ...each, mentions: noMentions },
+      client: 'Internal',
+      readBy,
+    })),
+  );
+}
+
+async function readNames(db: Kysely<ServerTables>, actorId: UserId): Promise<NoticeNames> {
+  const groups = await db
+    .selectFrom('user_groups')
+    .select(['id', 'name'])
+    .where('name', 'is not', null)
+    .execute();
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
+  return {
+    actor: `@_**|${actorId}**`,
+    user: (id) => `@_**|${id}**`,
+    group: (id) => {
+      const name = groupNames.get(id) ?? '';
+      return isMentionable(name) ? `@_*${name}*` : boldName(name);
+    },
+  };
+}

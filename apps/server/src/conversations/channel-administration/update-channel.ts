@@ -1,0 +1,130 @@
+import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { lockGroups } from '../../people/permissions/lock-groups.js';
+import {
+  permissionRequestParameters,
+  permissionsAmong,
+} from '../../people/permissions/permission-parameters.js';
+import { roleGroupIds } from '../../people/permissions/permission-store.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import type { ServerTransaction } from '../../tables.js';
+import { readAudience } from '../channels/channel-audience.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
+import { noSuchChannel } from '../channels/channel-refusals.js';
+import { findChannels } from '../channels/channel-store.js';
+import { channelDescription } from '../channels/channel-text.js';
+import { defaultChannelsEvent } from '../channels/default-channels.js';
+import { readChannelRecords } from '../channels/read-channel-records.js';
+import { channelRetention } from '../channels/retention-parameter.js';
+import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
+import { renderDescriptions } from '../messages/render-content.js';
+import { applyChannelChange } from './apply-channel-change.js';
+import { eventsOfChannelChange } from './channel-events.js';
+import { noticesOfChange } from './channel-notices.js';
+import type { ChannelChange, ChannelFacts, ChannelUpdateRequest } from './channel-update.js';
+import { planChannelUpdate } from './plan-channel-update.js';
+import { postNotices } from './post-notices.js';
+import { readChannelFacts } from './read-channel-facts.js';
+
+const parameters = z.object({
+  stream_id: channelIdParameter,
+  description: channelDescription.optional(),
+  new_name: z.string().optional(),
+  is_private: booleanParameter.optional(),
+  is_web_public: booleanParameter.optional(),
+  history_public_to_subscribers: booleanParameter.optional(),
+  is_default_stream: booleanParameter.optional(),
+  message_retention_days: channelRetention.optional(),
+  is_archived: booleanParameter.optional(),
+  folder_id: z
+    .union([integerParameter, z.literal('null').transform(() => null)], 'must be an integer or null')
+    .meta({ openApi: { type: ['integer', 'null'] } })
+    .optional(),
+  topics_policy: topicsPolicyParameter.optional(),
+  ...permissionRequestParameters('channel'),
+});
+
+/**
+ * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
+ * users who can see it, and posts a notice in it if the organization has them enabled. Refuses with:
+ *
+ * - BAD_REQUEST, if the channel does not exist, if the actor may not administer it or change this property, and for
+ *   inconsistent settings, bad names and unknown folders
+ * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner
+ * - REQUEST_VARIABLE_INVALID, for bad retention days
+ * - CHANNEL_ALREADY_EXISTS, if another channel has the name
+ * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
+ */
+export const updateChannel = operation({
+  method: 'PATCH',
+  path: '/api/v1/streams/{stream_id}',
+  summary: 'Changes a channel.',
+  actor: user,
+  parameters,
+  answer: noAnswer,
+  codes: [
+    'BAD_REQUEST',
+    'UNAUTHORIZED_PRINCIPAL',
+    'REQUEST_VARIABLE_INVALID',
+    'CHANNEL_ALREADY_EXISTS',
+    'EXPECTATION_MISMATCH',
+  ],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const requested = readRequest(parameters);
+    // The groups lock prevents races with requests that change groups or take the same channel name.
+    await actor.change(async (transaction, locked) => {
+      const serverOffersWebPublic = context.offersWebPublicChannels;
+      const asked = { actor: locked, channelId: parameters.stream_id, requested, serverOffersWebPublic };
+      const facts = await readChannelFacts(transaction, asked);
+      await changeChannel(transaction, context, facts, planChannelUpdate(facts, requested));
+    }, lockGroups);
+    return {};
+  },
+});
+
+function readRequest(parameters: z.output<typeof updateChannel.parameters>): ChannelUpdateRequest {
+  return {
+    privacy: {
+      isPrivate: parameters.is_private,
+      isWebPublic: parameters.is_web_public,
+      isHistoryPublic: parameters.history_public_to_subscribers,
+    },
+    topicsPolicy: parameters.topics_policy,
+    isDefault: parameters.is_default_stream,
+    retentionDays: parameters.message_retention_days,
+    isArchived: parameters.is_archived,
+    description: parameters.description,
+    name: parameters.new_name,
+    folderId: parameters.folder_id,
+    permissions: permissionsAmong('channel', parameters),
+  };
+}
+
+async function changeChannel(
+  transaction: ServerTransaction,
+  context: ServerContext,
+  { access: { actor, channel: before } }: ChannelFacts,
+  change: ChannelChange,
+): Promise<void> {
+  const { db } = transaction;
+  const audienceBefore = await readAudience(db, [before.id]);
+  const { description } = change;
+  const [rendered] =
+    description === undefined ? [] : await renderDescriptions(db, context, actor, [description]);
+  await applyChannelChange(transaction, before.id, change, rendered);
+  const [after] = await findChannels(db, [before.id]);
+  if (after === undefined) throw noSuchChannel();
+  const record = (await readChannelRecords(db, [after], context.clock())).get(after.id);
+  if (record === undefined) throw noSuchChannel();
+  const changed = { change, before, after, audienceBefore, record };
+  const audienceAfter = await readAudience(db, [before.id]);
+  const roleGroups = await roleGroupIds(db);
+  await context.publish(transaction, eventsOfChannelChange({ ...changed, audienceAfter, roleGroups }));
+  if (change.isDefault !== undefined && change.isDefault !== before.isDefault) {
+    await context.publish(transaction, [await defaultChannelsEvent(db)]);
+  }
+  await postNotices(transaction, context, { actor, channel: after }, (names) =>
+    noticesOfChange({ change, before, after }, names),
+  );
+}

@@ -1,0 +1,89 @@
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
+import type { Kysely, Selectable } from 'kysely';
+import { isPublicOnWeb } from '../../people/realm/public-access.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+
+/** A channel's policy for topics without a name. */
+export const topicsPolicies = [
+  'inherit',
+  'allow_empty_topic',
+  'disable_empty_topic',
+  'empty_topic_only',
+] as const;
+
+export type TopicsPolicy = (typeof topicsPolicies)[number];
+
+export interface Channel {
+  readonly id: ChannelId;
+  readonly name: string;
+  readonly description: string;
+  /** HTML. */
+  readonly renderedDescription: string;
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  /** Whether new subscribers can read earlier messages. */
+  readonly isHistoryPublic: boolean;
+  readonly isDefault: boolean;
+  readonly isArchived: boolean;
+  /** `undefined` if no user created it. */
+  readonly creatorId: UserId | undefined;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** `undefined` for the organization's setting, -1 for unlimited. */
+  readonly retentionDays: number | undefined;
+  readonly folderId: number | undefined;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly firstMessageId: MessageId | undefined;
+  /** Unix milliseconds. `undefined` before the first message. */
+  readonly lastMessageAt: number | undefined;
+}
+
+type Db = Kysely<ServerTables>;
+
+/** The channels with these ids, or all channels if omitted, in ascending order of ids. */
+export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<Channel[]> {
+  const rows = await channelRows(db, ids).execute();
+  return rows.map(toChannel);
+}
+
+/** The channels that unauthenticated clients can see, in ascending order of ids. */
+export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
+  const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();
+  return rows.map(toChannel);
+}
+
+/** {@link findChannels} of the latest state, locked until the transaction ends. */
+export async function lockChannels({ db }: ServerTransaction, ids: readonly ChannelId[]): Promise<Channel[]> {
+  const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();
+  return rows.map(toChannel);
+}
+
+function channelRows(db: Db, ids: readonly ChannelId[] | undefined) {
+  return db
+    .selectFrom('channels')
+    .selectAll()
+    .$if(ids !== undefined, (query) => query.where('id', 'in', amongNumbers(db, ids ?? [])))
+    .orderBy('id');
+}
+
+function toChannel(row: Selectable<ServerTables['channels']>): Channel {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    renderedDescription: row.rendered_description,
+    isPrivate: row.is_private === 1,
+    isWebPublic: row.is_web_public === 1,
+    isHistoryPublic: row.is_history_public === 1,
+    isDefault: row.is_default === 1,
+    isArchived: row.is_archived === 1,
+    creatorId: row.creator_id ?? undefined,
+    createdAt: row.created_at,
+    retentionDays: row.message_retention_days ?? undefined,
+    folderId: row.folder_id ?? undefined,
+    topicsPolicy: row.topics_policy as TopicsPolicy,
+    firstMessageId: row.first_message_id ?? undefined,
+    lastMessageAt: row.last_message_at ?? undefined,
+  };
+}

@@ -1,0 +1,72 @@
+import type { UserId } from '@waxwing/protocol';
+import { type Kysely, sql } from 'kysely';
+import type { PermissionName } from '../../people/permissions/permission-settings.js';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import { roles } from '../../platform/authentication/roles.js';
+import type { ServerTables } from '../../tables.js';
+import type { ChannelAccess } from './channel-access.js';
+import type { Channel } from './channel-store.js';
+
+/** The permissions that make a private channel visible. Without a stored row, no user holds them. */
+export const visibilityPermissions = [
+  'can_add_subscribers_group',
+  'can_administer_channel_group',
+  'can_subscribe_group',
+] as const satisfies PermissionName<'channel'>[];
+
+type VisibilityPermission = (typeof visibilityPermissions)[number];
+
+/** The part of {@link ChannelAccess} that decides about visibility and read access. */
+export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
+  readonly held: ReadonlySet<VisibilityPermission>;
+  /** Whether the user was subscribed and has left. */
+  readonly hasLeft: boolean;
+};
+
+/** Reads a user's visibility and read access for channels, such as all of the organization, in two statements. */
+export async function readChannelVisibility(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  channels: readonly Channel[],
+): Promise<ChannelVisibility[]> {
+  const subscriptions = await db
+    .selectFrom('subscriptions')
+    .select(['channel_id', 'is_active'])
+    .where('user_id', '=', actor.id)
+    .execute();
+  const active = new Map(subscriptions.map(({ channel_id, is_active }) => [channel_id, is_active === 1]));
+  // Guests hold none of these permissions, whichever groups they are in.
+  const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id);
+  return channels.map((channel) => ({
+    actor,
+    channel,
+    isSubscribed: active.get(channel.id) === true,
+    hasLeft: active.get(channel.id) === false,
+    held: held.get(channel.id) ?? new Set(),
+  }));
+}
+
+/** Walks up from the user's groups to all groups that contain them. */
+async function readHeld(
+  db: Kysely<ServerTables>,
+  userId: UserId,
+): Promise<Map<number, Set<VisibilityPermission>>> {
+  const { rows } = await sql<{ owner_id: number; name: VisibilityPermission }>`
+    with recursive reached(group_id) as (
+      select group_id from user_group_members where user_id = ${userId}
+      union
+      select nested.group_id from reached join user_group_subgroups as nested on nested.subgroup_id = reached.group_id
+    )
+    select permissions.owner_id, permissions.name
+    from permissions join reached on reached.group_id = permissions.group_id
+    where permissions.level = 'channel' and permissions.name in (${sql.join(visibilityPermissions)})`.execute(
+    db,
+  );
+  const held = new Map<number, Set<VisibilityPermission>>();
+  for (const { owner_id, name } of rows) {
+    const names = held.get(owner_id) ?? new Set();
+    names.add(name);
+    held.set(owner_id, names);
+  }
+  return held;
+}

@@ -1,0 +1,48 @@
+import type { ChannelId, JsonObject, UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import { roles } from '../../platform/authentication/roles.js';
+import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { lockChannels } from './channel-store.js';
+import { eventsOfJoining } from './subscription-events.js';
+import { insertSubscriptions } from './subscription-store.js';
+
+/** The ids of the channels that new users are subscribed to, in ascending order. */
+export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<ChannelId[]> {
+  const rows = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('is_default', '=', 1)
+    .where('is_archived', '=', 0)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Subscribes a new user to the default channels. Returns the events to publish. */
+export async function subscribeToDefaults(
+  transaction: ServerTransaction,
+  userId: UserId,
+  now: number,
+): Promise<PublishedEvent[]> {
+  const { db } = transaction;
+  const locked = await lockChannels(transaction, await defaultChannelIds(db));
+  const channels = locked.filter(({ isDefault, isArchived }) => isDefault && !isArchived);
+  const rows = await insertSubscriptions(
+    db,
+    channels.map(({ id }) => ({ channelId: id, userId })),
+  );
+  return eventsOfJoining(db, { channels, rows, created: new Set(), now });
+}
+
+/** The current default channels, for all active users except guests. */
+export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<PublishedEvent> {
+  const people = await db
+    .selectFrom('users')
+    .select('id')
+    .where('is_active', '=', 1)
+    .where('role', '<>', roles.guest)
+    .execute();
+  const event: JsonObject = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
+  return { event, audience: people.map(({ id }) => id) };
+}

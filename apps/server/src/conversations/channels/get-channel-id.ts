@@ -1,0 +1,28 @@
+import { refused } from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { readKnownChannels } from './known-channels.js';
+
+/**
+ * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Refuses with BAD_REQUEST if the
+ * channel does not exist or the user cannot see it.
+ */
+export const getChannelId = operation({
+  method: 'GET',
+  path: '/api/v1/get_stream_id',
+  summary: "A channel's id by its name.",
+  actor: user,
+  parameters: z.object({ stream: z.string() }),
+  answer: z.object({ stream_id: z.number().int() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const wanted = parameters.stream.trim().toLowerCase();
+    const found = (await readKnownChannels(db, actor)).find(
+      ({ channel }) => channel.name.toLowerCase() === wanted,
+    );
+    if (found === undefined) throw refused(`Invalid channel name '${parameters.stream.slice(0, 100)}'`);
+    return { stream_id: found.channel.id };
+  },
+});

@@ -1,0 +1,32 @@
+import type { ChannelId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { readChannelAccess } from './channel-access.js';
+import { noSuchChannel } from './channel-refusals.js';
+import { seesChannel } from './channel-rules.js';
+import { type Channel, findChannels } from './channel-store.js';
+import { type ChannelVisibility, readChannelVisibility } from './channel-visibility.js';
+
+/** All channels that the user can see, archived or not, with the user's access to each. */
+export async function readKnownChannels(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+): Promise<ChannelVisibility[]> {
+  const visibilities = await readChannelVisibility(db, actor, await findChannels(db));
+  return visibilities.filter(seesChannel);
+}
+
+/**
+ * Finds a channel that the user can see.
+ * @throws ProtocolError BAD_REQUEST if there is none.
+ */
+export async function requireKnownChannel(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  channelId: ChannelId,
+): Promise<Channel> {
+  const access = (await readChannelAccess(db, actor, await findChannels(db, [channelId]))).get(channelId);
+  if (access === undefined || !seesChannel(access)) throw noSuchChannel();
+  return access.channel;
+}

@@ -1,0 +1,84 @@
+import type { ChannelId, UserId } from '@waxwing/protocol';
+import { booleanParameter, operation } from '@waxwing/service/http';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import type { ServerTables } from '../../tables.js';
+import { channelRecord } from './channel-record.js';
+import { readsChannel } from './channel-rules.js';
+import type { ChannelVisibility } from './channel-visibility.js';
+import { compareNames } from './compare-names.js';
+import { readKnownChannels } from './known-channels.js';
+import { readChannelRecords } from './read-channel-records.js';
+
+const parameters = z.object({
+  include_public: booleanParameter.default(true),
+  include_web_public: booleanParameter.default(false),
+  include_subscribed: booleanParameter.default(true),
+  include_can_access_content: booleanParameter.default(false),
+  include_all: booleanParameter.default(false),
+  include_default: booleanParameter.default(false),
+  include_owner_subscribed: booleanParameter.default(false),
+  exclude_archived: booleanParameter.default(true),
+});
+
+/**
+ * `GET /api/v1/streams`: the channels that the user can see and requests, by name. By default, public and subscribed
+ * channels. A bot may also request its owner's subscriptions. `include_default` adds `is_default` to each channel:
+ * whether new users are subscribed to it.
+ */
+export const listChannels = operation({
+  method: 'GET',
+  path: '/api/v1/streams',
+  summary: 'The channels that the requester may know of.',
+  actor: user,
+  parameters,
+  answer: z.object({ streams: z.array(channelRecord.extend({ is_default: z.boolean().optional() })) }),
+  codes: [],
+  async handle({ clock, database: { db } }: ServerContext, { actor, parameters }) {
+    const ofOwner = parameters.include_owner_subscribed
+      ? await channelsOfOwner(db, actor.id)
+      : new Set<ChannelId>();
+    const wanted = (await readKnownChannels(db, actor))
+      .filter((visibility) => isWanted(visibility, { ...parameters, ofOwner }))
+      .map(({ channel }) => channel)
+      .sort(compareNames);
+    const records = await readChannelRecords(db, wanted, clock());
+    return {
+      streams: wanted.flatMap(({ id, isDefault }) => {
+        const record = records.get(id);
+        if (record === undefined) return [];
+        return [{ ...record, ...(parameters.include_default ? { is_default: isDefault } : {}) }];
+      }),
+    };
+  },
+});
+
+/** Empty for users without an owner. */
+async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<ChannelId>> {
+  const rows = await db
+    .selectFrom('users')
+    .innerJoin('subscriptions', 'subscriptions.user_id', 'users.bot_owner_id')
+    .select('channel_id')
+    .where('users.id', '=', botId)
+    .where('subscriptions.is_active', '=', 1)
+    .execute();
+  return new Set(rows.map(({ channel_id }) => channel_id));
+}
+
+function isWanted(
+  visibility: ChannelVisibility,
+  asked: z.output<typeof parameters> & { readonly ofOwner: ReadonlySet<ChannelId> },
+): boolean {
+  const { channel, isSubscribed } = visibility;
+  if (channel.isArchived && asked.exclude_archived) return false;
+  return (
+    asked.include_all ||
+    (asked.include_public && !channel.isPrivate) ||
+    (asked.include_web_public && channel.isWebPublic) ||
+    (asked.include_subscribed && isSubscribed) ||
+    asked.ofOwner.has(channel.id) ||
+    (asked.include_can_access_content && readsChannel(visibility))
+  );
+}

@@ -1,0 +1,67 @@
+import type { ChannelId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { ascendingIds } from '../../people/permissions/ascending-ids.js';
+import { groupedBy } from '../../people/permissions/grouped-by.js';
+import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { ServerTables } from '../../tables.js';
+import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
+import { type Channel, findChannels } from './channel-store.js';
+
+type PeerChange = 'peer_add' | 'peer_remove';
+
+/** Subscribers joining or leaving a channel, for all other users who can see it. */
+export function peersOf(
+  op: PeerChange,
+  channel: Channel,
+  {
+    audience,
+    joinedOrLeft,
+  }: {
+    readonly audience: ChannelAudience;
+    readonly joinedOrLeft: readonly { readonly channel_id: ChannelId; readonly user_id: UserId }[];
+  },
+): PublishedEvent[] {
+  const userIds = ascendingIds(
+    joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
+  );
+  if (userIds.length === 0) return [];
+  const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
+  const concerned = new Set(userIds);
+  return [{ event, audience: readersOfChannel(audience, channel).filter((id) => !concerned.has(id)) }];
+}
+
+/**
+ * `peer_add` or `peer_remove` for users who are activated or deactivated, in each of their channels, for all other users
+ * who can see the channel. Events of archived channels go only to clients that support those. Channels with the same
+ * audience share one event.
+ */
+export async function eventsOfPeerActivity(
+  db: Kysely<ServerTables>,
+  op: PeerChange,
+  userIds: readonly UserId[],
+): Promise<PublishedEvent[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['channel_id', 'user_id'])
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where('is_active', '=', 1)
+    .execute();
+  const ids = ascendingIds(rows.map(({ channel_id }) => channel_id));
+  const audience = await readAudience(db, ids);
+  const joinedOf = groupedBy(rows, ({ channel_id }) => channel_id);
+  const notified = (await findChannels(db, ids)).flatMap((channel) =>
+    peersOf(op, channel, { audience, joinedOrLeft: joinedOf.get(channel.id) ?? [] }).map((peers) => ({
+      channel,
+      peers,
+      key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]),
+    })),
+  );
+  return [...groupedBy(notified, ({ key }) => key).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const event = { ...first.peers.event, stream_ids: same.map(({ channel }) => channel.id) };
+    const onlyFor = { capability: 'archived_channels', isLocked: true } as const;
+    return [{ ...first.peers, event, ...(first.channel.isArchived ? { onlyFor } : {}) }];
+  });
+}

@@ -1,0 +1,45 @@
+import type { ChannelId } from '@waxwing/protocol';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { ServerTables } from '../../tables.js';
+import { readAudience, readersOfChannel } from './channel-audience.js';
+import { type Channel, findChannels } from './channel-store.js';
+
+const recentMilliseconds = 180 * 24 * 60 * 60_000;
+
+/** Whether the channel was created or got a message in the 180 days before `now`. */
+export function isRecentlyActive(
+  { lastMessageAt, createdAt }: Pick<Channel, 'lastMessageAt' | 'createdAt'>,
+  now: number,
+): boolean {
+  return Math.max(lastMessageAt ?? 0, createdAt) > now - recentMilliseconds;
+}
+
+/** An SQL expression on a row of `channels`: 1 if it is not {@link isRecentlyActive}, otherwise 0. */
+export function isDormant(now: number): RawBuilder<number> {
+  const since = now - recentMilliseconds;
+  return sql<number>`case when coalesce(last_message_at, 0) <= ${since} and created_at <= ${since} then 1 else 0 end`;
+}
+
+/** Events for users who can see dormant channels that are now active again. */
+export async function awakeningEvents(
+  db: Kysely<ServerTables>,
+  dormantIds: readonly ChannelId[],
+  now: number,
+): Promise<PublishedEvent[]> {
+  if (dormantIds.length === 0) return [];
+  const audience = await readAudience(db, dormantIds);
+  return (await findChannels(db, dormantIds))
+    .filter((channel) => isRecentlyActive(channel, now))
+    .map((channel) => ({
+      event: {
+        type: 'stream',
+        op: 'update',
+        stream_id: channel.id,
+        name: channel.name,
+        property: 'is_recently_active',
+        value: true,
+      },
+      audience: readersOfChannel(audience, channel),
+    }));
+}

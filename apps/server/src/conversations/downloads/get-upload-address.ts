@@ -1,0 +1,29 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { pathIdOf, uploadPath, uploadPathParameters } from '../../content/uploads/upload-path.js';
+import type { ServerContext } from '../../context.js';
+import { spectator } from '../../people/permissions/spectator.js';
+import { userOrSpectator } from '../../people/users/user-or-spectator.js';
+import { requireReadableUpload } from './readable-upload.js';
+import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
+
+/**
+ * `GET /api/v1/user_uploads/…`: a temporary URL of a file, which works for a minute without credentials as long as the
+ * actor may read the file. For programs that cannot send credentials, such as a browser that gets a link. Refuses with
+ * NOT_FOUND, as `GET /user_uploads/…` does.
+ */
+export const getUploadAddress = operation({
+  method: 'GET',
+  path: `/api/v1/user_uploads/${uploadPath}`,
+  summary: 'Answers an address of an uploaded file that needs no credentials for a minute.',
+  actor: userOrSpectator,
+  parameters: uploadPathParameters,
+  answer: z.object({ url: z.string() }),
+  codes: ['NOT_FOUND'],
+  async handle({ clock, database: { db }, uploads }: ServerContext, { actor, parameters }) {
+    const { id: fileId, pathId } = await requireReadableUpload(db, actor, pathIdOf(parameters));
+    const signed = { fileId, readerId: actor?.id ?? spectator.id };
+    const token = signFile(uploads.signingKey, signed, clock() + addressLifetimeMilliseconds);
+    return { url: `/user_uploads/temporary/${token}/${encodeURIComponent(pathId.split('/').at(-1) ?? '')}` };
+  },
+});

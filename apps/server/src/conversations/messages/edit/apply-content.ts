@@ -1,0 +1,86 @@
+import type { UserId } from '@waxwing/protocol';
+import { rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
+import { type AttachmentRecord, writeAttachment } from '../../../content/uploads/attachment-record.js';
+import {
+  claimUploads,
+  dropReferences,
+  lockReferredUploads,
+  planDetached,
+} from '../../../content/uploads/attachment-references.js';
+import type { ServerContext } from '../../../context.js';
+import { membersOfGroups } from '../../../people/permissions/nested-membership.js';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { ServerTransaction } from '../../../tables.js';
+import { isImage } from '../insert-messages.js';
+import { isReadable } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import { mentionFlags, topicId } from '../recipients.js';
+import type { ContentFacts, EditedMessage } from './edit-facts.js';
+
+type Content = Pick<ContentFacts, 'source' | 'html' | 'participants' | 'references'>;
+
+/** Replaces a message's content and its upload references. Returns the uploads that no message refers to any longer. */
+export async function applyContent(
+  transaction: ServerTransaction,
+  context: Pick<ServerContext, 'publish'>,
+  { message, content, actor, now }: ContentEdit,
+): Promise<AttachmentRecord[]> {
+  const { hasLink, uploads } = content.references;
+  await transaction.db
+    .updateTable('messages')
+    .set({
+      content: content.source,
+      rendered_content: content.html,
+      last_edited_at: now,
+      has_link: hasLink ? 1 : 0,
+      has_image: uploads.some(isImage) ? 1 : 0,
+    })
+    .where('id', '=', message.id)
+    .execute();
+  const referred = await lockReferredUploads(transaction, message.id);
+  const { claimed, detached, droppedIds } = planDetached(referred, uploads, actor.id);
+  await dropReferences(transaction, message.id, droppedIds, now);
+  const claimant = { userId: actor.id, isReadable: isReadable(actor) };
+  await claimUploads(transaction, context, claimant, [{ messageId: message.id, pathIds: claimed }]);
+  return detached.map((upload) => writeAttachment(upload));
+}
+
+interface ContentEdit {
+  readonly message: EditedMessage;
+  readonly content: Content;
+  readonly actor: PermissionHolder;
+  readonly now: number;
+}
+
+const mentionBits =
+  messageFlags.mentioned |
+  messageFlags.group_mentioned |
+  messageFlags.stream_wildcard_mentioned |
+  messageFlags.topic_wildcard_mentioned;
+
+/**
+ * Updates the mention flags in every user's copy of the message, at most three statements. Returns all copies' flags
+ * after it.
+ */
+export async function applyMentions(
+  { db }: ServerTransaction,
+  message: EditedMessage,
+  { participants, references: { mentions } }: Content,
+  copies: ReadonlyMap<UserId, number>,
+): Promise<ReadonlyMap<UserId, number>> {
+  const flagsOf = mentionFlags(message, mentions, {
+    groupMembers: await membersOfGroups(db, mentions.groupIds),
+    topicSenders: new Map([[topicId(message), participants]]),
+  });
+  const after = new Map([...copies].map(([id, flags]) => [id, (flags & ~mentionBits) | flagsOf(id)]));
+  const changed = [...after].filter(([id, flags]) => flags !== copies.get(id));
+  if (changed.length === 0) return after;
+  // Writes only the mention bits: a user may change the other bits concurrently.
+  const rows = changed.map(([user_id, flags]) => ({ user_id, flags: flags & mentionBits }));
+  await sql`
+    update user_messages set flags = (user_messages.flags & ${sql.lit(~mentionBits)}) | v.flags
+    from ${rowsAsTable(db, 'v', { user_id: 'integer', flags: 'integer' }, rows)}
+    where user_messages.message_id = ${message.id} and user_messages.user_id = v.user_id`.execute(db);
+  return after;
+}

@@ -1,0 +1,61 @@
+import type { References } from '@waxwing/markdown';
+import type { MessageId, UserId } from '@waxwing/protocol';
+import type { PermissionName } from '../../../people/permissions/permission-settings.js';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { RealmSettingValues } from '../../../people/realm/realm-settings.js';
+import type { ChannelAccess } from '../../channels/channel-access.js';
+import type { MessageLocation } from './edit-request.js';
+
+/** The input of the rules for editing a message. */
+export interface EditFacts {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly actor: PermissionHolder;
+  readonly settings: RealmSettingValues;
+  /** Realm permissions that the actor holds. */
+  readonly held: ReadonlySet<PermissionName<'realm'>>;
+  /** `undefined` if it does not exist or the actor may not read it. */
+  readonly message: EditedMessage | undefined;
+  /** The actor's access to the message's channel. `undefined` for direct messages. */
+  readonly origin: ChannelAccess | undefined;
+  /** The actor's access to the target channel. `undefined` if there is none. */
+  readonly target: ChannelAccess | undefined;
+  /** Facts about the new content. `undefined` if the content stays. */
+  readonly content: ContentFacts | undefined;
+  /** Counts of the origin topic. Read only if the edit moves a whole topic under a time limit. */
+  readonly counted: CountedTopic | undefined;
+  /** Whether the target topic has no messages. */
+  readonly isTopicNew: boolean;
+}
+
+export interface EditedMessage extends MessageLocation {
+  readonly id: MessageId;
+  readonly senderId: UserId;
+  /** Markdown source. */
+  readonly content: string;
+  /** Unix milliseconds. */
+  readonly sentAt: number;
+}
+
+export interface ContentFacts {
+  /** Markdown source, as it will be stored. */
+  readonly source: string;
+  readonly html: string;
+  /** From the message's HTML to the new one. `null` if the message changed while it was computed. */
+  readonly htmlDiff: string | null;
+  readonly references: References;
+  /** Names of mentioned groups that the actor may not mention. */
+  readonly forbiddenGroups: readonly string[];
+  /** Number of active subscribers of the channel. Counted only if the content has a channel wildcard. */
+  readonly subscribers: number;
+  /** Users who have sent to the topic that the message will be in. Read only if the content has a topic wildcard. */
+  readonly participants: ReadonlySet<UserId>;
+}
+
+/** The messages of a topic that the actor may read. */
+export interface CountedTopic {
+  readonly total: number;
+  /** Number of messages within the time limit for moving. `firstMovableId` is the oldest of them. */
+  readonly movable: number;
+  readonly firstMovableId: MessageId | null;
+}

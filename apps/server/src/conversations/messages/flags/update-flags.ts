@@ -1,0 +1,37 @@
+import { jsonParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../../context.js';
+import { possibleMessageIdList } from '../../../people/permissions/id-lists.js';
+import { user } from '../../../platform/authentication/authenticate.js';
+import { changeFlags } from './change-flags.js';
+import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
+
+const maximumIds = 10_000;
+const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most ${maximumIds} ids`);
+
+/**
+ * `POST /api/v1/messages/flags` (docs/chat-api.md#common-conventions): adds or removes a flag on the user's copies of
+ * messages. Unreadable messages are skipped for `read` and refused for other flags. Refuses with BAD_REQUEST flags that
+ * clients cannot change.
+ */
+export const updateFlags = operation({
+  method: 'POST',
+  path: '/api/v1/messages/flags',
+  summary: "Adds a flag to the user's copies of messages, or takes it from them.",
+  actor: user,
+  parameters: z.object({ messages: jsonParameter(messageIdList), ...flagParameters }),
+  bodyLimitBytes: 512 * 1024,
+  answer: z.object({
+    messages: z.array(z.number().int()),
+    ignored_because_not_subscribed_channels: z.array(z.number().int()),
+  }),
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { messages: messageIds, op } = parameters;
+    const flag = requireChangeableFlag(parameters.flag);
+    return actor.change(async (transaction, locked) => {
+      const { ignoredChannelIds } = await changeFlags(transaction, context, locked, { messageIds, op, flag });
+      return { messages: messageIds, ignored_because_not_subscribed_channels: [...ignoredChannelIds] };
+    });
+  },
+});

@@ -1,0 +1,40 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { readVisibility } from '../../people/users/user-visibility.js';
+import { type Role, roles } from '../../platform/authentication/roles.js';
+import type { ServerTables } from '../../tables.js';
+import type { SentMessage } from './message-events.js';
+import type { RelatedRecords } from './related-records.js';
+
+/**
+ * The guests who receive messages and may not see their senders, by sender. Reads nothing if every sender has a copy of
+ * the message, as usual: members of a channel or conversation can see each other.
+ */
+export async function guestsWithoutAccess(
+  db: Kysely<ServerTables>,
+  sent: readonly Pick<SentMessage, 'message' | 'copies'>[],
+  related: Pick<RelatedRecords, 'user'>,
+): Promise<ReadonlyMap<UserId, ReadonlySet<UserId>>> {
+  const strange = sent.filter(
+    ({ message: { senderId }, copies }) =>
+      !related.user(senderId).isBot && !copies.some(({ userId }) => userId === senderId),
+  );
+  const readerIds = [...new Set(strange.flatMap(({ copies }) => copies.map(({ userId }) => userId)))];
+  if (readerIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'role'])
+    .where('id', 'in', amongNumbers(db, readerIds))
+    .where('role', '=', roles.guest)
+    .execute();
+  if (rows.length === 0) return new Map();
+  const sees = await readVisibility(db);
+  return new Map(
+    strange.map(({ message: { senderId } }) => {
+      const sender = related.user(senderId);
+      const guests = rows.filter(({ id, role }) => !sees({ id, role: role as Role }, sender));
+      return [senderId, new Set(guests.map(({ id }) => id))];
+    }),
+  );
+}

@@ -1,0 +1,172 @@
+import { replacementHtmlDiff } from '@waxwing/markdown';
+import type { UserId } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { z } from 'zod';
+import type { RealmSettingValues } from '../../../people/realm/realm-settings.js';
+import { writeTopic } from '../message-form.js';
+
+/** The state of a message after one edit. */
+export const messageSnapshot = z.object({
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  user_id: z.number().int(),
+  timestamp: z.number().int(),
+  prev_topic: z.string().optional(),
+  prev_stream: z.number().int().optional(),
+  stream: z.number().int().optional(),
+  prev_content: z.string().optional(),
+  prev_rendered_content: z.string().optional(),
+  content_html_diff: z.string().optional(),
+});
+
+interface MessageText {
+  readonly content: string;
+  readonly renderedContent: string;
+}
+
+/** A message as it is now. Times in this file are Unix milliseconds. */
+export interface StoredMessage extends MessageText {
+  readonly senderId: UserId;
+  readonly sentAt: number;
+  readonly isDirect: boolean;
+  readonly topic: string;
+}
+
+/** One edit without its texts. */
+export interface StoredEdit {
+  readonly id: number;
+  readonly editorId: UserId;
+  readonly editedAt: number;
+  /** Size of its {@link EditText}. `undefined` if it did not change the text. */
+  readonly textBytes: number | undefined;
+  /** `undefined` if it did not change the topic. */
+  readonly previousTopic: string | undefined;
+  readonly channel: { readonly from: number; readonly to: number } | undefined;
+}
+
+/** The text before an edit. */
+export interface EditText extends MessageText {
+  /** From that text to the next. `null` if it was not computed. */
+  readonly diff: string | null;
+}
+
+export interface SnapshotForm {
+  readonly policy: RealmSettingValues['message_edit_history_visibility_policy'];
+  /** The client supports topics without a name. */
+  readonly knowsEmptyTopic: boolean;
+}
+
+export interface MessageHistory {
+  readonly message: StoredMessage;
+  /** Oldest first. */
+  readonly edits: readonly StoredEdit[];
+  /** Reads the texts of some of the edits. */
+  readTexts(ids: readonly number[]): Promise<ReadonlyMap<number, EditText>>;
+}
+
+type Snapshot = z.input<typeof messageSnapshot>;
+
+/** Size of the texts of one piece. One snapshot may be larger. */
+const pieceBytes = 256 * 1024;
+
+/** A snapshot to write. */
+interface Step {
+  /** `undefined` for the original. */
+  readonly edit: StoredEdit | undefined;
+  /** After the edit. */
+  readonly topic: string;
+  /** The next edit that changes the text, whose earlier text is this snapshot's. `undefined` for the current text. */
+  readonly textFrom: StoredEdit | undefined;
+}
+
+/**
+ * The snapshots of a message, oldest first: the original, then the state after each edit. With the policy `moves`, only
+ * moves appear, each with its text at that time. The first snapshot then has the text of the first move, or the current
+ * text if there is none, so that earlier text stays hidden. Reads the texts in pieces, because all together may be large.
+ */
+export async function* messageSnapshots(
+  history: MessageHistory,
+  form: SnapshotForm,
+): AsyncGenerator<Snapshot[]> {
+  const { message, readTexts } = history;
+  for (const piece of inPieces(stepsOf(history, form.policy), message)) {
+    const needed = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]);
+    const texts = await readTexts([
+      ...new Set(needed.flatMap((edit) => (changesText(edit) ? [edit.id] : []))),
+    ]);
+    yield piece.map((step) => writeSnapshot(step, message, texts, form));
+  }
+}
+
+function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['policy']): Step[] {
+  const steps: Step[] = [];
+  let { topic } = message;
+  let textFrom: StoredEdit | undefined;
+  /** Where the text begins that the first snapshot may show. */
+  let firstText: StoredEdit | undefined;
+  for (const edit of edits.toReversed()) {
+    const isShown = policy !== 'moves' || isMove(edit);
+    if (isShown) steps.push({ edit, topic, textFrom });
+    if (isShown && policy === 'moves') firstText = textFrom;
+    topic = edit.previousTopic ?? topic;
+    if (changesText(edit)) textFrom = edit;
+  }
+  steps.push({ edit: undefined, topic, textFrom: policy === 'moves' ? firstText : textFrom });
+  return steps.reverse();
+}
+
+function* inPieces(steps: readonly Step[], message: StoredMessage): Generator<Step[]> {
+  const currentBytes = message.content.length + message.renderedContent.length;
+  let piece: Step[] = [];
+  let bytes = 0;
+  for (const step of steps) {
+    const stepBytes = (step.edit?.textBytes ?? 0) + (step.textFrom?.textBytes ?? currentBytes);
+    if (bytes + stepBytes > pieceBytes && piece.length > 0) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(step);
+    bytes += stepBytes;
+  }
+  yield piece;
+}
+
+function writeSnapshot(
+  { edit, topic, textFrom }: Step,
+  message: StoredMessage,
+  texts: ReadonlyMap<number, EditText>,
+  { policy, knowsEmptyTopic }: SnapshotForm,
+): Snapshot {
+  const topicOf = (stored: string) => (message.isDirect ? stored : writeTopic(stored, { knowsEmptyTopic }));
+  // An edit that was trimmed meanwhile has no text any more.
+  const { content, renderedContent } = (textFrom && texts.get(textFrom.id)) ?? message;
+  const before = edit && policy !== 'moves' ? texts.get(edit.id) : undefined;
+  return {
+    topic: topicOf(topic),
+    content,
+    rendered_content: renderedContent,
+    user_id: edit?.editorId ?? message.senderId,
+    timestamp: unixSeconds(edit?.editedAt ?? message.sentAt),
+    ...(edit?.previousTopic === undefined ? {} : { prev_topic: topicOf(edit.previousTopic) }),
+    ...(edit?.channel === undefined ? {} : { prev_stream: edit.channel.from, stream: edit.channel.to }),
+    ...(before === undefined ? {} : writeChange(before, renderedContent)),
+  };
+}
+
+function writeChange({ content, renderedContent, diff }: EditText, after: string) {
+  return {
+    prev_content: content,
+    prev_rendered_content: renderedContent,
+    content_html_diff: diff ?? replacementHtmlDiff(renderedContent, after),
+  };
+}
+
+function changesText(edit: StoredEdit | undefined): edit is StoredEdit {
+  return edit?.textBytes !== undefined;
+}
+
+function isMove({ previousTopic, channel }: StoredEdit): boolean {
+  return previousTopic !== undefined || channel !== undefined;
+}

@@ -1,0 +1,114 @@
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import { roles } from '../../platform/authentication/roles.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import type { ChannelAccess } from '../channels/channel-access.js';
+import { readsChannel } from '../channels/channel-rules.js';
+import { type Message, toMessage } from './message-store.js';
+
+/** A user's access to a message: the input of {@link readsMessage}. */
+export type MessageAccess =
+  | { readonly kind: 'direct'; readonly takesPart: boolean }
+  | { readonly kind: 'channel'; readonly access: ChannelAccess; readonly hasCopy: boolean };
+
+/**
+ * Whether a user may read a message. Participants read the whole conversation. Readers of a channel read all of it if its
+ * history is public, otherwise the messages that they have a copy of.
+ */
+export function readsMessage(message: MessageAccess): boolean {
+  if (message.kind === 'direct') return message.takesPart;
+  const { access, hasCopy } = message;
+  return readsChannel(access) && (access.channel.isHistoryPublic || hasCopy);
+}
+
+/** {@link readsMessage} as an SQL condition on a row of `messages`, under the alias `messages`. */
+export function isReadable(reader: PermissionHolder, messages = 'messages'): RawBuilder<boolean> {
+  // The unary plus keeps the planner from using an index here: it would collect everything that the user may ever read.
+  const row = sql.raw(`+ "${messages}"`);
+  return sql<boolean>`(
+    ${row}.conversation_id in (
+      select conversation_id from conversation_participants where user_id = ${reader.id}
+    )
+    or ${row}.channel_id in (${readableChannels(reader, sql`is_history_public = 1`)})
+    or (
+      ${row}.channel_id in (${readableChannels(reader, sql`is_history_public = 0`)})
+      and exists (
+        select 1 from user_messages as copy where copy.user_id = ${reader.id} and copy.message_id = ${row}.id
+      )
+    )
+  )`;
+}
+
+/** `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user reads. */
+export function readableChannels(
+  { id, role }: PermissionHolder,
+  condition = sql`1 = 1`,
+): RawBuilder<ChannelId> {
+  const isGuest = role === roles.guest;
+  const open = isGuest ? sql`is_web_public = 1` : sql`(is_web_public = 1 or is_private = 0)`;
+  const joinable = isGuest ? sql`` : sql`or id in (${joinableChannels(id)})`;
+  return sql<ChannelId>`
+    select id from channels
+    where ${condition} and (
+      ${open}
+      or id in (select channel_id from subscriptions where user_id = ${id} and is_active = 1)
+      ${joinable}
+    )`;
+}
+
+/**
+ * Channels that a user may join, or add others to, by the channels' own permissions. Not for guests, who have none of
+ * them. By default there are no such channels.
+ */
+function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
+  return sql<ChannelId>`
+    select owner_id from (
+      with recursive above(group_id) as (
+        select group_id from user_group_members where user_id = ${userId}
+        union
+        select nested.group_id from above join user_group_subgroups as nested on nested.subgroup_id = above.group_id
+      )
+      select permissions.owner_id
+      from permissions join above on above.group_id = permissions.group_id
+      where permissions.level = 'channel'
+        and permissions.name in ('can_subscribe_group', 'can_add_subscribers_group')
+    ) as joinable`;
+}
+
+/** The messages with these ids that the reader may read, in ascending order. One statement. */
+export async function findReadableMessages(
+  db: Kysely<ServerTables>,
+  reader: PermissionHolder,
+  ids: readonly MessageId[],
+): Promise<Message[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', 'in', amongNumbers(db, ids))
+    .where(isReadable(reader))
+    .orderBy('id')
+    .execute();
+  return rows.map(toMessage);
+}
+
+/**
+ * Takes a shared lock on the messages that the reader may read, until the transaction ends. Returns their ids
+ * and does not wait for other messages. Later statements of the transaction read a stable state.
+ */
+export async function keepReadableMessages(
+  { db }: ServerTransaction,
+  reader: PermissionHolder,
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
+  const kept = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', amongNumbers(db, ids))
+    .where(isReadable(reader))
+    .orderBy('id')
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return kept.map(({ id }) => id);
+}

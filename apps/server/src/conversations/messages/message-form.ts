@@ -1,0 +1,44 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { realmLimits } from '../../people/realm/realm-limits.js';
+import type { AskingQueue, PublishedEvent } from '../../platform/event-queues/publish-events.js';
+
+/** The form in which a client wants messages. */
+export interface MessageForm {
+  /** HTML instead of Markdown source. */
+  readonly appliesMarkdown: boolean;
+  /** The client computes the avatar provider's URLs itself. */
+  readonly makesAvatars: boolean;
+  /** The client supports topics without a name. */
+  readonly knowsEmptyTopic: boolean;
+}
+
+/** A topic in the form that the client supports. */
+export function writeTopic(topic: string, { knowsEmptyTopic }: Pick<MessageForm, 'knowsEmptyTopic'>): string {
+  return topic === '' && !knowsEmptyTopic ? realmLimits.realm_empty_topic_display_name : topic;
+}
+
+/** The message form of an event queue's client. */
+export function formOf(queue: AskingQueue): MessageForm {
+  return {
+    appliesMarkdown: queue.appliesMarkdown,
+    makesAvatars: queue.makesAvatars,
+    knowsEmptyTopic: queue.can('empty_topic_name'),
+  };
+}
+
+/** An event with topics, written in each client's form. */
+export function eventWithTopics(
+  type: string,
+  write: (named: (topic: string) => string) => JsonObject,
+): Pick<PublishedEvent, 'event' | 'variantFor'> {
+  return {
+    event: { type },
+    variantFor(queue) {
+      const form = formOf(queue);
+      return {
+        key: String(form.knowsEmptyTopic),
+        write: () => ({ type, ...write((topic) => writeTopic(topic, form)) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import type { MessageId } from '@waxwing/protocol';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { ServerTables } from '../../../tables.js';
+import { isReadable } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import { meBeginning, type ShownMessage, shownColumns, toShown } from '../message-store.js';
+import type { NarrowCondition } from './narrow-condition.js';
+
+type Db = Kysely<ServerTables>;
+
+/** An anchor in a narrow and how many messages to read around it. */
+export interface Window {
+  readonly anchor: number | 'newest' | 'oldest' | 'first_unread';
+  readonly includesAnchor: boolean;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Greater than any id: the anchor after the newest message. */
+const behindNewest = 10_000_000_000_000_000;
+
+/** A message and the flags of the reader's copy. */
+export interface FoundMessage {
+  readonly message: ShownMessage;
+  /** Bits of `messageFlags`. `undefined` if there is no copy. */
+  readonly flags: number | undefined;
+}
+
+export interface FoundWindow<Found> {
+  /** In ascending order. */
+  readonly found: readonly Found[];
+  readonly anchor: number;
+  readonly foundAnchor: boolean;
+  readonly foundOldest: boolean;
+  readonly foundNewest: boolean;
+}
+
+/**
+ * How much of the Markdown source to read: all, or, for clients that get HTML, only the beginning, which shows whether it
+ * is a `/me` message.
+ */
+export type ContentWanted = 'whole' | 'beginning';
+
+/** The messages of a narrow around its anchor that the reader may read. At most four statements. */
+export async function findWindow(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  window: Window,
+  content: ContentWanted,
+): Promise<FoundWindow<FoundMessage>> {
+  const anchor = await anchorOf(db, reader, narrow, window.anchor);
+  const selected = columnsOf[content];
+  return collectWindow(window, anchor, async (bounds) => {
+    const rows = await select<FoundRow>(db, reader, narrow, { selected, ...within(orderOf(narrow), bounds) });
+    return rows.map(toFound);
+  });
+}
+
+/** {@link findWindow}, ids only. */
+export async function findWindowIds(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  window: Window,
+): Promise<FoundWindow<MessageId>> {
+  const anchor = await anchorOf(db, reader, narrow, window.anchor);
+  return collectWindow(window, anchor, async (bounds) => {
+    const rows = await select<IdRow>(db, reader, narrow, {
+      selected: idAlone,
+      ...within(orderOf(narrow), bounds),
+    });
+    return rows.map(({ id }) => id);
+  });
+}
+
+/** Messages before, at or after an anchor, nearest first. */
+interface Bounds {
+  readonly side: '<' | '=' | '>';
+  readonly anchor: number;
+  readonly limit: number;
+}
+
+async function collectWindow<Found>(
+  window: Window,
+  anchor: number,
+  find: (bounds: Bounds) => Promise<Found[]>,
+): Promise<FoundWindow<Found>> {
+  const isNewest = anchor >= behindNewest;
+  const isOldest = anchor <= 0;
+  const looks = (side: Bounds['side'], limit: number) => (limit === 0 ? [] : find({ side, anchor, limit }));
+  const before = isOldest ? [] : (await looks('<', window.before)).reverse();
+  const at = isNewest || isOldest ? [] : await looks('=', window.includesAnchor ? 1 : 0);
+  const after = isNewest ? [] : await looks('>', window.after);
+  return {
+    found: [...before, ...at, ...after],
+    anchor,
+    foundAnchor: at.length > 0,
+    foundOldest: isOldest || before.length < window.before,
+    foundNewest: isNewest || after.length < window.after,
+  };
+}
+
+/** The messages with these ids that are in the narrow and that the reader may read, in ascending order. */
+export async function findAmong(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  ids: RawBuilder<MessageId>,
+  content: ContentWanted,
+): Promise<FoundMessage[]> {
+  const rows = await select<FoundRow>(
+    db,
+    reader,
+    { ...narrow, hasHistory: true },
+    { selected: columnsOf[content], only: sql`messages.id in ${ids}`, rest: sql`order by messages.id` },
+  );
+  return rows.map(toFound);
+}
+
+async function anchorOf(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  anchor: Window['anchor'],
+): Promise<number> {
+  if (anchor === 'newest') return behindNewest;
+  if (anchor === 'oldest') return 0;
+  if (anchor !== 'first_unread') return Math.min(Math.max(anchor, 0), behindNewest);
+  const [row] = await select<IdRow>(db, reader, narrow, {
+    selected: idAlone,
+    only: sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`,
+    rest: sql`order by ${orderOf(narrow)} limit 1`,
+  });
+  return row?.id ?? behindNewest;
+}
+
+/** The parts of a query that the narrow does not determine. */
+interface Selection {
+  readonly selected: RawBuilder<unknown>;
+  /** An additional SQL condition. */
+  readonly only: RawBuilder<unknown>;
+  readonly rest: RawBuilder<unknown>;
+}
+
+/**
+ * Selects from `messages` and `copy`. Written as SQL text, because the query builder takes a third as long as the
+ * statement.
+ */
+async function select<Row>(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  { selected, only, rest }: Selection,
+): Promise<Row[]> {
+  const { condition, isAllReadable, hasHistory } = narrow;
+  const { rows } = await sql<Row>`
+    select ${selected}
+    from messages left join user_messages as copy on ${isCopyOf(narrow)} and copy.user_id = ${reader.id}
+    where ${condition} and ${only}
+      ${isAllReadable ? sql`` : sql`and ${isReadable(reader)}`}
+      ${hasHistory ? sql`` : sql`and copy.user_id = ${reader.id}`}
+    ${rest}`.execute(db);
+  return rows;
+}
+
+/**
+ * Joins from the reader's copies if no other index applies, because they may be few of all messages. The unary plus keeps
+ * databases from scanning all messages instead.
+ */
+function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
+  return isByCopies(narrow)
+    ? sql<boolean>`messages.id = + copy.message_id`
+    : sql<boolean>`messages.id = copy.message_id`;
+}
+
+function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
+  return !hasHistory && !hasIndex;
+}
+
+/** The column by which results are ordered. */
+function orderOf(narrow: NarrowCondition): RawBuilder<unknown> {
+  return isByCopies(narrow) ? sql`copy.message_id` : sql`messages.id`;
+}
+
+function within(
+  order: RawBuilder<unknown>,
+  { side, anchor, limit }: Bounds,
+): Pick<Selection, 'only' | 'rest'> {
+  return {
+    only: sql`${order} ${sql.raw(side)} ${anchor}`,
+    // `+ 0`, because SQLite would use a bare parameter's value for planning and recompile the statement each time.
+    rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
+  };
+}
+
+const idAlone = sql`messages.id`;
+const columnsOf: Readonly<Record<ContentWanted, RawBuilder<unknown>>> = {
+  whole: columnsWith('messages.content'),
+  beginning: columnsWith(`substr(messages.content, 1, ${meBeginning.length}) as content`),
+};
+
+/** The columns of a {@link FoundRow}, with an expression for `content`. */
+function columnsWith(content: string): RawBuilder<unknown> {
+  const columns = shownColumns.map((name) => (name === 'content' ? content : `messages.${name}`));
+  return sql.raw([...columns, 'copy.flags'].join(', '));
+}
+
+type IdRow = Pick<ShownMessage, 'id'>;
+type FoundRow = Parameters<typeof toShown>[0] & { readonly flags: number | null };
+
+function toFound(row: FoundRow): FoundMessage {
+  return { message: toShown(row), flags: row.flags ?? undefined };
+}

@@ -1,0 +1,247 @@
+import type { MessageId, UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import { isMessageOnWeb } from '../../../people/realm/public-access.js';
+import { realmLimits } from '../../../people/realm/realm-limits.js';
+import type { ServerTables } from '../../../tables.js';
+import { participantsKey } from '../conversation-store.js';
+import { findReadableMessages } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import { type Message, topicKey } from '../message-store.js';
+import { searchCondition } from '../search/search-messages.js';
+import { type NarrowNames, readNarrowNames } from './narrow-names.js';
+import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
+
+type Db = Kysely<ServerTables>;
+type Condition = RawBuilder<boolean>;
+
+/** A narrow as an SQL condition on the rows `messages` and `copy`. `copy` may be missing. */
+export interface NarrowCondition {
+  readonly condition: Condition;
+  /** Whether the reader may read all messages that meet the condition. */
+  readonly isAllReadable: boolean;
+  /** Whether to include messages without a copy of the reader. */
+  readonly hasHistory: boolean;
+  /** Whether an index finds the messages by a term. Otherwise all copies of the reader are scanned. */
+  readonly hasIndex: boolean;
+  /** The search text. Results highlight its words. */
+  readonly search: string | undefined;
+}
+
+/** Operators that select a channel, topic or conversation. */
+const places = ['channel', 'topic', 'dm', 'dm-including'];
+
+/** Operators that an index serves. */
+const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
+
+/**
+ * Combines the terms of a narrow.
+ * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader.
+ */
+export async function readNarrowCondition(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  reader: PermissionHolder,
+  given: readonly NarrowTerm[],
+): Promise<NarrowCondition> {
+  const terms = await followConversation(db, reader, given);
+  const names = await readNarrowNames(db, realm, reader, terms);
+  const conditions = terms.map((term) => {
+    const condition = conditionOf(db, reader, names, term);
+    // Without `coalesce` if not negated, so that an index can serve it.
+    return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
+  });
+  const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
+  return {
+    condition: conditions.length === 0 ? sql<boolean>`true` : sql.join(conditions, sql` and `),
+    isAllReadable: terms.some(
+      (term) =>
+        operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
+    ),
+    hasHistory: terms.some(
+      (term) => !term.isNegated && ['channel', 'channels', 'id', 'topic'].includes(operatorOf(term)),
+    ),
+    hasIndex: terms.some((term) => !term.isNegated && indexed.includes(operatorOf(term))),
+    search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
+  };
+}
+
+/** Resolves `with`: replaces terms for a channel, topic or conversation by the current place of the named message. */
+async function followConversation(
+  db: Db,
+  reader: PermissionHolder,
+  terms: readonly NarrowTerm[],
+): Promise<NarrowTerm[]> {
+  const followed = terms.filter((term) => operatorOf(term) === 'with');
+  const others = terms.filter((term) => operatorOf(term) !== 'with');
+  const [term] = followed;
+  if (term === undefined) return others;
+  if (followed.length > 1 || term.isNegated) throw badNarrow('with can be there once, and not negated');
+  const [message] = await findReadableMessages(db, reader, [readId(term.operand, 'with')]);
+  if (message !== undefined) {
+    return [
+      ...others.filter((other) => !places.includes(operatorOf(other)) || other.isNegated),
+      ...(await placeOf(db, message)),
+    ];
+  }
+  if (others.some((other) => places.includes(operatorOf(other)))) return others;
+  throw badNarrow('unknown message in with');
+}
+
+async function placeOf(db: Db, { channelId, conversationId, topic }: Message): Promise<NarrowTerm[]> {
+  if (channelId !== undefined) {
+    return [
+      { operator: 'channel', operand: channelId, isNegated: false },
+      { operator: 'topic', operand: topic, isNegated: false },
+    ];
+  }
+  const { participants } = await db
+    .selectFrom('conversations')
+    .select('participants')
+    .where('id', '=', conversationId as number)
+    .executeTakeFirstOrThrow();
+  return [{ operator: 'dm', operand: participants.split(',').map(Number), isNegated: false }];
+}
+
+function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term: NarrowTerm): Condition {
+  const { operand } = term;
+  switch (operatorOf(term)) {
+    case 'channel':
+      return sql`messages.channel_id = ${names.channel(operand).id}`;
+    case 'topic':
+      return sql`messages.channel_id is not null and messages.topic_lower = ${topicKey(readTopicOperand(operand))}`;
+    case 'sender':
+      return sql`messages.sender_id = ${only(names.userIds(operand))}`;
+    case 'dm':
+      return inConversation([reader.id, ...names.userIds(operand)]);
+    case 'dm-including':
+      return withEach(db, names.userIds(operand));
+    case 'is':
+      return isCondition(reader, String(operand));
+    case 'has':
+      return hasCondition(String(operand));
+    case 'in':
+      return inCondition(reader, String(operand));
+    case 'channels':
+      return channelsCondition(String(operand));
+    case 'id':
+      return sql`messages.id = ${readId(operand, 'id')}`;
+    case 'near':
+      readId(operand, 'near');
+      return sql`true`;
+    case 'search':
+      return searchCondition(db, String(operand));
+    default:
+      throw badNarrow(`unknown operator ${term.operator}`);
+  }
+}
+
+function readTopicOperand(operand: NarrowOperand): string {
+  if (typeof operand !== 'string') throw badNarrow('a topic must be a text');
+  return operand === realmLimits.realm_empty_topic_display_name ? '' : operand;
+}
+
+function readId(operand: NarrowOperand, operator: string): MessageId {
+  const id = Number(operand);
+  if (Array.isArray(operand) || operand === '' || !Number.isSafeInteger(id))
+    throw badNarrow(`${operator} needs the id of a message`);
+  return id as MessageId;
+}
+
+function only(ids: readonly UserId[]): UserId {
+  const [id] = ids;
+  if (id === undefined || ids.length > 1) throw badNarrow('sender needs one user');
+  return id;
+}
+
+function inConversation(userIds: readonly UserId[]): Condition {
+  const key = participantsKey(userIds);
+  return sql`messages.conversation_id = (select id from conversations where participants = ${key})`;
+}
+
+function withEach(db: Db, userIds: readonly UserId[]): Condition {
+  return sql`messages.conversation_id in (
+    select conversation_id from conversation_participants where user_id in ${amongNumbers(db, userIds)}
+    group by conversation_id having count(*) = ${userIds.length}
+  )`;
+}
+
+/** Whether a copy has any of these bits. */
+function hasFlag(...bits: number[]): Condition {
+  return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
+}
+
+/** Whether an unread copy exists. A message without a copy was never received and counts as read. */
+const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
+
+function isCondition(reader: PermissionHolder, operand: string): Condition {
+  switch (operand) {
+    case 'dm':
+    case 'private':
+      return sql`messages.conversation_id is not null`;
+    case 'unread':
+      return isUnread;
+    case 'read':
+      return sql`not coalesce(${isUnread}, false)`;
+    case 'starred':
+      return hasFlag(messageFlags.starred);
+    case 'mentioned':
+      return hasFlag(
+        messageFlags.mentioned,
+        messageFlags.stream_wildcard_mentioned,
+        messageFlags.topic_wildcard_mentioned,
+      );
+    case 'alerted':
+      return hasFlag(messageFlags.has_alert_word);
+    case 'resolved':
+      return sql`messages.channel_id is not null and messages.topic like '✔ %'`;
+    case 'followed':
+      return topicInNarrow(reader, 'visibility_policy = 3');
+    case 'muted':
+      return isMuted(reader);
+    default:
+      throw badNarrow(`unknown operand ${operand} of is`);
+  }
+}
+
+function hasCondition(operand: string): Condition {
+  if (operand === 'link') return sql`messages.has_link = 1`;
+  if (operand === 'image') return sql`messages.has_image = 1`;
+  if (operand === 'attachment') return sql`messages.has_attachment = 1`;
+  if (operand === 'reaction') return sql`false`;
+  throw badNarrow(`unknown operand ${operand} of has`);
+}
+
+function inCondition(reader: PermissionHolder, operand: string): Condition {
+  if (operand === 'home') return sql`not ${isMuted(reader)}`;
+  if (operand === 'all') return sql`true`;
+  throw badNarrow(`unknown operand ${operand} of in`);
+}
+
+function channelsCondition(operand: string): Condition {
+  if (operand === 'public') return sql`messages.channel_id in (select id from channels where is_private = 0)`;
+  if (operand === 'web-public') return isMessageOnWeb;
+  throw badNarrow(`unknown operand ${operand} of channels`);
+}
+
+function topicInNarrow({ id }: PermissionHolder, requested: string): Condition {
+  return sql`exists (
+    select 1 from user_topics
+    where user_topics.user_id = ${id} and user_topics.channel_id = messages.channel_id
+      and user_topics.topic_lower = messages.topic_lower and ${sql.raw(requested)}
+  )`;
+}
+
+/** Whether the topic is muted, or its channel is muted and the topic is neither unmuted nor followed. */
+function isMuted(reader: PermissionHolder): Condition {
+  return sql`coalesce(
+    ${topicInNarrow(reader, 'visibility_policy = 1')}
+    or (
+      messages.channel_id in (
+        select channel_id from subscriptions where user_id = ${reader.id} and is_muted = 1
+      )
+      and not ${topicInNarrow(reader, 'visibility_policy in (2, 3)')}
+    ), false)`;
+}

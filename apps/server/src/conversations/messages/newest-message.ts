@@ -1,0 +1,25 @@
+import { type Kysely, sql } from 'kysely';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { isReadable, readableChannels } from './message-access.js';
+
+const none = -1;
+
+/**
+ * The id of the newest message that the reader may read, or -1. It is the newest in a channel with public history, or the
+ * newest that the reader has a copy of. Both are index lookups, which avoids a scan over messages of others.
+ */
+export async function newestMessageId(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number> {
+  const { rows } = await sql<{ newest: number | null }>`
+    select max(newest) as newest from (
+      select (select max(id) from messages where messages.channel_id = channels.id) as newest
+      from channels where id in (${readableChannels(reader, sql`is_history_public = 1`)})
+      union all
+      select (
+        select own.message_id from user_messages as own join messages on messages.id = + own.message_id
+        where own.user_id = ${reader.id} and ${isReadable(reader)}
+        order by own.message_id desc limit 1
+      ) as newest
+    ) as candidates`.execute(db);
+  return rows[0]?.newest ?? none;
+}

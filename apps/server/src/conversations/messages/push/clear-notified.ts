@@ -1,0 +1,72 @@
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { ascendingIds } from '../../../people/permissions/ascending-ids.js';
+import { groupedBy } from '../../../people/permissions/grouped-by.js';
+import type { ServerTables } from '../../../tables.js';
+import { notifiedBit } from '../message-flags.js';
+import { usersInChannel } from '../message-readers.js';
+
+/** Messages to retract from devices, by user. */
+export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
+
+/** Copies of messages, of `userIds` or, if omitted, of every user. */
+export interface CopiesOfMessages {
+  readonly messageIds: readonly MessageId[];
+  readonly userIds?: readonly UserId[];
+  /** Only copies of users who are not subscribed to this channel. */
+  readonly outsideChannelId?: ChannelId;
+}
+
+/** Users who have left channels. */
+export interface UsersWhoLeft {
+  readonly userIds: readonly UserId[];
+  readonly channelIds: readonly ChannelId[];
+}
+
+type Db = Transaction<ServerTables>;
+
+/** Clears the notified bit on these copies. Returns the messages that had it, by user. */
+export function clearNotifiedOfMessages(
+  db: Db,
+  { messageIds, userIds, outsideChannelId }: CopiesOfMessages,
+): Promise<RemovePayload> {
+  const ofUsers = userIds === undefined ? sql`` : sql`and user_id in ${amongNumbers(db, userIds)}`;
+  const outside =
+    outsideChannelId === undefined ? sql`` : sql`and user_id not in ${usersInChannel(db, outsideChannelId)}`;
+  return clear(db, sql`message_id in ${amongNumbers(db, messageIds)} ${ofUsers} ${outside}`);
+}
+
+/** {@link clearNotifiedOfMessages} for users' copies in channels that they are not subscribed to. */
+export function clearNotifiedOfUsersWhoLeft(
+  db: Db,
+  { userIds, channelIds }: UsersWhoLeft,
+): Promise<RemovePayload> {
+  return clear(
+    db,
+    sql`user_id in ${amongNumbers(db, userIds)} and exists (
+      select 1 from messages
+      where messages.id = user_messages.message_id
+        and messages.channel_id in ${amongNumbers(db, channelIds)}
+        and not exists (
+          select 1 from subscriptions
+          where subscriptions.user_id = user_messages.user_id
+            and subscriptions.channel_id = messages.channel_id
+            and subscriptions.is_active = 1
+        )
+    )`,
+  );
+}
+
+async function clear(db: Db, condition: RawBuilder<unknown>): Promise<RemovePayload> {
+  const bit = sql.raw(String(notifiedBit));
+  const { rows } = await sql<{ user_id: UserId; message_id: MessageId }>`
+    update user_messages set flags = flags - ${bit}
+    where ${condition} and flags & ${bit} <> 0
+    returning user_id, message_id`.execute(db);
+  const byUser = groupedBy(rows, ({ user_id }) => user_id);
+  return [...byUser].map(([userId, own]) => ({
+    userId,
+    messageIds: ascendingIds(own.map(({ message_id }) => message_id)),
+  }));
+}

@@ -1,0 +1,19 @@
+import type { Kysely } from 'kysely';
+import type { PermissionName } from '../../people/permissions/permission-settings.js';
+import { holdsPermissions, type PermissionHolder } from '../../people/permissions/permission-store.js';
+import { wholeRealm } from '../../people/permissions/permission-tables.js';
+import type { ServerTables } from '../../tables.js';
+
+/** Filters realm permissions by whether the actor holds them. One statement. */
+export async function realmPermissionsOf(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  names: readonly PermissionName<'realm'>[],
+): Promise<ReadonlySet<PermissionName<'realm'>>> {
+  const answers = await holdsPermissions(
+    db,
+    actor,
+    names.map((name) => ({ level: 'realm', ownerId: wholeRealm, name })),
+  );
+  return new Set(names.filter((_, index) => answers[index]));
+}

@@ -1,0 +1,36 @@
+import type { ChannelId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { sql, type Transaction } from 'kysely';
+import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { ServerTables } from '../../../tables.js';
+import { readAudience, readersOfChannel } from '../../channels/channel-audience.js';
+import { type Channel, findChannels } from '../../channels/channel-store.js';
+
+type Db = Transaction<ServerTables>;
+
+/** Recomputes `first_message_id` and `last_message_at` of channels after messages were added or removed. */
+export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[]): Promise<void> {
+  await sql`
+    update channels
+    set first_message_id = (select min(id) from messages where messages.channel_id = channels.id),
+      last_message_at = (
+        select sent_at from messages where messages.channel_id = channels.id order by id desc limit 1
+      )
+    where id in ${amongNumbers(db, channelIds)}`.execute(db);
+}
+
+/** An event for users who can see the channel if its first message has changed. Otherwise empty. */
+export async function firstMessageEvents(db: Db, before: Channel): Promise<PublishedEvent[]> {
+  const [now] = await findChannels(db, [before.id]);
+  if (now === undefined || now.firstMessageId === before.firstMessageId) return [];
+  const audience = readersOfChannel(await readAudience(db, [now.id]), now);
+  const event = {
+    type: 'stream',
+    op: 'update',
+    stream_id: now.id,
+    name: now.name,
+    property: 'first_message_id',
+    value: now.firstMessageId ?? null,
+  };
+  return [{ event, audience }];
+}

@@ -1,0 +1,27 @@
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerTables } from '../../../tables.js';
+
+/** Bounds the cost of a search: more words do not make it more precise. */
+const maximumWords = 100;
+
+/** The distinct words of a search, in lower case. A message must contain all of them. */
+export function wordsOf(search: string): string[] {
+  const words = search.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  return [...new Set(words)].slice(0, maximumWords);
+}
+
+/**
+ * An SQL condition: whether the row of `messages` contains all words in its topic or text. A search without words finds
+ * nothing.
+ */
+export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {
+  const words = wordsOf(search);
+  if (words.length === 0) return sql<boolean>`false`;
+  if (isPostgres(db)) {
+    return sql<boolean>`to_tsvector('simple', messages.topic || ' ' || messages.content)
+      @@ plainto_tsquery('simple', ${words.join(' ')})`;
+  }
+  const query = words.map((word) => `"${word}"`).join(' AND ');
+  return sql<boolean>`messages.id in (select rowid from message_search where message_search match ${query})`;
+}

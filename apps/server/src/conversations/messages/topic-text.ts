@@ -1,0 +1,47 @@
+import { realmLimits } from '../../people/realm/realm-limits.js';
+import { nameProblem } from '../../platform/names/name-problem.js';
+
+/** The prefix of a resolved topic. */
+const resolvedMark = '✔ ';
+const cutEnding = '...';
+
+/** Normalizes a topic to its stored form. The display name of the unnamed topic becomes the empty string. */
+export function readTopic(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === realmLimits.realm_empty_topic_display_name ? '' : trimmed;
+}
+
+/**
+ * Truncates a topic to the limit in code points. A truncated topic ends with an ellipsis, and before that with no part of an
+ * emoji sequence: a joiner that joins nothing would be refused in the next message.
+ */
+export function cutTopic(topic: string): string {
+  const characters = [...topic];
+  if (characters.length <= realmLimits.max_topic_length) return topic;
+  const cut = characters.slice(0, realmLimits.max_topic_length - cutEnding.length).join('');
+  return cut.replace(/\p{Default_Ignorable_Code_Point}+$/u, '') + cutEnding;
+}
+
+/** Whether the topic is only the resolved mark, or the mark before the unnamed topic. */
+export function resolvesNothing(topic: string): boolean {
+  return topic === resolvedMark.trim() || topic === resolvedMark + realmLimits.realm_empty_topic_display_name;
+}
+
+export type Resolution = 'resolved' | 'unresolved';
+
+/**
+ * Whether a topic change only adds or removes the resolved mark. `wanted` is not truncated. `undefined` for any other
+ * change.
+ */
+export function resolutionOf(before: string, wanted: string): Resolution | undefined {
+  const [wasResolved, isResolved] = [before.startsWith(resolvedMark), wanted.startsWith(resolvedMark)];
+  if (isResolved && !wasResolved)
+    return wanted.slice(resolvedMark.length) === before ? 'resolved' : undefined;
+  if (wasResolved && !isResolved) return before.replace(/^[✔ ]+/u, '') === wanted ? 'unresolved' : undefined;
+  return undefined;
+}
+
+/** The {@link nameProblem} of a topic; `undefined` if there is none, and for the unnamed topic. */
+export function topicProblem(topic: string, end?: string): string | undefined {
+  return topic === '' ? undefined : nameProblem('topic', topic, end);
+}

@@ -1,0 +1,18 @@
+import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { ServerTables } from '../../../tables.js';
+
+/** Returns a predicate: whether the user has muted a channel. */
+export async function readSubscribedMutes(
+  db: Kysely<ServerTables>,
+  userId: UserId,
+): Promise<(channelId: ChannelId) => boolean> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select('channel_id')
+    .where('user_id', '=', userId)
+    .where('is_muted', '=', 1)
+    .execute();
+  const muted = new Set(rows.map(({ channel_id }) => channel_id));
+  return (channelId) => muted.has(channelId);
+}

@@ -1,0 +1,45 @@
+import type { ServerContext } from '../../context.js';
+import type { ServerTransaction } from '../../tables.js';
+
+/** A kind of background job that runs in one transaction, after the transaction that enqueued it. */
+export interface TransactionJob<Payload extends object> {
+  readonly kind: string;
+  /** Maximum concurrent runs per process. */
+  readonly concurrency: number;
+  /** The job is dropped after this time. */
+  readonly lifetimeMilliseconds: number;
+  /** The job's input. Declares only the type. */
+  readonly payload?: Payload;
+}
+
+export const oneDay = 24 * 60 * 60_000;
+
+/** Enqueues a job, which runs only if the transaction commits. */
+export async function enqueueJob<Payload extends object>(
+  transaction: ServerTransaction,
+  { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
+  { kind, lifetimeMilliseconds }: TransactionJob<Payload>,
+  payload: Payload,
+): Promise<void> {
+  await database.jobs.enqueue(transaction, {
+    kind,
+    payload: JSON.stringify(payload),
+    giveUpAt: clock() + lifetimeMilliseconds,
+  });
+}
+
+/** Registers a job's handler. Call it before the database's jobs are started. */
+export function handleJob<Payload extends object>(
+  { database }: Pick<ServerContext, 'database'>,
+  { kind, concurrency }: TransactionJob<Payload>,
+  apply: (transaction: ServerTransaction, payload: Payload, giveUpAt: number) => Promise<void>,
+): void {
+  database.jobs.handle(kind, {
+    concurrency,
+    giveUp: () => async () => undefined,
+    run: async ({ payload, giveUpAt }) => ({
+      kind: 'done',
+      apply: (transaction) => apply(transaction, JSON.parse(payload) as Payload, giveUpAt),
+    }),
+  });
+}

@@ -1,0 +1,40 @@
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { oneOf } from '../../people/realm/setting-shapes.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { requireHuman } from '../../platform/authentication/require-member.js';
+
+/** The empty presence of an unsupported feature. -1 means that there was no update yet. */
+export const noPresences = { presences: {}, presence_last_update_id: -1 } as const;
+
+export const presenceShape = z.object({
+  presences: z.record(z.string(), z.never()),
+  server_timestamp: z.number(),
+  presence_last_update_id: z.number().int(),
+});
+
+/**
+ * `POST /api/v1/users/me/presence`: accepts and ignores presence, and answers that no user is present. Refuses bots with
+ * BAD_REQUEST.
+ */
+export const updatePresence = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/presence',
+  summary: 'Takes a presence status and discards it: no client is notified.',
+  actor: user,
+  parameters: z.object({
+    status: oneOf(['active', 'idle']),
+    ping_only: booleanParameter.optional(),
+    new_user_input: booleanParameter.optional(),
+    slim_presence: booleanParameter.optional(),
+    last_update_id: integerParameter.optional(),
+    history_limit_days: integerParameter.optional(),
+  }),
+  answer: presenceShape,
+  codes: ['BAD_REQUEST'],
+  async handle({ clock }: ServerContext, { actor }) {
+    requireHuman(actor);
+    return { ...noPresences, server_timestamp: clock() / 1000 };
+  },
+});

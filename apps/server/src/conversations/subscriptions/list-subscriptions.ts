@@ -1,0 +1,25 @@
+import { booleanParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { readOwnSubscriptions } from '../channels/read-subscriptions.js';
+import { subscriptionRecord } from '../channels/subscription-record.js';
+
+/** `GET /api/v1/users/me/subscriptions`: the user's subscriptions by channel name, without archived channels. */
+export const listSubscriptions = operation({
+  method: 'GET',
+  path: '/api/v1/users/me/subscriptions',
+  summary: 'The channels that the requester is in.',
+  actor: user,
+  parameters: z.object({ include_subscribers: booleanParameter.default(false) }),
+  answer: z.object({ subscriptions: z.array(subscriptionRecord) }),
+  codes: [],
+  async handle({ clock, database: { db } }: ServerContext, { actor, parameters }) {
+    const { subscriptions } = await readOwnSubscriptions(db, actor, {
+      includesSubscribers: parameters.include_subscribers,
+      includesArchived: false,
+      now: clock(),
+    });
+    return { subscriptions };
+  },
+});

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { initialState } from '../../platform/event-queues/initial-state.js';
+import { readInherited, withInherited } from '../channels/inherited-notifications.js';
+import { readOwnSubscriptions } from '../channels/read-subscriptions.js';
+import {
+  type SubscriptionRecord,
+  subscriptionRecord,
+  unjoinedRecord,
+} from '../channels/subscription-record.js';
+
+/**
+ * The user's current, former and possible subscriptions. Includes archived channels if the client has
+ * `archived_channels`. Clients without `notification_settings_null` get the user's own settings in place of null.
+ */
+export const subscriptionsState = initialState({
+  eventType: 'subscription',
+  shape: z.object({
+    subscriptions: z.array(subscriptionRecord),
+    unsubscribed: z.array(subscriptionRecord),
+    never_subscribed: z.array(unjoinedRecord),
+  }),
+  async fetch({ clock, database: { db } }, actor, { capabilities, includesSubscribers }) {
+    const includesArchived = capabilities.includes('archived_channels');
+    const wanted = { includesSubscribers, includesArchived, now: clock() };
+    const { subscriptions, unsubscribed, neverSubscribed } = await readOwnSubscriptions(db, actor, wanted);
+    const own = { subscriptions, unsubscribed, never_subscribed: neverSubscribed };
+    if (capabilities.includes('notification_settings_null')) return own;
+    const settings = (await readInherited(db, [actor.id]))(actor.id);
+    const filled = (records: readonly SubscriptionRecord[]) =>
+      records.map((record) => withInherited(record, settings));
+    return { ...own, subscriptions: filled(subscriptions), unsubscribed: filled(unsubscribed) };
+  },
+});

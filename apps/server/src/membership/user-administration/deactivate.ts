@@ -1,0 +1,42 @@
+import { refused, type UserId } from '@waxwing/protocol';
+import { hashCredential } from '@waxwing/service/config';
+import type { UserDetails } from '../../people/users/user-details.js';
+import { isOnlyOwner } from '../../people/users/user-facts.js';
+import { storeInactive } from '../../people/users/user-store.js';
+import { generateApiKey } from '../../platform/authentication/api-key.js';
+import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
+import type { ServerTransaction } from '../../tables.js';
+import { eventsOfActivityEverywhere } from './activity-events.js';
+import { type AccessContext, endAccess } from './end-access.js';
+
+/** The result of {@link deactivate}. */
+export interface Deactivation {
+  /** The user and its bots. */
+  readonly userIds: readonly UserId[];
+  /** Number of revoked invitations. */
+  readonly revokedInvitations: number;
+}
+
+/**
+ * Deactivates a locked user and its bots. Revokes their keys and invitations, ends their event queues, removes their
+ * push devices, and publishes events to users who can see them. The caller holds the lock on groups.
+ * @throws ProtocolError BAD_REQUEST for an inactive user, and for the only owner.
+ */
+export async function deactivate(
+  context: AccessContext,
+  transaction: ServerTransaction,
+  target: UserDetails,
+): Promise<Deactivation> {
+  const { db } = transaction;
+  if (!target.isActive) throw refused('User is deactivated');
+  if (await isOnlyOwner(db, target)) throw refused('Cannot deactivate the only organization owner');
+  const gone = await storeInactive(db, target.id);
+  let revokedInvitations = 0;
+  for (const { id } of gone) {
+    // A random key that is not given to anyone: old keys stay revoked after a reactivation.
+    await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
+    revokedInvitations += await endAccess(context, transaction, id);
+  }
+  await context.publish(transaction, await eventsOfActivityEverywhere(db, gone, false));
+  return { userIds: gone.map(({ id }) => id), revokedInvitations };
+}

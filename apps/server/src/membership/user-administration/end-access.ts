@@ -1,0 +1,27 @@
+import type { UserId } from '@waxwing/protocol';
+import { removePushDevicesOf } from '@waxwing/server-push';
+import type { ServerContext } from '../../context.js';
+import { deleteSignInKeys } from '../../platform/authentication/sign-in-key-store.js';
+import type { ServerTransaction } from '../../tables.js';
+import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
+
+/** What {@link endAccess} needs. */
+export type AccessContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
+
+/**
+ * Ends every session that a locked user, or a thief of their key or password, may still have: API keys from signing
+ * in, event queues with their long polls, push devices, and invitations. Returns the number of revoked invitations. Does not
+ * replace the user's main API key: the caller does.
+ */
+export async function endAccess(
+  context: AccessContext,
+  transaction: ServerTransaction,
+  userId: UserId,
+): Promise<number> {
+  await deleteSignInKeys(transaction.db, userId);
+  await removePushDevicesOf(context.database, transaction, userId, context.clock());
+  await context.publish(transaction, [
+    { event: { type: 'realm_user' }, audience: [userId], endsQueues: true },
+  ]);
+  return revokeInvitationsOf(context, transaction, userId);
+}

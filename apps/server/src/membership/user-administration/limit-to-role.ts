@@ -1,0 +1,26 @@
+import type { ServerContext } from '../../context.js';
+import { applyUserChange, eventsOfUserChange } from '../../people/users/user-change.js';
+import { lockBotsAbove, type UserDetails } from '../../people/users/user-details.js';
+import { roles } from '../../platform/authentication/roles.js';
+import type { ServerTransaction } from '../../tables.js';
+import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
+
+/**
+ * Takes from a demoted, locked user what exceeds the new role. Revokes invitations with a higher role (all of a
+ * guest's) and lowers the role of the user's bots, including deactivated ones. Otherwise the user could still
+ * administer the organization through them. Publishes events for both. The caller holds the lock on groups.
+ */
+export async function limitToRole(
+  context: Pick<ServerContext, 'clock' | 'publish' | 'realm'>,
+  transaction: ServerTransaction,
+  { id, role }: UserDetails,
+): Promise<void> {
+  const { clock, publish, realm } = context;
+  const above = role === roles.guest ? undefined : role;
+  await revokeInvitationsOf(context, transaction, id, { above });
+  for (const bot of await lockBotsAbove(transaction, id, role)) {
+    const change = { userId: bot.id, role };
+    const done = await applyUserChange(transaction, bot, change, clock());
+    await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
+  }
+}

@@ -1,0 +1,131 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { CommandError } from '@waxwing/service/command-line';
+import { hashCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { subscribeToDefaults } from '../../conversations/channels/default-channels.js';
+import { createUser } from '../../people/users/create-user.js';
+import { lockDetails } from '../../people/users/user-details.js';
+import { findUser, listUsers, storeMayChangeAddresses, type User } from '../../people/users/user-store.js';
+import { generateApiKey } from '../../platform/authentication/api-key.js';
+import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
+import type { Role } from '../../platform/authentication/roles.js';
+import type { ServerDatabase } from '../../tables.js';
+import { commandContext } from './command-context.js';
+import { endAccess } from './end-access.js';
+
+export interface UserToAdd {
+  readonly email: string;
+  readonly fullName: string;
+  readonly role: Role;
+  readonly isBot: boolean;
+  /** Address of the bot's owner. */
+  readonly ownerEmail: string | undefined;
+}
+
+/** A user and its API key, which cannot be read again later. */
+export interface ProvisionedUser {
+  readonly user: User;
+  readonly apiKey: Secret<string>;
+}
+
+/** The context of {@link addUser}. */
+export interface UserAdministration {
+  readonly clock: Clock;
+  readonly realm: Pick<PushRealm, 'url'>;
+}
+
+/**
+ * Adds a user or bot, subscribes it to the default channels, and publishes events to clients.
+ * @throws CommandError for an address that is invalid or taken, a bad name, or an unknown owner.
+ */
+export async function addUser(
+  database: ServerDatabase,
+  { clock, realm }: UserAdministration,
+  { email, fullName, role, isBot, ownerEmail }: UserToAdd,
+): Promise<ProvisionedUser> {
+  if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
+  const present = await findUser(database.db, email);
+  if (present !== undefined) {
+    throw new CommandError(
+      `There is a user with the address ${present.email} already: name another address, or "waxwing-server users rotate-key ${present.email}" gives this user a new API key.`,
+    );
+  }
+  const owner = ownerEmail === undefined ? undefined : await requireUser(database, ownerEmail);
+  if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
+  const apiKey = generateApiKey();
+  const apiKeyHash = hashCredential(apiKey.reveal());
+  const { publish } = commandContext(database, clock);
+  const now = clock();
+  try {
+    const wanted = { email, fullName, role, isBot, botOwnerId: owner?.id, apiKeyHash };
+    const user = await database.write(async (transaction) => {
+      const user = await createUser(transaction, { publish, realm, now }, wanted);
+      await publish(transaction, await subscribeToDefaults(transaction, user.id, now));
+      return user;
+    });
+    return { user, apiKey };
+  } catch (error) {
+    throw error instanceof ProtocolError ? new CommandError(error.message) : error;
+  }
+}
+
+export async function allUsers(database: ServerDatabase): Promise<User[]> {
+  return listUsers(database.db);
+}
+
+/** The result of {@link rotateApiKey}. */
+export interface RotatedUser extends ProvisionedUser {
+  /** Number of the user's invitations that were revoked. */
+  readonly revokedInvitations: number;
+}
+
+/**
+ * Replaces all API keys of a user with a new one, removes the user's push devices and event queues, and revokes their
+ * invitations.
+ * @throws CommandError for an unknown address.
+ */
+export async function rotateApiKey(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<RotatedUser> {
+  const user = await requireUser(database, email);
+  const apiKey = generateApiKey();
+  const hash = hashCredential(apiKey.reveal());
+  const context = commandContext(database, clock);
+  const revokedInvitations = await database.write(async (transaction) => {
+    await lockDetails(transaction, { kind: 'id', id: user.id }, user);
+    await storeApiKeyHash(transaction.db, user.id, hash);
+    return endAccess(context, transaction, user.id);
+  });
+  return { user, apiKey, revokedInvitations };
+}
+
+/**
+ * Grants or revokes the special permission to change other users' addresses, which only owners can use.
+ * @throws CommandError for an unknown address.
+ */
+export async function letChangeAddresses(
+  database: ServerDatabase,
+  email: string,
+  isAllowed: boolean,
+): Promise<User> {
+  const user = await requireUser(database, email);
+  await database.write(({ db }) => storeMayChangeAddresses(db, user.id, isAllowed));
+  return user;
+}
+
+/**
+ * The active user with this address.
+ * @throws CommandError if there is none.
+ */
+export async function requireUser(database: ServerDatabase, email: string): Promise<User> {
+  const user = await findUser(database.db, email);
+  if (user === undefined) {
+    throw new CommandError(
+      `There is no user with the address ${email}: waxwing-server users list shows all.`,
+    );
+  }
+  return user;
+}

@@ -1,0 +1,111 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { noAnswer, noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { lockGroups } from '../../people/permissions/lock-groups.js';
+import { type Both, lockBoth } from '../../people/users/lock-both.js';
+import { noSuchUser } from '../../people/users/no-such-user.js';
+import { lockDetails, type UserDetails } from '../../people/users/user-details.js';
+import { readUserName, userNameParameter } from '../../people/users/user-parameters.js';
+import { human, type Requester, user } from '../../platform/authentication/authenticate.js';
+import { roles } from '../../platform/authentication/roles.js';
+import type { ServerTransaction } from '../../tables.js';
+import { deactivate } from './deactivate.js';
+import { reactivate } from './reactivate.js';
+
+const named = z.object({ user_id_or_email: userNameParameter });
+
+/**
+ * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot,
+ * and its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices; messages
+ * stay. Refuses with BAD_REQUEST requesters who are no administrators, unknown and inactive users, and the only
+ * owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and deactivates one.
+ */
+export const deactivateUser = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/{user_id_or_email}',
+  summary: 'Deactivates a user or bot, and the bots that belong to them.',
+  actor: user,
+  parameters: named,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    return changeOther(context, actor, parameters, deactivate);
+  },
+});
+
+/**
+ * `DELETE /api/v1/users/me`: deactivates the requester and its bots. Refuses with BAD_REQUEST bots, and the only
+ * owner.
+ */
+export const deactivateOwnUser = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/me',
+  summary: 'Deactivates the requester and their bots.',
+  actor: human,
+  parameters: noParameters,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor }) {
+    const self = { kind: 'id', id: actor.id } as const;
+    await actor.change(
+      async (transaction, locked) => {
+        const target = await lockDetails(transaction, self, locked);
+        if (target === undefined) throw noSuchUser();
+        await deactivate(context, transaction, target);
+      },
+      // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
+      async (transaction) => {
+        await lockGroups(transaction);
+        await lockDetails(transaction, self, actor);
+      },
+    );
+    return {};
+  },
+});
+
+/**
+ * `POST /api/v1/users/{user_id}/reactivate`: an administrator reactivates a user or bot in its former channels and
+ * groups. Refuses with BAD_REQUEST requesters who are no administrators, unknown and active users, a taken address or
+ * name, and a bot of an inactive owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and
+ * reactivates one.
+ */
+export const reactivateUser = operation({
+  method: 'POST',
+  path: '/api/v1/users/{user_id_or_email}/reactivate',
+  summary: 'Reactivates a user or bot.',
+  actor: user,
+  parameters: named,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    return changeOther(context, actor, parameters, reactivate);
+  },
+});
+
+type ActivityChange = (
+  context: ServerContext,
+  transaction: ServerTransaction,
+  target: UserDetails,
+) => Promise<unknown>;
+
+/** Deactivates or reactivates a user or bot on behalf of an administrator. */
+async function changeOther(
+  context: ServerContext,
+  actor: Requester,
+  parameters: z.output<typeof named>,
+  change: ActivityChange,
+): Promise<Record<string, never>> {
+  const name = readUserName(parameters.user_id_or_email, context.realm);
+  await actor.change(async (transaction, locked) => {
+    const both = await lockBoth(transaction, locked, name);
+    requireOwnerForOwner(both);
+    await change(context, transaction, both.target);
+  }, lockGroups);
+  return {};
+}
+
+function requireOwnerForOwner({ administrator, target }: Both): void {
+  if (target.role !== roles.owner || administrator.role === roles.owner) return;
+  throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
+}

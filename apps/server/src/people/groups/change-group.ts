@@ -1,0 +1,33 @@
+import type { ServerContext } from '../../context.js';
+import type { Requester } from '../../platform/authentication/authenticate.js';
+import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
+import type { ServerTransaction } from '../../tables.js';
+import { lockGroups } from '../permissions/lock-groups.js';
+import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
+import { type FactsAsked, type GroupFacts, readGroupFacts } from './group-facts.js';
+import { writeGroup } from './group-record.js';
+import { requireGroup } from './require-group.js';
+
+/**
+ * Changes a group as `plan` decides, and publishes events to all users, in one transaction.
+ * @throws ProtocolError the errors of `plan`.
+ */
+export async function changeGroup(
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
+  asked: Omit<FactsAsked, 'actor'>,
+  plan: (facts: GroupFacts, transaction: ServerTransaction) => GroupChange | Promise<GroupChange>,
+): Promise<void> {
+  await actor.change(async (transaction, locked) => {
+    const facts = await readGroupFacts(transaction, { ...asked, actor: locked });
+    const change = await plan(facts, transaction);
+    await applyGroupChange(transaction.db, change);
+    const audience = await allActiveUserIds(transaction.db);
+    const now = writeGroup(await requireGroup(transaction.db, change.groupId));
+    const notified = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
+    await publish(
+      transaction,
+      notified.map((each) => ({ ...each, audience })),
+    );
+  }, lockGroups);
+}

@@ -1,0 +1,68 @@
+import type { GroupId, JsonObject } from '@waxwing/protocol';
+import type { ServerTransaction } from '../../tables.js';
+import type { PermissionLevel } from '../permissions/permission-settings.js';
+
+/** Where a group is used: nested in other groups, or in the value of a permission. */
+export interface GroupUses {
+  /** Active groups that directly contain it. */
+  readonly supergroupIds: readonly GroupId[];
+  readonly permissions: readonly {
+    readonly level: PermissionLevel;
+    readonly ownerId: number;
+    readonly name: string;
+  }[];
+}
+
+/** Reads where a group is used, except in its own permissions. */
+export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId): Promise<GroupUses> {
+  const supergroups = await db
+    .selectFrom('user_group_subgroups as nested')
+    .innerJoin('user_groups', 'user_groups.id', 'nested.group_id')
+    .where('nested.subgroup_id', '=', groupId)
+    .where('user_groups.name', 'is not', null)
+    .where('user_groups.is_active', '=', 1)
+    .select('user_groups.id')
+    .orderBy('user_groups.id')
+    .execute();
+  const unnamed = db
+    .selectFrom('user_group_subgroups as nested')
+    .innerJoin('user_groups', 'user_groups.id', 'nested.group_id')
+    .where('nested.subgroup_id', '=', groupId)
+    .where('user_groups.name', 'is', null)
+    .select('user_groups.id');
+  const permissions = await db
+    .selectFrom('permissions')
+    .where((is) => is.or([is('group_id', '=', groupId), is('group_id', 'in', unnamed)]))
+    .where((is) => is.not(is.and([is('level', '=', 'group'), is('owner_id', '=', groupId)])))
+    .select(['level', 'owner_id', 'name'])
+    .orderBy('level')
+    .orderBy('owner_id')
+    .orderBy('name')
+    .execute();
+  return {
+    supergroupIds: supergroups.map(({ id }) => id),
+    permissions: permissions.map(({ level, owner_id: ownerId, name }) => ({ level, ownerId, name })),
+  };
+}
+
+/** The uses that prevent a deactivation, in the wire format. */
+export function objectionsTo({ supergroupIds, permissions }: GroupUses): JsonObject[] {
+  const byOwner = new Map<string, { readonly objection: JsonObject; readonly settings: string[] }>();
+  for (const { level, ownerId, name } of permissions) {
+    const key = `${level} ${ownerId}`;
+    const place = byOwner.get(key) ?? { objection: ownerOf(level, ownerId), settings: [] };
+    place.settings.push(name);
+    byOwner.set(key, place);
+  }
+  return [
+    ...(supergroupIds.length === 0 ? [] : [{ type: 'subgroup', supergroup_ids: supergroupIds }]),
+    ...[...byOwner.values()].map(({ objection, settings }) => ({ ...objection, settings })),
+  ];
+}
+
+function ownerOf(level: PermissionLevel, ownerId: number): JsonObject {
+  if (level === 'realm') return { type: 'realm' };
+  return level === 'channel'
+    ? { type: 'channel', channel_id: ownerId }
+    : { type: 'user_group', group_id: ownerId };
+}

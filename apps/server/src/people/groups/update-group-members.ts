@@ -1,0 +1,43 @@
+import { refused } from '@waxwing/protocol';
+import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { member } from '../../platform/authentication/authenticate.js';
+import { groupIdList, userIdList } from '../permissions/id-lists.js';
+import { changeGroup } from './change-group.js';
+import { groupIdParameter } from './group-parameters.js';
+import { planMemberUpdate } from './plan-member-update.js';
+
+/**
+ * `POST /api/v1/user_groups/{user_group_id}/members`: adds users and subgroups to a group and removes others, all or
+ * nothing. Publishes events to all users. Refuses with BAD_REQUEST an empty request, guests, bots, unknown groups,
+ * role groups, requesters without the permission, and users and groups that are unknown, deactivated, in the group
+ * already, or not in it. Also refuses a subgroup that contains this group.
+ */
+export const updateGroupMembers = operation({
+  method: 'POST',
+  path: '/api/v1/user_groups/{user_group_id}/members',
+  summary: 'Puts users and groups into a group of users, and takes others out of it.',
+  actor: member,
+  parameters: z.object({
+    user_group_id: groupIdParameter,
+    add: optionalJsonParameter(userIdList),
+    delete: optionalJsonParameter(userIdList),
+    add_subgroups: optionalJsonParameter(groupIdList),
+    delete_subgroups: optionalJsonParameter(groupIdList),
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { user_group_id: groupId, add = [], delete: remove = [] } = parameters;
+    const { add_subgroups: addSubgroups = [], delete_subgroups: removeSubgroups = [] } = parameters;
+    if ([add, remove, addSubgroups, removeSubgroups].every((ids) => ids.length === 0)) {
+      throw refused('Nothing to do: name something in add, delete, add_subgroups or delete_subgroups');
+    }
+    const asked = { groupId, userIds: add, groupIds: addSubgroups };
+    await changeGroup(context, actor, asked, (facts) =>
+      planMemberUpdate(facts, { add, remove, addSubgroups, removeSubgroups }),
+    );
+    return {};
+  },
+});

@@ -1,0 +1,57 @@
+import type { GroupId, UserId } from '@waxwing/protocol';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
+import type { ServerTransaction } from '../../tables.js';
+
+/** Referenced users and groups with their state. Missing ones do not exist. */
+export interface KnownReferences {
+  readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
+  /** Only groups with a name. */
+  readonly groups: ReadonlyMap<
+    GroupId,
+    { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }
+  >;
+}
+
+export interface NamedReferences {
+  readonly userIds: readonly UserId[];
+  readonly groupIds: readonly GroupId[];
+}
+
+/**
+ * Reads referenced users and groups and locks them (shared) until the transaction ends. Locks in ascending id order
+ * everywhere, to prevent deadlocks.
+ */
+export async function readReferences(
+  { db }: ServerTransaction,
+  { userIds, groupIds }: NamedReferences,
+): Promise<KnownReferences> {
+  const users =
+    userIds.length === 0
+      ? []
+      : await db
+          .selectFrom('users')
+          .select(['id', 'is_active'])
+          .where('id', 'in', amongNumbers(db, userIds))
+          .where('system_bot', 'is', null)
+          .orderBy('id')
+          .modifyEnd(keepingRows(db))
+          .execute();
+  const groups =
+    groupIds.length === 0
+      ? []
+      : await db
+          .selectFrom('user_groups')
+          .select(['id', 'name', 'is_system', 'is_active'])
+          .where('id', 'in', amongNumbers(db, groupIds))
+          .orderBy('id')
+          .modifyEnd(keepingRows(db))
+          .execute();
+  return {
+    users: new Map(users.map(({ id, is_active }) => [id, { isActive: is_active === 1 }])),
+    groups: new Map(
+      groups.flatMap(({ id, name, is_system, is_active }) =>
+        name === null ? [] : [[id, { name, isSystem: is_system === 1, isActive: is_active === 1 }]],
+      ),
+    ),
+  };
+}

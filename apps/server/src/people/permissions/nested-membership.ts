@@ -1,0 +1,75 @@
+import type { GroupId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { ServerTables } from '../../tables.js';
+
+// The only implementation of group membership. Each function is one recursive statement, however deep groups are
+// nested. It walks down from the given groups.
+
+type Reader = Kysely<ServerTables>;
+
+/** The active users in each group, including nested ones, in ascending order. Empty for unknown groups. */
+export async function membersOfGroups(
+  db: Reader,
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
+  const members = new Map<GroupId, UserId[]>(groupIds.map((id) => [id, []]));
+  if (groupIds.length === 0) return members;
+  const rows = await reaching(db, groupIds)
+    .selectFrom('reached')
+    .innerJoin('user_group_members as member', 'member.group_id', 'reached.group_id')
+    .innerJoin('users', 'users.id', 'member.user_id')
+    .where('users.is_active', '=', 1)
+    .select(['reached.root_id', 'member.user_id'])
+    .distinct()
+    .orderBy('member.user_id')
+    .execute();
+  for (const { root_id, user_id } of rows) members.get(root_id)?.push(user_id);
+  return members;
+}
+
+/** Whether a user is in at least one of the groups, including nested ones. */
+export async function isInAnyGroup(
+  db: Reader,
+  userId: UserId,
+  groupIds: readonly GroupId[],
+): Promise<boolean> {
+  if (groupIds.length === 0) return false;
+  const row = await reaching(db, groupIds)
+    .selectFrom('reached')
+    .innerJoin('user_group_members as member', 'member.group_id', 'reached.group_id')
+    .where('member.user_id', '=', userId)
+    .select('reached.root_id')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** All groups nested in each group at any depth, without itself, in ascending order. */
+export async function subgroupsOfGroups(
+  db: Reader,
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, readonly GroupId[]>> {
+  const subgroups = new Map<GroupId, GroupId[]>(groupIds.map((id) => [id, []]));
+  if (groupIds.length === 0) return subgroups;
+  const rows = await reaching(db, groupIds).selectFrom('reached').selectAll().orderBy('group_id').execute();
+  for (const { root_id, group_id } of rows) if (root_id !== group_id) subgroups.get(root_id)?.push(group_id);
+  return subgroups;
+}
+
+/** Starts a statement with a CTE `reached`: one row per given group and group in it. */
+function reaching(db: Reader, groupIds: readonly GroupId[]) {
+  return db.withRecursive('reached(root_id, group_id)', (query) =>
+    query
+      .selectFrom('user_groups')
+      .where('id', 'in', amongNumbers(db, groupIds))
+      .select(['id as root_id', 'id as group_id'])
+      // `union` drops duplicates, so that the recursion terminates.
+      .union(
+        query
+          .selectFrom('reached')
+          .innerJoin('user_group_subgroups as nested', 'nested.group_id', 'reached.group_id')
+          .select(['reached.root_id', 'nested.subgroup_id as group_id']),
+      ),
+  );
+}

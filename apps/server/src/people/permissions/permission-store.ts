@@ -1,0 +1,208 @@
+import type { GroupId, UserId } from '@waxwing/protocol';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Role, roles } from '../../platform/authentication/roles.js';
+import type { ServerTables } from '../../tables.js';
+import type { GroupSettingValue } from './group-setting-value.js';
+import { groupedBy } from './grouped-by.js';
+import {
+  type PermissionLevel,
+  type PermissionName,
+  permissionNames,
+  permissionSetting,
+} from './permission-settings.js';
+import type { RoleGroupName } from './role-groups.js';
+
+type Reader = Kysely<ServerTables>;
+type Writer = Transaction<ServerTables>;
+
+/** Identifies a permission of the organization (`ownerId` is `wholeRealm`), a channel, or a group. */
+export type PermissionKey = {
+  [Level in PermissionLevel]: {
+    readonly level: Level;
+    readonly ownerId: number;
+    readonly name: PermissionName<Level>;
+  };
+}[PermissionLevel];
+
+/** Every permission of one channel, one group, or the organization, with its value. */
+export type PermissionValues<Level extends PermissionLevel> = Readonly<
+  Record<PermissionName<Level>, GroupSettingValue>
+>;
+
+/** The ids of the role groups, which never change. */
+export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
+  const rows = await db.selectFrom('user_groups').select(['id', 'name']).where('is_system', '=', 1).execute();
+  return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
+}
+
+/**
+ * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all of the level.
+ * Four statements, however many owners.
+ */
+export async function readPermissions<Level extends PermissionLevel>(
+  db: Reader,
+  level: Level,
+  ownerIds?: readonly number[],
+): Promise<(ownerId: number) => PermissionValues<Level>> {
+  const stored = () =>
+    db
+      .selectFrom('permissions')
+      .innerJoin('user_groups as value', 'value.id', 'permissions.group_id')
+      .where('permissions.level', '=', level)
+      .$if(ownerIds !== undefined, (query) =>
+        query.where('permissions.owner_id', 'in', amongNumbers(db, ownerIds ?? [])),
+      );
+  const own = () => stored().where('value.name', 'is', null);
+  const [ids, rows, members, subgroups] = [
+    await roleGroupIds(db),
+    await stored().select(['owner_id', 'permissions.name', 'group_id', 'value.name as value_name']).execute(),
+    await own()
+      .innerJoin('user_group_members as member', 'member.group_id', 'value.id')
+      .innerJoin('users', 'users.id', 'member.user_id')
+      .where('users.is_active', '=', 1)
+      .select(['value.id as group_id', 'member.user_id as id'])
+      .orderBy('member.user_id')
+      .execute(),
+    await own()
+      .innerJoin('user_group_subgroups as nested', 'nested.group_id', 'value.id')
+      .select(['value.id as group_id', 'nested.subgroup_id as id'])
+      .orderBy('nested.subgroup_id')
+      .execute(),
+  ];
+  const membersOf = groupedBy(members, ({ group_id }) => group_id);
+  const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
+  const values = new Map<string, GroupSettingValue>();
+  for (const { owner_id, name, group_id, value_name } of rows) {
+    const directMembers = (membersOf.get(group_id) ?? []).map(({ id }) => id);
+    const directSubgroups = (subgroupsOf.get(group_id) ?? []).map(({ id }) => id);
+    values.set(`${owner_id} ${name}`, value_name === null ? { directMembers, directSubgroups } : group_id);
+  }
+  return (ownerId) =>
+    Object.fromEntries(
+      permissionNames(level).map((name) => [
+        name,
+        values.get(`${ownerId} ${name}`) ?? roleGroupId(ids, defaultGroup(level, name)),
+      ]),
+    ) as PermissionValues<Level>;
+}
+
+/**
+ * Stores a collapsed value and replaces the old one. The caller holds a lock on the owner, which prevents concurrent
+ * writes.
+ */
+export async function storePermission(
+  db: Writer,
+  { level, ownerId, name }: PermissionKey,
+  value: GroupSettingValue,
+): Promise<void> {
+  const row = await db
+    .selectFrom('permissions')
+    .innerJoin('user_groups', 'user_groups.id', 'permissions.group_id')
+    .select(['group_id', 'user_groups.name as value_name'])
+    .where('level', '=', level)
+    .where('owner_id', '=', ownerId)
+    .where('permissions.name', '=', name)
+    .executeTakeFirst();
+  const groupId = typeof value === 'number' ? value : await insertUnnamedGroup(db, value);
+  await db
+    .insertInto('permissions')
+    .values({ level, owner_id: ownerId, name, group_id: groupId })
+    .onConflict((conflict) =>
+      conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
+    )
+    .execute();
+  if (row !== undefined && row.value_name === null) {
+    await db.deleteFrom('user_groups').where('id', '=', row.group_id).execute();
+  }
+}
+
+/** A user to check permissions of. */
+export interface PermissionHolder {
+  readonly id: UserId;
+  readonly role: Role;
+}
+
+const askedColumns = {
+  place: 'integer',
+  level: 'text',
+  owner_id: 'integer',
+  name: 'text',
+  default_name: 'text',
+} as const;
+
+/**
+ * Whether a user has each of the permissions, in the order of `asked`. One statement, so that all results see the
+ * same state of permissions and groups. Guests never have a permission with `allowsEveryone` false.
+ */
+export async function holdsPermissions(
+  db: Reader,
+  { id, role }: PermissionHolder,
+  asked: readonly PermissionKey[],
+): Promise<boolean[]> {
+  const eligible = asked.flatMap(({ level, ownerId, name }, place) =>
+    role === roles.guest && !permissionSetting(level, name).allowsEveryone
+      ? []
+      : [{ place, level, owner_id: ownerId, name, default_name: defaultGroup(level, name) }],
+  );
+  if (eligible.length === 0) return asked.map(() => false);
+  const { rows } = await sql<{ place: number }>`
+    select place from (
+      with recursive asked as (select * from ${rowsAsTable(db, 'v', askedColumns, eligible)}),
+      reached(place, group_id) as (
+        select asked.place, coalesce(permissions.group_id, user_groups.id)
+        from asked
+        join user_groups on user_groups.name = asked.default_name
+        left join permissions on permissions.level = asked.level and permissions.owner_id = asked.owner_id
+          and permissions.name = asked.name
+        union
+        select reached.place, user_group_subgroups.subgroup_id
+        from reached join user_group_subgroups on user_group_subgroups.group_id = reached.group_id
+      )
+      select distinct reached.place
+      from reached join user_group_members on user_group_members.group_id = reached.group_id
+      where user_group_members.user_id = ${id}
+    ) as held`.execute(db);
+  const held = new Set(rows.map(({ place }) => Number(place)));
+  return asked.map((_, index) => held.has(index));
+}
+
+async function insertUnnamedGroup(
+  db: Writer,
+  { directMembers, directSubgroups }: Exclude<GroupSettingValue, number>,
+): Promise<GroupId> {
+  const { id } = await db
+    .insertInto('user_groups')
+    .values({
+      name: null,
+      name_lower: null,
+      description: '',
+      is_system: 0,
+      is_active: 1,
+      creator_id: null,
+      created_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const members = directMembers.map((user_id) => ({ group_id: id, user_id }));
+  const subgroups = directSubgroups.map((subgroup_id) => ({ group_id: id, subgroup_id }));
+  if (members.length > 0) await db.insertInto('user_group_members').values(members).execute();
+  if (subgroups.length > 0) await db.insertInto('user_group_subgroups').values(subgroups).execute();
+  return id;
+}
+
+/** Maps `creator` to `role:nobody`: the creator is stored as a value when the channel or group is created. */
+function defaultGroup<Level extends PermissionLevel>(
+  level: Level,
+  name: PermissionName<Level>,
+): RoleGroupName {
+  const { default: groupName } = permissionSetting(level, name);
+  return groupName === 'creator' ? 'role:nobody' : groupName;
+}
+
+/** @throws Error if the database lacks the role group, which a migration creates. */
+export function roleGroupId(ids: ReadonlyMap<RoleGroupName, GroupId>, name: RoleGroupName): GroupId {
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`the database has no group ${name}`);
+  return id;
+}

@@ -1,0 +1,36 @@
+import { refused } from '@waxwing/protocol';
+import type { ServerContext } from '../../context.js';
+import type { Requester } from '../../platform/authentication/authenticate.js';
+import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
+import type { ServerTransaction } from '../../tables.js';
+import { type ProfileField, writeProfileField } from './profile-field-record.js';
+import { lockProfileFields, readProfileFields } from './profile-field-store.js';
+
+/**
+ * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns what
+ * `change` returns.
+ * @throws ProtocolError the errors of `change`.
+ */
+export function changeProfileFields<Result>(
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
+  change: (transaction: ServerTransaction, fields: readonly ProfileField[]) => Promise<Result>,
+): Promise<Result> {
+  return actor.change(async (transaction) => {
+    const result = await change(transaction, await lockProfileFields(transaction));
+    const fields = (await readProfileFields(transaction.db)).map(writeProfileField);
+    const audience = await allActiveUserIds(transaction.db);
+    await publish(transaction, [{ event: { type: 'custom_profile_fields', fields }, audience }]);
+    return result;
+  });
+}
+
+/**
+ * The field with this id.
+ * @throws ProtocolError BAD_REQUEST if there is none.
+ */
+export function requireField(fields: readonly ProfileField[], id: number): ProfileField {
+  const field = fields.find((each) => each.id === id);
+  if (field === undefined) throw refused(`Field id ${id} not found.`);
+  return field;
+}

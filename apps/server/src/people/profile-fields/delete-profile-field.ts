@@ -1,0 +1,27 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { administrator } from '../../platform/authentication/authenticate.js';
+import { changeProfileFields, requireField } from './change-profile-fields.js';
+import { removeProfileField } from './profile-field-store.js';
+
+/**
+ * `DELETE /api/v1/realm/profile_fields/{field_id}`: deletes a field and all its values. Publishes the remaining
+ * fields to all users. Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators, with BAD_REQUEST an
+ * unknown field.
+ */
+export const deleteProfileField = operation({
+  method: 'DELETE',
+  path: '/api/v1/realm/profile_fields/{field_id}',
+  summary: 'Removes a field of the profiles of all users.',
+  actor: administrator,
+  parameters: z.object({ field_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters: { field_id: id } }) {
+    await changeProfileFields(context, actor, async (transaction, fields) => {
+      await removeProfileField(transaction, requireField(fields, id).id);
+    });
+    return {};
+  },
+});

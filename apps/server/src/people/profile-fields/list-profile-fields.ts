@@ -1,0 +1,20 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
+import { readProfileFields } from './profile-field-store.js';
+
+/** `GET /api/v1/realm/profile_fields`: all profile fields, in order. Open to every user and bot. */
+export const listProfileFields = operation({
+  method: 'GET',
+  path: '/api/v1/realm/profile_fields',
+  summary: 'The fields of the profiles of all users, in order.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ custom_fields: z.array(profileFieldRecord) }),
+  codes: [],
+  handle: async ({ database }: ServerContext) => ({
+    custom_fields: (await readProfileFields(database.db)).map(writeProfileField),
+  }),
+});

@@ -1,0 +1,31 @@
+import { refused } from '@waxwing/protocol';
+import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { administrator } from '../../platform/authentication/authenticate.js';
+import { possibleIdList } from '../permissions/id-lists.js';
+import { changeProfileFields } from './change-profile-fields.js';
+import { orderProfileFields } from './profile-field-store.js';
+
+/**
+ * `PATCH /api/v1/realm/profile_fields`: reorders the fields as their ids are listed. Publishes an event to all users.
+ * Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators, with BAD_REQUEST a list that does not
+ * contain each field exactly once.
+ */
+export const reorderProfileFields = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm/profile_fields',
+  summary: 'Puts the fields of profiles into an order.',
+  actor: administrator,
+  parameters: z.object({ order: jsonParameter(possibleIdList) }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters: { order: ids } }) {
+    await changeProfileFields(context, actor, async (transaction, fields) => {
+      const isEachOnce = ids.length === fields.length && fields.every(({ id }) => ids.includes(id));
+      if (!isEachOnce) throw refused('Invalid order mapping.');
+      await orderProfileFields(transaction, ids);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import type { PushRealm } from '@waxwing/server-push';
+import type { ServerDatabase } from '../../tables.js';
+
+/** Reads the organization. Its UUID is generated on first use and never changes. All other values are configured. */
+export async function readRealm(
+  database: ServerDatabase,
+  configured: Omit<PushRealm, 'uuid'>,
+  now: number,
+): Promise<PushRealm> {
+  const find = () => database.db.selectFrom('realm').select('uuid').executeTakeFirst();
+  const found = await find();
+  if (found !== undefined) return { ...found, ...configured };
+  const uuid = randomUUID();
+  await database.write(({ db }) =>
+    db
+      .insertInto('realm')
+      .values({ id: 1, uuid, created_at: now })
+      // Another process may win the race: its UUID is used.
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute(),
+  );
+  return { uuid, ...(await find()), ...configured };
+}

@@ -1,0 +1,104 @@
+import { parseJsonOrUndefined, validationMessages } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Kysely } from 'kysely';
+import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
+import { createPublisher } from '../../platform/event-queues/publish-events.js';
+import { queueNotifier } from '../../platform/event-queues/queue-listeners.js';
+import type { ServerDatabase, ServerTables } from '../../tables.js';
+import {
+  type GroupSettingValue,
+  groupSettingValueShape,
+  writeValue,
+} from '../permissions/group-setting-value.js';
+import { lockGroups } from '../permissions/lock-groups.js';
+import { permissionNames, permissionSetting } from '../permissions/permission-settings.js';
+import { readPermissions } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import { planRealmUpdate, type RealmUpdateRequest } from './plan-realm-update.js';
+import { applyRealmChange, readRealmFacts } from './realm-change.js';
+import { readRealmSettings } from './realm-setting-store.js';
+import { guardianOf, isRealmPermissionName, isRealmSettingName, realmSettings } from './realm-settings.js';
+
+/** A setting or permission of the organization, for display. */
+interface SettingDescription {
+  readonly name: string;
+  readonly value: unknown;
+  readonly defaultValue: unknown;
+  readonly changedBy: string;
+  readonly since: number;
+}
+
+/** All settings and permissions of the organization. */
+export async function describeSettings(db: Kysely<ServerTables>): Promise<SettingDescription[]> {
+  const settings = await readRealmSettings(db);
+  const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
+  return [
+    ...Object.entries(realmSettings).map(([name, { default: defaultValue, since, changedBy }]) => ({
+      name,
+      value: settings[name as keyof typeof settings],
+      defaultValue,
+      changedBy,
+      since,
+    })),
+    ...permissionNames('realm').map((name) => {
+      const { default: defaultValue, since } = permissionSetting('realm', name);
+      return { name, value: writeValue(permissions[name]), defaultValue, changedBy: guardianOf(name), since };
+    }),
+  ];
+}
+
+/**
+ * Sets a setting on the operator's behalf and publishes its events. Returns whether anything changed.
+ * @throws CommandError for an unknown name or an invalid value, and ProtocolError as `PATCH /realm`.
+ */
+export async function setRealmSetting(
+  database: ServerDatabase,
+  clock: Clock,
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<boolean> {
+  const requested = await readRequest(database.db, name, text);
+  const publish = createPublisher(queueNotifier(database.signals), clock);
+  const now = clock();
+  return database.write(async (transaction) => {
+    await lockGroups(transaction);
+    const facts = await readRealmFacts(transaction, 'operator', requested);
+    const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), now);
+    const audience = await allActiveUserIds(transaction.db);
+    await publish(
+      transaction,
+      events.map((event) => ({ event, audience })),
+    );
+    return events.length > 0;
+  });
+}
+
+async function readRequest(
+  db: Kysely<ServerTables>,
+  name: string,
+  text: string,
+): Promise<RealmUpdateRequest> {
+  if (isRealmSettingName(name)) {
+    const { success, data, error } = realmSettings[name].parameter.safeParse(text, validationMessages);
+    if (!success) throw new CommandError(`Invalid ${name}: ${error.issues[0]?.message}.`);
+    return { settings: { [name]: data }, permissions: {} };
+  }
+  if (!isRealmPermissionName(name)) {
+    throw new CommandError(`There is no setting ${name}: waxwing-server realm settings prints all.`);
+  }
+  return { settings: {}, permissions: { [name]: { new: await readGroups(db, text), old: undefined } } };
+}
+
+async function readGroups(db: Kysely<ServerTables>, text: string): Promise<GroupSettingValue> {
+  const parsed = groupSettingValueShape.safeParse(parseJsonOrUndefined(text));
+  if (parsed.success) return parsed.data;
+  const group = await db
+    .selectFrom('user_groups')
+    .select('id')
+    .where('name_lower', '=', text.toLowerCase())
+    .executeTakeFirst();
+  if (group === undefined) {
+    throw new CommandError(`There is no group ${text}: name one, such as role:members, or write its id.`);
+  }
+  return group.id;
+}

@@ -1,0 +1,96 @@
+import { domainToASCII } from 'node:url';
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import type { KnownUser } from '../../platform/authentication/credential-store.js';
+import { type Role, roles } from '../../platform/authentication/roles.js';
+
+/** Who can read a user's real email address, with the numeric values of the chat API. */
+export const addressVisibility = {
+  everyone: 1,
+  members: 2,
+  administrators: 3,
+  nobody: 4,
+  moderators: 5,
+} as const;
+
+export type AddressVisibility = (typeof addressVisibility)[keyof typeof addressVisibility];
+
+/**
+ * The reader of user data. `undefined` is a spectator: a client without an account, where the organization has public
+ * access.
+ */
+export type Reader = Pick<KnownUser, 'id' | 'role'> | undefined;
+
+/** The user fields that decide who can read the address. */
+export interface AddressOwner {
+  readonly id: UserId;
+  readonly email: string;
+  readonly isBot: boolean;
+  readonly visibility: AddressVisibility;
+}
+
+/** The least privileged role that can read the address; `undefined` for none. */
+const neededRole: Readonly<Record<AddressVisibility, Role | undefined>> = {
+  [addressVisibility.everyone]: roles.guest,
+  [addressVisibility.members]: roles.member,
+  [addressVisibility.moderators]: roles.moderator,
+  [addressVisibility.administrators]: roles.administrator,
+  [addressVisibility.nobody]: undefined,
+};
+
+/** The visibility values that let a reader with this role see the address. */
+export function visibilitiesFor(role: Role): AddressVisibility[] {
+  return Object.values(addressVisibility).filter((visibility) => {
+    const needed = neededRole[visibility];
+    return needed !== undefined && role <= needed;
+  });
+}
+
+/** Whether a reader can see the real address. Users see their own; spectators see none. */
+export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
+  if (reader === undefined) return false;
+  if (reader.id === owner.id) return true;
+  const needed = neededRole[effectiveVisibility(owner)];
+  return needed !== undefined && reader.role <= needed;
+}
+
+/**
+ * The address in a user's record, the same for every reader: the real one if it is public, otherwise the dummy
+ * address `user<id>@<realm_host>`.
+ */
+export function shownAddress(owner: AddressOwner, realm: Pick<PushRealm, 'url'>): string {
+  if (effectiveVisibility(owner) === addressVisibility.everyone) return owner.email;
+  return `user${owner.id}@${addressHost(realm)}`;
+}
+
+/** The user id in a dummy address; `undefined` for any other address. */
+export function idOfDummyAddress(address: string, realm: Pick<PushRealm, 'url'>): UserId | undefined {
+  const [, digits, host] = /^user(\d{1,15})@(.+)$/i.exec(address) ?? [];
+  if (host === undefined || domainToASCII(host) !== addressHost(realm)) return undefined;
+  return Number(digits) as UserId;
+}
+
+/** Whether every user can see the real address. Always true for bots. */
+export function isPublicAddress(owner: Pick<AddressOwner, 'isBot' | 'visibility'>): boolean {
+  return effectiveVisibility(owner) === addressVisibility.everyone;
+}
+
+function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' | 'visibility'>) {
+  return isBot ? addressVisibility.everyone : visibility;
+}
+
+/** The last result. There is usually one URL, and parsing it for every message is slow. */
+let lastHost = { url: '', host: '' };
+
+/**
+ * The organization's host, or `hidden.invalid` if that host is no domain name: a port, an IP address, a single label.
+ */
+function addressHost({ url }: Pick<PushRealm, 'url'>): string {
+  if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };
+  return lastHost.host;
+}
+
+function hostOf(url: string): string {
+  const { host } = new URL(url);
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host) ? host : 'hidden.invalid';
+}

@@ -1,0 +1,40 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { readProfileData } from '../profile-fields/profile-values.js';
+import { noSuchUser } from './no-such-user.js';
+import { findDetails } from './user-details.js';
+import { avatarAlias, readUserName, recordParameters, userNameParameter } from './user-parameters.js';
+import { userRecord, writeUser } from './user-record.js';
+import { readVisibilityOf } from './user-visibility.js';
+
+/**
+ * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one, if the
+ * requester can see it, or the dummy one. Refuses with BAD_REQUEST a user that does not exist or that the requester
+ * cannot see, both with the same message.
+ */
+export const getUser = operation({
+  method: 'GET',
+  path: '/api/v1/users/{user_id_or_email}',
+  summary: 'A user or bot, by its id or its e-mail address.',
+  actor: user,
+  parameters: z.object({ user_id_or_email: userNameParameter, ...recordParameters }),
+  aliases: avatarAlias,
+  answer: z.object({ user: userRecord }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db }, realm }: ServerContext, { actor: reader, parameters }) {
+    const sees = await readVisibilityOf(db, reader);
+    const found = await findDetails(db, readUserName(parameters.user_id_or_email, realm), reader);
+    if (found === undefined || !sees(found)) throw noSuchUser();
+    const options = {
+      reader,
+      realm,
+      clientMakesAvatars: parameters.client_external_avatar,
+      profileDataOf: parameters.include_custom_profile_fields
+        ? await readProfileData(db, [found.id])
+        : undefined,
+    };
+    return { user: writeUser(found, options) };
+  },
+});

@@ -1,0 +1,62 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import { roles } from '../../platform/authentication/roles.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+
+/** The bots that send the server's own messages: name in the database -> display name. */
+export const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
+
+export type SystemBotName = keyof typeof systemBots;
+
+export const systemBotNames = Object.keys(systemBots) as SystemBotName[];
+
+/**
+ * The domain of their addresses, which no mail server can have (RFC 6761). `isReservedAddress` keeps users from
+ * taking it.
+ */
+export const systemBotAddressDomain = 'system.invalid';
+
+/** The id of a system bot. Creates the bot on first use. It cannot sign in. */
+export async function systemBotId({ db }: ServerTransaction, name: SystemBotName): Promise<UserId> {
+  await makeBots(db, [name]);
+  const { id } = await db
+    .selectFrom('users')
+    .select('id')
+    .where('system_bot', '=', name)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Creates all missing system bots, so that clients see all of them. */
+export async function makeSystemBots({ db }: ServerTransaction): Promise<void> {
+  await makeBots(db, systemBotNames);
+}
+
+async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName[]): Promise<void> {
+  const known = await db
+    .selectFrom('users')
+    .select('system_bot')
+    .where('system_bot', 'is not', null)
+    .execute();
+  const missing = wanted.filter((name) => !known.some(({ system_bot }) => system_bot === name));
+  if (missing.length === 0) return;
+  const rows = missing.map((name) => ({
+    email: `${name}@${systemBotAddressDomain}`,
+    email_lower: `${name}@${systemBotAddressDomain}`,
+    full_name: systemBots[name],
+    role: roles.member,
+    is_bot: 1,
+    bot_owner_id: null,
+    // No key has an empty digest.
+    api_key_hash: '',
+    is_active: 0,
+    created_at: 0,
+    system_bot: name,
+  }));
+  // Another process may insert them at the same time.
+  await db
+    .insertInto('users')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

@@ -1,0 +1,26 @@
+import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { human } from '../../platform/authentication/authenticate.js';
+import { profileValues } from '../profile-fields/profile-value-parameter.js';
+import { changeOwnProfile } from './change-own-profile.js';
+
+/**
+ * `PATCH /api/v1/users/me/profile_data`: changes values of the requester's own profile, all or none. An empty value
+ * removes it. Publishes an event for each changed value to users who can see the requester. Refuses with BAD_REQUEST
+ * bots, unknown fields, a field that is listed twice, one that only administrators can change, and a value that does
+ * not fit the field's type.
+ */
+export const updateOwnProfile = operation({
+  method: 'PATCH',
+  path: '/api/v1/users/me/profile_data',
+  summary: "Changes values of the requester's profile.",
+  actor: human,
+  parameters: z.object({ data: jsonParameter(profileValues) }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters: { data } }) {
+    await changeOwnProfile(context, actor, data);
+    return {};
+  },
+});

@@ -1,0 +1,100 @@
+import type { UserId } from '@waxwing/protocol';
+import { keepingRows } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import type { ServerContext } from '../../context.js';
+import { roles } from '../../platform/authentication/roles.js';
+import { addressKey } from '../../platform/names/address-key.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
+import { idOfDummyAddress } from './address-visibility.js';
+import { foldedName } from './full-name.js';
+import type { UserDetails } from './user-details.js';
+
+/** The facts that the rules for changing a user need. They stay valid until the transaction ends. */
+export interface UserFacts {
+  readonly actor: Pick<UserDetails, 'role' | 'mayChangeAddresses'>;
+  readonly target: UserDetails;
+  /** Whether the target is the only active human owner. */
+  readonly isOnlyOwner: boolean;
+  /** Whether names must be unique and another user has the requested one. */
+  readonly isNameTaken: boolean;
+  /** Whether the requested address belongs to another active user, or has the form of a dummy address. */
+  readonly isAddressTaken: boolean;
+}
+
+/** Requested values that may belong to another user already. */
+interface AskedOfOthers {
+  readonly fullName: string | undefined;
+  readonly email: string | undefined;
+}
+
+/** Reads the remaining facts about a locked target. The caller holds the locks on groups, settings and users. */
+export async function readUserFacts(
+  { db }: ServerTransaction,
+  { actor, target, realm }: Pick<UserFacts, 'actor' | 'target'> & Pick<ServerContext, 'realm'>,
+  { fullName, email }: AskedOfOthers,
+): Promise<UserFacts> {
+  return {
+    actor,
+    target,
+    isOnlyOwner: await isOnlyOwner(db, target),
+    isNameTaken: fullName !== undefined && (await isNameTaken(db, target.id, fullName)),
+    isAddressTaken:
+      email !== undefined &&
+      (idOfDummyAddress(email, realm) !== undefined || (await isAddressTaken(db, target.id, email))),
+  };
+}
+
+/** Whether a locked user is the only active human owner. */
+export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
+  if (target.role !== roles.owner || !target.isActive || target.isBot) return false;
+  const owners = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', roles.owner)
+    .where('is_active', '=', 1)
+    .where('is_bot', '=', 0)
+    .orderBy('id')
+    // Shared lock: a concurrent transaction could remove another owner.
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return owners.every(({ id }) => id === target.id);
+}
+
+const namesAtOnce = 1000;
+
+/** Whether names must be unique and a user other than `id` has this one. */
+export async function isNameTaken(
+  db: Kysely<ServerTables>,
+  id: UserId | undefined,
+  name: string,
+): Promise<boolean> {
+  if (!(await readRealmSetting(db, 'require_unique_names'))) return false;
+  const wanted = foldedName(name);
+  let after = 0 as UserId;
+  for (;;) {
+    const rows = await db
+      .selectFrom('users')
+      .select(['id', 'full_name'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(namesAtOnce)
+      .execute();
+    if (rows.some((row) => row.id !== id && foldedName(row.full_name) === wanted)) return true;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < namesAtOnce) return false;
+    after = last.id;
+  }
+}
+
+/** Whether an active user other than `id` has the address. */
+export async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email_lower', '=', addressKey(email))
+    .where('is_active', '=', 1)
+    .where('id', '<>', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,9 +1,0 @@
-import type { UserId } from '@waxwing/protocol';
-import type { PermissionHolder } from './permission-store.js';
-import { roles } from './roles.js';
-
-/**
- * The stand-in for a client without an account in permission checks: a guest without channels and conversations. User
- * ids begin at 1, so no user has this id.
- */
-export const spectator: PermissionHolder = { id: 0 as UserId, role: roles.guest };

@@ -1,0 +1,129 @@
+import { type ErrorCode, ProtocolError } from '@waxwing/protocol';
+import { hashCredential, matchesCredential } from '@waxwing/service/config';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
+import type { ServerDatabase, ServerTransaction } from '../../tables.js';
+import { findCredential, type KnownUser, lockUser } from './credential-store.js';
+import { requireAdministrator } from './require-administrator.js';
+import { requireHuman, requireMember } from './require-member.js';
+
+/** The authenticated requester, as of authentication. Operations make changes only through it. */
+export interface Requester extends KnownUser {
+  /**
+   * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
+   * ends. `first` runs before, for locks that must be taken before the user's.
+   * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
+   * the errors of its kind if it no longer qualifies; and the errors of `work`.
+   */
+  change<Result>(
+    work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
+    first?: (transaction: ServerTransaction) => Promise<void>,
+  ): Promise<Result>;
+  /** Like {@link change}, for long work: uses `writeSingle`, which does not block other writes on PostgreSQL. */
+  changeAlone<Result>(
+    work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+type AnyRequesterKind = ActorKind<{ readonly database: ServerDatabase }, Requester>;
+type RequesterKind = AnyRequesterKind & Required<Pick<AnyRequesterKind, 'authenticate'>>;
+
+interface Demand {
+  readonly name: string;
+  readonly description: string;
+  /** The error codes of `demand`. */
+  readonly codes: readonly ErrorCode[];
+  /** Throws if the user is not of this kind. Runs before parameters are parsed, and again in each transaction. */
+  demand(user: KnownUser): void;
+}
+
+function requesterKind({ name, description, codes, demand }: Demand): RequesterKind {
+  return {
+    name,
+    description,
+    codes: [...new Set<ErrorCode>(['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED', ...codes])],
+    async authenticate({ database }, head) {
+      const known = await authenticateUser(database, head);
+      demand(known);
+      const hold = async (transaction: ServerTransaction) => {
+        const locked = await lockRequester(transaction, known);
+        demand(locked);
+        return locked;
+      };
+      return {
+        ...known,
+        change: (work, first) =>
+          database.write(async (transaction) => {
+            await first?.(transaction);
+            return work(transaction, await hold(transaction));
+          }),
+        async changeAlone(work) {
+          const { result } = await database.writeSingle(async (transaction) =>
+            work(transaction, await hold(transaction)),
+          );
+          return result;
+        },
+      };
+    },
+  };
+}
+
+/** Any user or bot. */
+export const user = requesterKind({
+  name: 'user',
+  description: "A user's or bot's e-mail address and API key.",
+  codes: [],
+  demand: () => undefined,
+});
+
+/** Any user; no bots. */
+export const human = requesterKind({
+  name: 'human',
+  description: "A user's e-mail address and API key; bots are refused.",
+  codes: ['BAD_REQUEST'],
+  demand: requireHuman,
+});
+
+/** Any user except guests; no bots. */
+export const member = requesterKind({
+  name: 'member',
+  description: "A user's e-mail address and API key; bots and guests are refused.",
+  codes: ['BAD_REQUEST'],
+  demand: requireMember,
+});
+
+/** Administrators and owners, including bots. */
+export const administrator = requesterKind({
+  name: 'administrator',
+  description: "An administrator's or owner's e-mail address and API key.",
+  codes: ['UNAUTHORIZED_PRINCIPAL'],
+  demand: requireAdministrator,
+});
+
+/**
+ * Authenticates a request by email address and API key (HTTP Basic). An unknown address, a deactivated user and a
+ * wrong key are indistinguishable: same response, same work.
+ * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
+ */
+export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {
+  const { username, password } = head.basicCredentials();
+  const key = password.reveal();
+  const { apiKeyHash, user } = await findCredential(database.db, {
+    email: username,
+    keyHash: hashCredential(key),
+  });
+  const found = matchesCredential(key, apiKeyHash) ? user() : undefined;
+  if (found === undefined) throw new ProtocolError('INVALID_API_KEY');
+  head.setActor(`user ${found.id}`);
+  return found;
+}
+
+/**
+ * Locks a user until the transaction ends, and returns its current state. The role may differ from the one at
+ * authentication.
+ * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key replaced since.
+ */
+export async function lockRequester(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
+  const locked = await lockUser(transaction, user);
+  if (locked === undefined) throw new ProtocolError('INVALID_API_KEY');
+  return locked;
+}

@@ -1,0 +1,14 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { KnownUser } from './credential-store.js';
+import { type Role, roles } from './roles.js';
+
+/** Whether a role has administrator rights: administrators and owners. */
+export function isAdministrator(role: Role): boolean {
+  return role === roles.owner || role === roles.administrator;
+}
+
+/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL for users and bots that are neither administrators nor owners. */
+export function requireAdministrator({ role }: Pick<KnownUser, 'role'>): void {
+  if (isAdministrator(role)) return;
+  throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });
+}

@@ -1,0 +1,31 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Transaction } from 'kysely';
+import type { ServerTables } from '../../tables.js';
+
+/** Keys per user. A further sign-in deletes the oldest key. */
+export const maximumSignInKeys = 50;
+
+/** Stores a sign-in key of a locked user, and deletes the oldest ones above {@link maximumSignInKeys}. */
+export async function insertSignInKey(
+  db: Transaction<ServerTables>,
+  userId: UserId,
+  keyHash: string,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('sign_in_keys')
+    .values({ user_id: userId, key_hash: keyHash, created_at: now })
+    .execute();
+  const kept = db
+    .selectFrom('sign_in_keys')
+    .select('id')
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(maximumSignInKeys);
+  await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).where('id', 'not in', kept).execute();
+}
+
+/** Deletes all sign-in keys of a user. */
+export async function deleteSignInKeys(db: Transaction<ServerTables>, userId: UserId): Promise<void> {
+  await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).execute();
+}

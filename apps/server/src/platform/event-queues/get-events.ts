@@ -1,0 +1,159 @@
+import { refused, type UserId } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { user } from '../authentication/authenticate.js';
+import { badEventQueue } from './bad-event-queue.js';
+import {
+  acknowledgeEvents,
+  type EventOnWire,
+  type EventQueueRow,
+  eventsAfter,
+  findQueue,
+  noteAnswered,
+  noteUseAfterMilliseconds,
+  takeEventId,
+} from './event-queue-store.js';
+import type { QueueListener } from './queue-listeners.js';
+
+interface Poll {
+  readonly userId: UserId;
+  readonly queueId: string;
+  readonly lastEventId: number;
+}
+
+/**
+ * `GET /api/v1/events` (docs/chat-api.md#common-conventions): the events after `last_event_id`. This acknowledges the
+ * earlier ones. If there are many, answers the first batch. If there are none, waits for one unless `dont_block`, and
+ * answers with a heartbeat on timeout. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST
+ * or BAD_EVENT_QUEUE_ID, the latter also if a restored database lost the event that the client names.
+ */
+export const getEvents = operation({
+  method: 'GET',
+  path: '/api/v1/events',
+  summary:
+    'The events of a queue after the last one that its client has; waits for one where there are none.',
+  actor: user,
+  parameters: z.object({
+    queue_id: z.string(),
+    last_event_id: integerParameter,
+    dont_block: booleanParameter.default(false),
+  }),
+  answer: z.object({
+    queue_id: z.string(),
+    events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })),
+  }),
+  codes: ['BAD_EVENT_QUEUE_ID'],
+  // A newer poll of a queue replaces the older one, which is answered at once.
+  lane: (head) =>
+    head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
+  async handle(context: ServerContext, { actor, parameters, signal }) {
+    const { queueListeners, database, longPollTimeoutSeconds } = context;
+    const { queue_id: queueId, last_event_id: lastEventId, dont_block } = parameters;
+    const poll = { userId: actor.id, queueId, lastEventId };
+    if (dont_block) {
+      await acknowledge(context, poll);
+      return { queue_id: queueId, events: await takeEvents(database, poll) };
+    }
+    // Listen before reading the queue: an event published in between would be missed.
+    const listener = queueListeners.listen(queueId);
+    try {
+      const queue = await acknowledge(context, poll, () => listener.replaceOlder());
+      const milliseconds = longPollTimeoutSeconds * 1000;
+      const events = await nextEvents(context, { poll, queue, listener, milliseconds, signal });
+      return { queue_id: queueId, events };
+    } finally {
+      listener.close();
+    }
+  },
+});
+
+/** Records the poll and returns the queue as it was before. Calls `onFound` once the queue is known to be the user's. */
+async function acknowledge(
+  { clock, database }: ServerContext,
+  poll: Poll,
+  onFound?: () => void,
+): Promise<EventQueueRow> {
+  const { queueId, lastEventId } = poll;
+  const now = clock();
+  const queue = await requireQueue(database.db, poll, now);
+  const { newest_at_start: newestAtStart } = queue;
+  // The restored database lost these events, and their ids will be reused.
+  if (newestAtStart !== null && lastEventId > newestAtStart) throw badEventQueue(queueId);
+  if (lastEventId > queue.last_event_id) {
+    throw refused(`Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`);
+  }
+  if (lastEventId < queue.acknowledged_event_id) {
+    throw refused(
+      `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
+    );
+  }
+  onFound?.();
+  const isNews = lastEventId > queue.acknowledged_event_id;
+  if (isNews || newestAtStart !== null || now - queue.last_used_at >= noteUseAfterMilliseconds) {
+    await database.write(({ db }) => acknowledgeEvents(db, queueId, lastEventId, now));
+  }
+  return queue;
+}
+
+interface PollContext {
+  readonly poll: Poll;
+  /** Read after the listener was registered. */
+  readonly queue: EventQueueRow;
+  readonly listener: QueueListener;
+  readonly milliseconds: number;
+  readonly signal: AbortSignal;
+}
+
+async function nextEvents(context: ServerContext, waiting: PollContext): Promise<EventOnWire[]> {
+  const { clock, database } = context;
+  const { poll, listener, milliseconds, signal } = waiting;
+  let { queue } = waiting;
+  for (;;) {
+    const known = queue.last_event_id > poll.lastEventId ? await takeEvents(database, poll) : [];
+    if (known.length > 0) return known;
+    const end = await listener.wait(milliseconds, signal);
+    if (end === 'gone') return [];
+    if (end === 'timed-out') return lastLook(context, poll);
+    const news = await takeEvents(database, poll);
+    if (news.length > 0) return news;
+    // The queue may have been deleted, or have expired during the wait.
+    queue = await requireQueue(database.db, poll, clock());
+  }
+}
+
+/** Reads the events for the answer. */
+async function takeEvents(
+  database: ServerContext['database'],
+  { queueId, lastEventId }: Poll,
+): Promise<EventOnWire[]> {
+  const { events, isSinceStart } = await eventsAfter(database.db, queueId, lastEventId);
+  // Another server process started while this client waited.
+  if (isSinceStart) await database.write(({ db }) => noteAnswered(db, queueId));
+  return events;
+}
+
+/**
+ * The answer on timeout: events of missed notifications, or a heartbeat. Acknowledging a heartbeat acknowledges all
+ * events before it. Publishing locks the queue's row until it commits, so that reading after the allocation of an id sees
+ * its events.
+ */
+function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
+  return database.write(async ({ db }) => {
+    const id = await takeEventId(db, queueId);
+    if (id === undefined) throw badEventQueue(queueId);
+    const { events } = await eventsAfter(db, queueId, lastEventId);
+    // A heartbeat after a partial batch would acknowledge the rest.
+    return events.length > 0 ? events : [{ id, type: 'heartbeat' }];
+  });
+}
+
+async function requireQueue(
+  db: ServerContext['database']['db'],
+  { userId, queueId }: Poll,
+  now: number,
+): Promise<EventQueueRow> {
+  const queue = await findQueue(db, userId, queueId, now);
+  if (queue === undefined) throw badEventQueue(queueId);
+  return queue;
+}

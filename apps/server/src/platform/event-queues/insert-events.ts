@@ -1,0 +1,75 @@
+import { fixedQuery, rowsAsTableOf, textsIn } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerTables } from '../../tables.js';
+
+type Db = Kysely<ServerTables>;
+
+/** Event texts, and the queues that get exactly these. */
+export interface SharedTexts {
+  readonly texts: readonly string[];
+  readonly queueIds: string[];
+}
+
+/**
+ * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. Thousands of
+ * queues get the same texts, so each queue is named once for any number of texts: JSON rows cost more than storing them.
+ */
+export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
+  const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));
+  const rows = await textsStored(db, { texts: JSON.stringify(texts) });
+  const ids = new Map(rows.map(({ id, event }) => [event, id]));
+  const alike = JSON.stringify(
+    shared.map(({ queueIds }, kind) => ({ kind, queue_ids: JSON.stringify(queueIds) })),
+  );
+  const parts = shared.flatMap((each, kind) =>
+    each.texts.map((text, index) => ({ kind, place: index + 1, text_id: ids.get(text) ?? 0 })),
+  );
+  await queued(db, { alike, parts: JSON.stringify(parts) });
+  await counted(db, { alike });
+}
+
+const textsStored = fixedQuery<ServerTables, { readonly texts: string }, { id: number; event: string }>(
+  (db, parameter) => ({
+    compile: () =>
+      sql<{ id: number; event: string }>`
+        insert into event_texts (event)
+        select v.event from ${rowsAsTableOf(db, 'v', { event: 'text' }, parameter('texts'))}
+        returning id, event`.compile(db),
+  }),
+);
+
+/** The queues with the same texts, as a table read from a JSON array. */
+function alikeTable(db: Db, json: string): RawBuilder<unknown> {
+  return rowsAsTableOf(db, 'v', { kind: 'integer', queue_ids: 'text' }, json);
+}
+
+const partColumns = { kind: 'integer', place: 'integer', text_id: 'integer' } as const;
+
+interface Queued {
+  readonly alike: string;
+  readonly parts: string;
+}
+
+const queued = fixedQuery<ServerTables, Queued, object>((db, parameter) => ({
+  compile: () =>
+    sql<object>`
+      with alike as materialized (select * from ${alikeTable(db, parameter('alike'))}),
+        part as materialized (select * from ${rowsAsTableOf(db, 'w', partColumns, parameter('parts'))})
+      insert into queued_events (queue_id, event_id, text_id)
+      select queue.queue_id, queue.last_event_id + part.place, part.text_id
+      from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
+        cross join event_queues as queue cross join part
+      where queue.queue_id = member.value and part.kind = alike.kind`.compile(db),
+}));
+
+const counted = fixedQuery<ServerTables, Pick<Queued, 'alike'>, object>((db, parameter) => ({
+  compile: () =>
+    sql<object>`
+      update event_queues set last_event_id = (
+        select max(event_id) from queued_events where queued_events.queue_id = event_queues.queue_id
+      )
+      where queue_id in (
+        with alike as materialized (select * from ${alikeTable(db, parameter('alike'))})
+        select member.value from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
+      )`.compile(db),
+}));

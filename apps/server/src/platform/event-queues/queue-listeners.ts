@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events';
+import type { Signals } from '@waxwing/storage';
+import type { ServerTransaction } from '../../tables.js';
+
+/** Why a wait ended: the queue was notified, the time elapsed, or the wait was aborted or replaced. */
+export type WaitEnd = 'notified' | 'timed-out' | 'gone';
+
+const channel = 'event-queues';
+
+/**
+ * The polls of this process that wait for events. Notifications come from every process. A queue has one waiting poll per
+ * process: a newer poll replaces the older one.
+ */
+export class QueueListeners {
+  readonly #signals: Signals;
+  readonly #listeners = new Map<string, Set<QueueListener>>();
+  #stop: (() => void) | undefined;
+
+  private constructor(signals: Signals) {
+    this.#signals = signals;
+  }
+
+  static async open(signals: Signals): Promise<QueueListeners> {
+    const listeners = new QueueListeners(signals);
+    listeners.#stop = await signals.listen(channel, (queueId) => listeners.#wake(queueId));
+    return listeners;
+  }
+
+  /** Starts listening. Notifications between this call and {@link QueueListener.wait} are not missed. */
+  listen(queueId: string): QueueListener {
+    const all = this.#listeners.get(queueId) ?? new Set();
+    const listener = new QueueListener(all, () => {
+      if (all.size === 0 && this.#listeners.get(queueId) === all) this.#listeners.delete(queueId);
+    });
+    this.#listeners.set(queueId, all.add(listener));
+    return listener;
+  }
+
+  /** Notifies the listeners of a queue in every process, once the transaction is committed. */
+  async notify(transaction: ServerTransaction, queueId: string): Promise<void> {
+    await this.#signals.notify(transaction, channel, queueId);
+  }
+
+  /** Stops receiving notifications from other processes. */
+  close(): void {
+    this.#stop?.();
+  }
+
+  /** `undefined` means that notifications may have been missed: wakes all listeners. */
+  #wake(queueId: string | undefined): void {
+    const notified =
+      queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
+    for (const all of notified) for (const listener of all) listener.notify();
+  }
+}
+
+/** Notifies the listeners of every process, for a process without listeners of its own. */
+export function queueNotifier(signals: Signals): Pick<QueueListeners, 'notify'> {
+  return { notify: (transaction, queueId) => signals.notify(transaction, channel, queueId) };
+}
+
+export class QueueListener {
+  /** The listeners of this queue, oldest first. */
+  readonly #all: Set<QueueListener>;
+  readonly #onClose: () => void;
+  readonly #wakes = new EventEmitter();
+  /** The state since the last wait. */
+  #end: WaitEnd = 'timed-out';
+
+  constructor(all: Set<QueueListener>, onClose: () => void) {
+    this.#all = all;
+    this.#onClose = onClose;
+  }
+
+  /** Replaces older polls of the queue. Call it once the actor's access to the queue is verified. */
+  replaceOlder(): void {
+    for (const other of this.#all) {
+      if (other === this) return;
+      other.end();
+    }
+  }
+
+  /**
+   * Waits until the queue is notified, `milliseconds` elapse or `signal` is aborted. Returns at once if a notification is
+   * pending.
+   */
+  async wait(milliseconds: number, signal: AbortSignal): Promise<WaitEnd> {
+    if (this.#end === 'timed-out') {
+      const timer = setTimeout(() => this.#wakes.emit('wake'), milliseconds);
+      await once(this.#wakes, 'wake', { signal }).catch(ignoreAbort);
+      clearTimeout(timer);
+    }
+    const end = signal.aborted ? 'gone' : this.#end;
+    if (this.#end === 'notified') this.#end = 'timed-out';
+    return end;
+  }
+
+  notify(): void {
+    if (this.#end === 'timed-out') this.#end = 'notified';
+    this.#wakes.emit('wake');
+  }
+
+  /** Ends the wait for good. */
+  end(): void {
+    this.#end = 'gone';
+    this.#wakes.emit('wake');
+  }
+
+  close(): void {
+    this.#all.delete(this);
+    this.#onClose();
+  }
+}
+
+/** An abort is not an error: the caller checks the signal. */
+function ignoreAbort(error: unknown): void {
+  if ((error as Error).name !== 'AbortError') throw error;
+}

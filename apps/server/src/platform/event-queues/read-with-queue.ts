@@ -1,0 +1,49 @@
+import { lockExclusive, lockShared } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { ServerDatabase, ServerTables, ServerTransaction } from '../../tables.js';
+
+const publishing = 'publishing of events';
+
+/** Takes the shared publishing lock before a transaction looks up the queues for its events. */
+export function beginPublishing({ db }: Pick<ServerTransaction, 'db'>): Promise<void> {
+  return lockShared(db, publishing);
+}
+
+/** A snapshot, and the id of the last event that it includes. */
+interface ReadWithQueue<Result> {
+  readonly result: Result;
+  readonly lastEventId: number;
+}
+
+/**
+ * Reads a snapshot consistent with a committed queue. Changes up to the snapshot are in the result, and in the queue at
+ * or before `lastEventId`. Later changes are in the queue after it. `read` gets the snapshot's database.
+ */
+export async function readWithQueue<Result>(
+  { db }: Pick<ServerDatabase, 'db'>,
+  queueId: string,
+  read: (db: Kysely<ServerTables>) => Promise<Result>,
+): Promise<ReadWithQueue<Result>> {
+  // Waits for transactions that looked up queues before this one was committed: they may still commit changes without an
+  // event for it.
+  await db
+    .transaction()
+    .setAccessMode('read only')
+    .execute((transaction) => lockExclusive(transaction, publishing));
+  return readAtOneInstant({ db }, async (still) => {
+    const queue = await still
+      .selectFrom('event_queues')
+      .select('last_event_id')
+      .where('queue_id', '=', queueId)
+      .executeTakeFirst();
+    return { result: await read(still), lastEventId: queue?.last_event_id ?? -1 };
+  });
+}
+
+/** Runs `read` on a database snapshot. */
+export function readAtOneInstant<Result>(
+  { db }: Pick<ServerDatabase, 'db'>,
+  read: (db: Kysely<ServerTables>) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read').execute(read);
+}

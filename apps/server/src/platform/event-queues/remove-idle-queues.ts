@@ -1,0 +1,15 @@
+import { removeInBatches } from '@waxwing/storage';
+import type { ServerContext } from '../../context.js';
+import { deleteIdleQueues, deleteUnusedTexts } from './event-queue-store.js';
+
+type Context = Pick<ServerContext, 'clock' | 'database'>;
+
+/** Deletes expired event queues. Returns their number. */
+export function removeIdleQueues({ clock, database }: Context, signal: AbortSignal): Promise<number> {
+  return removeInBatches((limit) => database.write(({ db }) => deleteIdleQueues(db, clock(), limit)), signal);
+}
+
+/** Deletes event texts that no queue refers to. Returns their number. */
+export function removeUnusedTexts({ database }: Context, signal: AbortSignal): Promise<number> {
+  return removeInBatches((limit) => database.write(({ db }) => deleteUnusedTexts(db, limit)), signal);
+}

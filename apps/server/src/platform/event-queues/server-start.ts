@@ -1,0 +1,43 @@
+import { lockingRows } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
+import type { ServerDatabase, ServerTables } from '../../tables.js';
+
+const queuesPerTransaction = 1000;
+
+/**
+ * Records each queue's newest event id at a server's start. A client cannot have a later event until it polls again,
+ * unless the database was restored from a backup: then the client has events that the database lost, and new events reuse
+ * their ids. `GET /events` ends such a queue, so that its client registers again.
+ *
+ * An existing record is kept: a client may sleep through several starts. If other processes are serving, they clear it
+ * when they answer.
+ */
+export async function noteServerStart(database: Pick<ServerDatabase, 'write'>): Promise<void> {
+  for (let after = ''; ; ) {
+    const queueIds = await database.write(({ db }) => noteSome(db, after));
+    const last = queueIds.at(-1);
+    if (last === undefined || queueIds.length < queuesPerTransaction) return;
+    after = last;
+  }
+}
+
+async function noteSome(db: Transaction<ServerTables>, after: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('event_queues')
+    .select('queue_id')
+    .where('queue_id', '>', after)
+    // The order in which publishing locks them: two orders would deadlock.
+    .orderBy('queue_id')
+    .limit(queuesPerTransaction)
+    .modifyEnd(lockingRows(db))
+    .execute();
+  const queueIds = rows.map(({ queue_id }) => queue_id);
+  if (queueIds.length === 0) return queueIds;
+  await db
+    .updateTable('event_queues')
+    .set(({ ref }) => ({ newest_at_start: ref('last_event_id') }))
+    .where('queue_id', 'in', queueIds)
+    .where('newest_at_start', 'is', null)
+    .execute();
+  return queueIds;
+}
