@@ -174,7 +174,7 @@ describe('two servers on one database', () => {
     it('share the limit of a thousand devices per user', async () => {
       const [ada] = await startTwo(1000);
       if (ada === undefined) throw new Error('nobody is there');
-      const row = { user_id: ada.userId, generation: 1, registration_hash: '', changed_at: 0 };
+      const row = { user_id: ada.userId, generation: 1, registration_hash: '', changed_at: Date.now() };
       const rows = Array.from({ length: 995 }, (_, index) => ({
         ...row,
         push_account_id: accountIdText(-index - 1),

@@ -120,7 +120,7 @@ const numbers: readonly ServerLimit[] = [
     answer: badRequest,
     async provoke(server) {
       const { userId: user_id } = server.greedy;
-      const row = { user_id, generation: 1, registration_hash: '', changed_at: 0 };
+      const row = { user_id, generation: 1, registration_hash: '', changed_at: Date.now() };
       const rows = Array.from({ length: 999 }, (_, index) => ({
         ...row,
         push_account_id: accountIdText(-index - 1),

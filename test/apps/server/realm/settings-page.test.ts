@@ -13,9 +13,9 @@ const page = readFileSync(join(root, 'docs/realm-settings.md'), 'utf8');
 
 /** Sources that declare settings but do not use them. */
 const declarations = [
-  'realm/realm-settings.ts',
-  'permissions/permission-settings.ts',
-  'users/users-state.ts',
+  'people/realm/realm-settings.ts',
+  'people/permissions/permission-settings.ts',
+  'people/users/users-state.ts',
 ];
 
 /** The rows of the table below a heading, without the column that describes the meaning. */

@@ -77,7 +77,7 @@ eachBackend((backend) => {
           push_account_id: accountIdText(id),
           generation: 1,
           registration_hash: '',
-          changed_at: 1,
+          changed_at: Date.now(),
         });
         await db
           .insertInto('push_devices')
