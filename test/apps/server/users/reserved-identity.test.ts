@@ -219,3 +219,17 @@ describe('an address', () => {
     expect(() => requireOwnAddress(address)).not.toThrow();
   });
 });
+
+it('a name that repeats lookalikes is judged in time that grows with its length alone', () => {
+  const circled = [...'NOTIFICATIONBOT'].map((letter) =>
+    String.fromCodePoint((letter.codePointAt(0) ?? 0) - 0x41 + 0x1f150),
+  );
+  expect(isReservedName(circled.join(''))).toBe(true);
+  const started = performance.now();
+  for (const repeats of [6, 40]) {
+    expect(isReservedName(`${circled.map((each) => each.repeat(repeats)).join('')}x`)).toBe(false);
+    expect(isReservedName(circled.map((each) => each.repeat(repeats)).join(''))).toBe(true);
+  }
+  // With backtracking it would be hours.
+  expect(performance.now() - started).toBeLessThan(5000);
+});

@@ -15,12 +15,12 @@ const alike = ['il1|!', 'o0'];
 const symbols = [...'abcdefghijklmnopqrstuvwxyz']
   .flatMap((letter) => [...lookalikesOf(letter)])
   .filter((each) => !/[\p{L}\p{N}]/u.test(each));
-const separators = `[${[...new Set(symbols)].join('')}]*`;
+const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...each]));
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
-const reservedNames = exactly([...Object.values(systemBots), ...Object.values(stockBots)]);
-const reservedLocalParts = exactly([...systemBotNames, ...Object.keys(stockBots)]);
-const reservedDomain = new RegExp(`${spellingsOf(systemBotAddressDomain)}${separators}$`, 'u');
+const reservedNames = [...Object.values(systemBots), ...Object.values(stockBots)].map(movesOf);
+const reservedLocalParts = [...systemBotNames, ...Object.keys(stockBots)].map(movesOf);
+const reservedDomain = [movesOf(systemBotAddressDomain)];
 
 /**
  * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
@@ -40,27 +40,37 @@ export function isReservedAddress(address: string): boolean {
   const domain = address.slice(at + 1);
   return (
     looksLike(reservedLocalParts, local) ||
-    [domain, domainToUnicode(domain)].some((form) => looksLike(reservedDomain, form))
+    [domain, domainToUnicode(domain)].some((form) => looksLike(reservedDomain, form, { isSuffix: true }))
   );
 }
 
-function exactly(texts: readonly string[]): RegExp {
-  return new RegExp(`^${separators}(?:${texts.map(spellingsOf).join('|')})${separators}$`, 'u');
+/** A step in reading a text: one of these characters leads to the state with this index. */
+interface Move {
+  readonly among: ReadonlySet<string>;
+  readonly to: number;
 }
 
-/** A regular expression for all lookalike spellings of a text's letters, as {@link looksLike} keeps them. */
-function spellingsOf(text: string): string {
-  return [...text.toLowerCase()]
-    .filter((character) => /[a-z]/.test(character))
-    .map((letter) => {
-      const pair = [...(pairs[letter] ?? '')].map(anyOf).join(separators);
-      return pair === '' ? anyOf(letter) : `(?:${anyOf(letter)}|${pair})`;
-    })
-    .join(separators);
+/** The moves from each state of a reserved text's spellings; the last state means that all letters were read. */
+type Spellings = readonly (readonly Move[])[];
+
+/** All lookalike spellings of a text's letters. Read in linear time: a regular expression would backtrack for hours. */
+function movesOf(text: string): Spellings {
+  const states: Move[][] = [[]];
+  for (const letter of text.toLowerCase().replace(/[^a-z]/g, '')) {
+    const from = states.length - 1;
+    const [first, second] = pairs[letter] ?? '';
+    if (first !== undefined && second !== undefined) {
+      states[from]?.push({ among: charactersOf(first), to: from + 1 });
+      states.push([{ among: charactersOf(second), to: from + 2 }]);
+    }
+    states[from]?.push({ among: charactersOf(letter), to: states.length });
+    states.push([]);
+  }
+  return states;
 }
 
-function anyOf(letter: string): string {
-  return `[${[...lookalikesOf(letter)].join('')}]`;
+function charactersOf(letter: string): ReadonlySet<string> {
+  return new Set([...lookalikesOf(letter)].flatMap((each) => [...each]));
 }
 
 function lookalikesOf(letter: string): ReadonlySet<string> {
@@ -74,8 +84,22 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-function looksLike(reserved: RegExp, text: string): boolean {
-  return reserved.test(fold(text).replace(ignored, ''));
+/** Whether a text, or with `isSuffix` its end, is a spelling of one of the reserved texts. */
+function looksLike(reserved: readonly Spellings[], text: string, { isSuffix = false } = {}): boolean {
+  const characters = [...fold(text).replace(ignored, '')];
+  return reserved.some((spellings) => {
+    let states = new Set([0]);
+    for (const character of characters) {
+      // A separator may stand anywhere.
+      const next = new Set(separators.has(character) ? states : []);
+      for (const state of states) {
+        for (const { among, to } of spellings[state] ?? []) if (among.has(character)) next.add(to);
+      }
+      if (isSuffix) next.add(0);
+      states = next;
+    }
+    return states.has(spellings.length - 1);
+  });
 }
 
 /** Lowercases and removes marks, compatibility forms, signs of a trademark, and invisible characters. */
