@@ -24,7 +24,13 @@ import {
 } from './people/profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './people/realm/realm-tables.js';
 import { createUserSettings, type UserSettingTables } from './people/user-settings/user-setting-tables.js';
-import { addSystemBots, addUserDetails, createUsers, type UserTables } from './people/users/user-tables.js';
+import {
+  addSystemBots,
+  addUserDetails,
+  createUsers,
+  renewAddressKeys,
+  type UserTables,
+} from './people/users/user-tables.js';
 import {
   type AuthenticationTables,
   createAuthentication,
@@ -112,6 +118,7 @@ const ownMigrations: MigrationSet = {
     '0015-linkifiers': { up: createLinkifiers },
     '0016-queues-at-start': { up: addNewestAtStart },
     '0017-edit-diffs': { up: addEditDiffs },
+    '0018-address-keys': { up: renewAddressKeys },
   },
 };
 

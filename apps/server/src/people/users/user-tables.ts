@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+import { addressKey } from '../../platform/names/address-key.js';
 
 /** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface UserTables {
@@ -73,4 +74,24 @@ export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
   );
   // Mentions find users by name, ignoring letter case.
   await sql`create index users_name on users (lower(full_name))`.execute(db);
+}
+
+/**
+ * Rewrites `email_lower` by the present rule; earlier versions stored the address in lower case. Of two active users who
+ * now share a key, the one with the lower id keeps it.
+ */
+export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
+  const users = db as Kysely<UserTables>;
+  const rows = await users
+    .selectFrom('users')
+    .select(['id', 'email', 'email_lower', 'is_active'])
+    .orderBy('id')
+    .execute();
+  const taken = new Set(rows.flatMap((row) => (row.is_active === 1 ? [row.email_lower] : [])));
+  for (const { id, email, email_lower: former, is_active } of rows) {
+    const key = addressKey(email);
+    if (key === former || (is_active === 1 && taken.has(key))) continue;
+    await users.updateTable('users').set({ email_lower: key }).where('id', '=', id).execute();
+    if (is_active === 1) taken.add(key);
+  }
 }
