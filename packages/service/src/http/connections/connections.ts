@@ -25,7 +25,7 @@ import {
   maximumHeaderFields,
   unparsedRefusal,
 } from './unparsed-requests.js';
-import { UnreadBodies } from './unread-bodies.js';
+import { isUnread, UnreadBodies } from './unread-bodies.js';
 
 export interface ConnectionsOptions {
   readonly limits: HttpLimits;
@@ -108,9 +108,11 @@ export class Connections {
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
     // Node would close the connection without an answer.
-    server.on('connect', (_request, socket) =>
-      this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED')),
-    );
+    server.on('connect', (_request, socket) => {
+      // Node has removed its own listener: a client's reset would end the process.
+      socket.on('error', () => undefined);
+      this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED'));
+    });
     const checks = setInterval(
       () => this.#endSlowOnes(performance.now()),
       limits.checkEveryMilliseconds,
@@ -273,6 +275,11 @@ export class Connections {
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
+      if (connection.unread !== undefined) {
+        // The rest of an answered request's body is no head.
+        connection.bytesBefore = connection.socket.bytesRead;
+        if (!isUnread(connection.unread)) connection.unread = undefined;
+      }
       if (!isLate(connection, this.#options.limits, now)) continue;
       this.#options.onRefusal('timeout');
       this.#cut(connection);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import type { HttpLimits } from '@waxwing/service/http-settings';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -77,6 +78,20 @@ describe('what is not a request is answered as every other refusal:', () => {
         expect([method, answer?.[0], answer?.[1].code]).toEqual([method, 404, 'NOT_FOUND']);
     }
     expect(await send(request('OPTIONS *', 'connection: close\r\n'))).toEqual(refusal(404, 'NOT_FOUND'));
+  });
+
+  it('a tunnel whose client resets the connection, without an uncaught error', async () => {
+    await start();
+    const errors: unknown[] = [];
+    const note = (error: unknown) => void errors.push(error);
+    process.on('uncaughtExceptionMonitor', note);
+    const { socket } = await app.connect();
+    socket.write('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n');
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await expect.poll(() => app.counts()).toEqual([0, 0, 0]);
+    process.off('uncaughtExceptionMonitor', note);
+    expect(errors).toEqual([]);
   });
 
   it.each([
