@@ -20,7 +20,7 @@ interface Seen {
 }
 
 /** A relay whose Google closes each connection at its request of this number, without sending that notification. */
-async function startWith(closeAt: number, close: Close) {
+async function startWith(closeAt: number, close: Close, fcmTimeoutMilliseconds = 10_000) {
   const seen: Seen[] = [];
   const counts = new WeakMap<Socket, number>();
   google = createServer((request: IncomingMessage, response) => {
@@ -38,7 +38,7 @@ async function startWith(closeAt: number, close: Close) {
   const { port } = google.address() as AddressInfo;
   const under = await startDeliveriesUnderTest({
     environment: { RELAY_FCM_BASE_URL: `http://127.0.0.1:${port}` },
-    timings: { delayDivisor: 1 },
+    timings: { delayDivisor: 1, fcmTimeoutMilliseconds },
   });
   relay = under;
   const id = await under.addFcm('phone');
@@ -73,6 +73,13 @@ describe('a request that FCM may have processed is not resent at once', () => {
     const { seen, notify } = await startWith(1, close);
     expect(await notify({})).toMatchObject({ status: 'queued', reason: 'BROKEN_OFF' });
     expect(seen).toHaveLength(1);
+  });
+
+  it('if FCM does not answer in time on a connection that worked', async () => {
+    const { seen, notify } = await startWith(2, () => undefined, 300);
+    expect(await notify({})).toMatchObject({ status: 'sent' });
+    expect(await notify({})).toMatchObject({ status: 'queued', reason: 'TIMED_OUT' });
+    expect(seen).toHaveLength(2);
   });
 
   it.each(closings)('if FCM %s within its answer', async (_name, close) => {

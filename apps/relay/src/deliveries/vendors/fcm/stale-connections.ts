@@ -5,6 +5,9 @@ import { buildConnector, type DiagnosticsChannel } from 'undici';
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
 
+/** How a socket fails if the peer has closed it. A timeout, and closing the pool, prove nothing. */
+const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
 /**
  * Recognizes connections that the peer closed while they were idle, and that were used again before that was known. Such a
  * connection ends before the first byte of an answer, and its request was not processed. HTTP/1.1 cannot prove that, so
@@ -46,7 +49,8 @@ export class StaleConnections {
   #watch(socket: Socket): void {
     this.#receivedBefore.set(socket, 0);
     // The request fails with the same error.
-    socket.on('error', (error) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (!closedByPeer.has(error.code)) return;
       const received = this.#receivedBefore.get(socket) ?? 0;
       if (received > 0 && socket.bytesRead === received) this.#errors.add(error);
     });
