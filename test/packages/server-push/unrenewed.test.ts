@@ -76,12 +76,18 @@ describe('a registration that is not renewed', () => {
       await pass(day);
       expect(await push.pushDevicesOf(ada)).toEqual({});
       expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: active });
+      expect(removals()).toEqual([]);
+      await pass(10 * 60_000);
       expect(removals()).toEqual([`[${ada}]`]);
       const event = { type: 'push_device', push_account_id: String(ada), status: 'failed' };
       expect(events).toEqual([[{ ...event, error_code: 'NO_ACTIVE_PUSH_DEVICE' }, [ada]]]);
       expect(await metrics.text()).toContain('waxwing_rows_removed_total{kind="unrenewed-push-device"} 1');
       await register(ada);
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });
+      // A clock that jumps ahead removes nothing: no phone would have registered since.
+      await pass(500 * day);
+      expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });
+      expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: active });
       await database.jobs.stop(0);
       await push.close();
       await relay.close();

@@ -19,6 +19,8 @@ const dayMilliseconds = 24 * 60 * 60_000;
 /** Phones register every 30 days, when their app starts. After three times that, the app is no longer in use. */
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
+const removalDelayMilliseconds = 10 * 60_000;
+
 /**
  * Schedules a daily task that removes devices whose phone has not registered for 90 days, here and at the relay. A
  * phone that still runs gets an event and registers again. Call it before the jobs start.
@@ -28,6 +30,14 @@ export function scheduleRemovalOfUnrenewed(options: RemoveUnrenewedOptions): voi
   database.jobs.schedule('push-devices/remove-unrenewed', dayMilliseconds, async (signal) => {
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;
+    // If no phone has registered since, the clock is more likely wrong than every phone out of use.
+    const renewed = await database.db
+      .selectFrom('push_devices')
+      .select('id')
+      .where(({ fn }) => fn.coalesce('registered_at', 'changed_at'), '>=', before)
+      .limit(1)
+      .executeTakeFirst();
+    if (renewed === undefined) return;
     const read = (after: number, limit: number) =>
       database.db
         .selectFrom('push_devices')
@@ -59,7 +69,9 @@ async function removeDevices(
       .where(({ fn }) => fn.coalesce('registered_at', 'changed_at'), '<', before)
       .returning(['user_id', 'push_account_id', 'relay_device_id'])
       .execute();
-    await enqueueRemoval(database, transaction, { freed: freedBy(removed), now });
+    // Delayed: a phone that still runs registers again at the event, and the relay may give it the same device.
+    const runAt = now + removalDelayMilliseconds;
+    await enqueueRemoval(database, transaction, { freed: freedBy(removed), now, runAt });
     const events = removed.map(({ user_id, push_account_id }) => ({
       event: pushDeviceEvent(push_account_id, deadRegistrationCode),
       audience: [user_id],

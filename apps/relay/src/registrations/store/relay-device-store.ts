@@ -145,11 +145,19 @@ export async function deleteLongExpired(
  * lost them. Keeps those of the newer generation, whose servers do not forward a registration with the same token
  * again. Returns how many it deleted.
  */
-export function deleteUnrenewed(
+export async function deleteUnrenewed(
   database: RelayDatabase,
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
+  // If no phone has registered since, the clock is more likely wrong than every phone out of use.
+  const renewed = await database.db
+    .selectFrom('relay_devices')
+    .select('id')
+    .where('registered_at', '>=', before)
+    .limit(1)
+    .executeTakeFirst();
+  if (renewed === undefined) return 0;
   const read = (after: number, limit: number) =>
     database.db
       .selectFrom('relay_devices')
