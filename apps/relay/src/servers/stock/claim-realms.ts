@@ -1,4 +1,4 @@
-import { refused } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import { amongTextsOf } from '@waxwing/storage';
 import type { RelayDatabase } from '../../tables.js';
 
@@ -29,27 +29,30 @@ export async function claimRealms(
       .select(['uuid', 'server_id'])
       .where('uuid', 'in', amongTextsOf(db, uuids))
       .execute();
-  const known = new Set((await owners(database.db)).map(({ uuid }) => uuid));
+  const present = await owners(database.db);
+  if (present.some(({ server_id }) => server_id !== serverId)) throw duplicate();
+  const known = new Set(present.map(({ uuid }) => uuid));
   const added = [...new Set(realmUuids)].filter((uuid) => !known.has(uuid)).sort();
+  if (added.length === 0) return;
   await database.write(async ({ db }) => {
-    if (added.length > 0) {
-      const { count } = await db
-        .selectFrom('realms')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .where('server_id', '=', serverId)
-        .executeTakeFirstOrThrow();
-      if (Number(count) + added.length > maximumRealmsPerServer) {
-        throw refused(`A server may have at most ${maximumRealmsPerServer} organizations here.`);
-      }
-      await db
-        .insertInto('realms')
-        .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
-        .onConflict((conflict) => conflict.column('uuid').doNothing())
-        .execute();
+    const { count } = await db
+      .selectFrom('realms')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('server_id', '=', serverId)
+      .executeTakeFirstOrThrow();
+    if (Number(count) + added.length > maximumRealmsPerServer) {
+      throw refused(`A server may have at most ${maximumRealmsPerServer} organizations here.`);
     }
+    await db
+      .insertInto('realms')
+      .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
+      .onConflict((conflict) => conflict.column('uuid').doNothing())
+      .execute();
     // Read after the insertion: another server may have claimed one meanwhile.
-    if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) {
-      throw refused('Duplicate registration detected.');
-    }
+    if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) throw duplicate();
   });
+}
+
+function duplicate(): ProtocolError {
+  return refused('Duplicate registration detected.');
 }
