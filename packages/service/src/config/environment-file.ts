@@ -7,7 +7,7 @@ import { readPrivateFile } from './private-file.js';
 const linePattern = /^(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*)$/;
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
 /** A URL with a password, before its host or among its parameters. */
-const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]|.*[?&]password=)/;
+const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]+@|.*[?&]password=)/;
 
 /**
  * Reads an environment file as systemd's `EnvironmentFile=` does, one `NAME=value` a line. The file must be private, as

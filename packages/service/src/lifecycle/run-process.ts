@@ -41,7 +41,11 @@ export async function runProcess<Service extends RunningService>(
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');
-    process.on('SIGHUP', () => void reload(options, started));
+    let reloading: Promise<void> = Promise.resolve();
+    process.on('SIGHUP', () => {
+      // One after the other: an earlier, slower reload must not bring former credentials back.
+      reloading = reloading.then(() => reload(options, started));
+    });
   }
   closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');

@@ -96,6 +96,12 @@ it.each([
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
 });
 
+it('may be readable for all while it holds no secret: a port is no password', async () => {
+  const lines = ['TEST_URL=https://push.example.com:8443', 'TEST_DATABASE=postgres://localhost:5432/birds'];
+  write(otherFile, `${lines.join('\n')}\n`, 0o644);
+  expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
+});
+
 it('is read as systemd reads it', async () => {
   const lines = [
     '\uFEFF# a comment',
