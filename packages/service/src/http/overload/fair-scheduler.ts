@@ -141,8 +141,8 @@ export class FairScheduler {
         this.#tickEndsAt = undefined;
       });
     }
-    if (now < this.#tickEndsAt) this.#beginNext(now);
-    if (this.#timer === undefined) this.#requestImmediate();
+    // If all clients in the queue are paused, the timer goes on.
+    if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
   #charge(now: number): void {
