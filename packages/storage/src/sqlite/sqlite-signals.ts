@@ -3,6 +3,7 @@ import { SignalListeners } from '../signals/signal-listeners.js';
 import { assertSignalFits, type SignalListener, type Signals } from '../signals/signals.js';
 import type { AnyTransaction } from '../transaction.js';
 import type { SqliteDatabase } from './open-sqlite.js';
+import { translateSqliteError } from './sqlite-errors.js';
 
 const pollMilliseconds = 200;
 // The counter is a signed 32-bit integer in the header of the file.
@@ -27,6 +28,7 @@ export class SqliteSignals implements Signals {
   readonly #counted = new WeakSet<AnyTransaction>();
   readonly #poll: NodeJS.Timeout | undefined;
   #seen: number;
+  #isFailing = false;
 
   constructor(options: SqliteSignalsOptions) {
     this.#options = options;
@@ -63,10 +65,13 @@ export class SqliteSignals implements Signals {
   #readCounter(): void {
     try {
       const counter = counterOf(this.#options.reader);
+      this.#isFailing = false;
       if (counter === this.#seen) return;
       this.#seen = counter;
     } catch (error) {
-      this.#options.onError(error);
+      // Once per failure, not five times a second.
+      if (!this.#isFailing) this.#options.onError(translateSqliteError(error));
+      this.#isFailing = true;
       return;
     }
     this.#listeners.notifyAllOfGap();
