@@ -49,7 +49,7 @@ export class RequestScheduler {
    */
   async beginPiece(exchange: Exchange, isRefusable: boolean): Promise<() => void> {
     const { actor } = exchange;
-    const release = actor === undefined ? nothing : await this.#slots.wait(actor);
+    const release = this.tryPiece(exchange) ?? (await this.#waitForSlot(exchange, `${actor}`));
     try {
       await this.nextTick(exchange, isRefusable);
       return release;
@@ -57,6 +57,15 @@ export class RequestScheduler {
       release();
       throw error;
     }
+  }
+
+  /** Rejects at the end of the exchange: a waiting request would keep its body, which no cap counts from then on. */
+  #waitForSlot(exchange: Exchange, actor: string): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      // The signal is aborted after these listeners.
+      exchange.onEnd(() => queueMicrotask(() => reject(exchange.signal.reason)));
+      void this.#slots.wait(actor).then((release) => (exchange.isOver ? release() : resolve(release)));
+    });
   }
 
   /**
