@@ -63,7 +63,7 @@ export class GroupCommit<Tables> {
 
   /**
    * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed
-   * nothing. With `isBatched`, the write already is the batch of a whole tick, and begins at once if a lane is free.
+   * nothing. With `isBatched`, the write already is the batch of a whole tick, and begins at once if a writer is free.
    *
    * @throws DatabaseUnavailableError if the database is unreachable.
    */
@@ -102,7 +102,7 @@ export class GroupCommit<Tables> {
 
   /**
    * Collects more writes while each event-loop tick (which the last commit may have delayed) brings some, up to a full
-   * batch and for at most 10 ms. Returns at once if all pending writes are gathered already.
+   * batch and for at most 10 ms. Returns at once if all pending writes are batches already.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;

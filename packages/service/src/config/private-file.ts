@@ -16,7 +16,7 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
  * Reads a file that holds a secret: a regular file that belongs to this process's user or root, and that others can neither
  * read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be as safe.
  * Returns its text without a byte-order mark.
- * @throws ConfigurationError with what is wrong and what to do.
+ * @throws ConfigurationError if the file cannot be read, or other users could read or replace it.
  */
 export async function readPrivateFile(
   path: string,

@@ -6,7 +6,7 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICAT
 
 /**
  * Reads the certificates of authorities, in PEM. Returns them as one PEM text with the usual line breaks.
- * @throws ConfigurationError with what is wrong and what to do.
+ * @throws ConfigurationError if the file cannot be read or holds no certificate.
  */
 export async function readAuthorities(file: string): Promise<string> {
   const subject = `RELAY_APNS_CA_FILE: the file ${file}`;

@@ -28,7 +28,10 @@ const googleRemedy =
 const appleRemedy =
   'use the .p8 file of an APNs key (developer.apple.com, Certificates, Identifiers & Profiles, Keys)';
 
-/** `given` is the path as the apps file has it. @throws ConfigurationError with what is wrong and what to do. */
+/**
+ * Reads a Google service account. `given` is the path as written in the apps file.
+ * @throws ConfigurationError if the file is unsafe, is no service account, or has no usable key.
+ */
 export async function readServiceAccount(file: string, given = file): Promise<ServiceAccount> {
   const text = await readPrivateFile(file, 'a Google service account', { given });
   const account = serviceAccount.safeParse(parseAccount(file, text));
@@ -55,7 +58,10 @@ export async function readServiceAccount(file: string, given = file): Promise<Se
   };
 }
 
-/** `given` is the path as the apps file has it. @throws ConfigurationError with what is wrong and what to do. */
+/**
+ * Reads an APNs key. `given` is the path as written in the apps file.
+ * @throws ConfigurationError if the file is unsafe or has no usable key.
+ */
 export async function readApnsKey(
   file: string,
   { teamId, keyId }: Pick<ApnsApp, 'teamId' | 'keyId'>,

@@ -48,8 +48,7 @@ const textFiles: readonly Recognize<string>[] = [
 ];
 
 /**
- * Recognizes a file that people mistake for a credential. Returns what it is, as the end of "it is …"; `undefined` if it is
- * none of those.
+ * Recognizes files that people mistake for a credential. The result completes "it is …"; `undefined` for any other file.
  */
 export function recognizeFile(text: string): string | undefined {
   const content = text.trim();

@@ -10,7 +10,7 @@ export interface SigningKey {
   readonly publicKey: Buffer;
 }
 
-/** What is wrong with a key, as the end of "the key …", and what to do. */
+/** Why a key cannot be used, and the remedy. The reason completes "the key …". */
 export interface UnusableKey {
   readonly problem: string;
   /** Default: get the key again. */

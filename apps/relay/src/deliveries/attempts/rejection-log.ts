@@ -38,7 +38,7 @@ export class RejectionLog {
     this.#timer ??= setInterval(() => this.flush(), intervalMilliseconds).unref();
   }
 
-  /** Logs what was not logged yet. A reason that did not occur again is logged at once the next time. */
+  /** Logs the count of each reason since the last flush. A reason without rejections since then is logged at once again. */
   flush(): void {
     for (const [key, rejection] of this.#rejections) {
       const { reason, fault, count } = rejection;

@@ -133,7 +133,7 @@ function judgeRetry(
   if (Math.ceil(delay) >= left) return rejected;
   const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
-  // Waits for half of what is left if the vendor asks for more: obeying would reject the notification.
+  // The vendor may ask for more time than is left. Retry after half of it: obeying would reject the notification.
   const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }

@@ -41,7 +41,7 @@ export class KeyUseCounter implements KeyUseCounts {
     uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
   }
 
-  placeAt(now: number): KeyUseRow {
+  rowAt(now: number): KeyUseRow {
     return { day: dayOf(now), slot: this.#slot() };
   }
 

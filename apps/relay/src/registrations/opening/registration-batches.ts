@@ -34,7 +34,7 @@ export interface SealedRegistration {
 /** A stored registration. */
 export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
-  /** Those of its `otherAccounts` that have the same token. */
+  /** The accounts among `otherAccounts` whose device has the same token. */
   readonly sameTokenAccounts: readonly PushAccountIdText[];
 }
 

@@ -37,7 +37,7 @@ export interface KeyUseCounts {
     now: number,
   ): void;
   /** Returns the row for uses at `now` (Unix milliseconds), to pass to {@link insertion}. */
-  placeAt(now: number): KeyUseRow;
+  rowAt(now: number): KeyUseRow;
   /**
    * {@link used} as part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
    * `registrations` and `last_used_at`. Each key, day and slot may occur only once.

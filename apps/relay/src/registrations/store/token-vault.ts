@@ -34,7 +34,7 @@ export interface TokenRow {
   readonly token_lookup: string;
 }
 
-/** Returns the place of a device's token, for {@link TokenVault.seal} and {@link TokenVault.open}. */
+/** Returns what a device's token is bound to, for {@link TokenVault.seal} and {@link TokenVault.open}. */
 export function bindingOfToken({ realm_id, push_account_id, token_lookup }: TokenRow): string {
   return `device ${realm_id} ${push_account_id ?? ''} ${token_lookup}`;
 }

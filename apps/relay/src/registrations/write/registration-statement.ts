@@ -64,7 +64,7 @@ export class RegistrationStatement {
    */
   async run(presented: readonly PresentedNow[]): Promise<readonly RegistrationOutcome[]> {
     const { database, keyUses } = this.#options;
-    const { day, slot } = keyUses.placeAt(presented[0]?.now ?? 0);
+    const { day, slot } = keyUses.rowAt(presented[0]?.now ?? 0);
     const rows = presented.map(({ registration, now }, position): GivenRow => {
       const { row, mark, sequence = 0, bouncerPublicKey } = registration;
       const device = deviceColumns.map((column) => row[column] ?? null);
