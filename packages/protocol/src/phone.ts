@@ -1,5 +1,6 @@
 export * from './base64.js';
 export * from './bouncer-key.js';
+export * from './client-device.js';
 export * from './error-codes.js';
 export * from './json.js';
 export * from './key-list.js';
@@ -7,6 +8,7 @@ export * from './limits.js';
 export * from './notification.js';
 export * from './push-account-id.js';
 export * from './push-device.js';
+export * from './push-key.js';
 export * from './push-registration.js';
 export * from './retry-after.js';
 export * from './token-id.js';

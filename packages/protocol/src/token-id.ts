@@ -1,4 +1,4 @@
-import { encodeBase64 } from './base64.js';
+import { decodeBase64, encodeBase64 } from './base64.js';
 
 /**
  * Names a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
@@ -15,4 +15,10 @@ const tokenIdBytes = 8;
 export function tokenIdFromDigest(sha256: Uint8Array): TokenId {
   if (sha256.length < tokenIdBytes) throw new RangeError(`a digest has at least ${tokenIdBytes} bytes`);
   return encodeBase64(sha256.subarray(0, tokenIdBytes)) as TokenId;
+}
+
+/** Parses an untrusted token id. Returns `undefined` if it is not canonical base64 of 8 bytes. */
+export function parseTokenId(value: unknown): TokenId | undefined {
+  const bytes = typeof value === 'string' ? decodeBase64(value) : undefined;
+  return bytes?.length === tokenIdBytes ? (value as TokenId) : undefined;
 }

@@ -1,0 +1,48 @@
+import { decodeBase64, encodeBase64 } from './base64.js';
+
+/** A phone's random name for one of its push keys (docs/protocol.md#two-generations): an unsigned 32-bit integer. */
+export type PushKeyId = number & { readonly brand: 'PushKeyId' };
+
+/** Length of a push key, in bytes: a key of `crypto_secretbox_easy`. */
+export const pushKeyBytes = 32;
+
+const maximumPushKeyId = 0xffff_ffff;
+const decimalText = /^(?:0|[1-9]\d{0,9})$/;
+// The first byte on the wire names the cipher. This one, the character "1", is XSalsa20-Poly1305.
+const secretBoxPrefix = 0x31;
+
+/** Parses an untrusted number or decimal text. Returns `undefined` if it is no integer from 0 to 4294967295. */
+export function parsePushKeyId(value: unknown): PushKeyId | undefined {
+  const id = typeof value === 'string' && decimalText.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(id) && (id as number) >= 0 && (id as number) <= maximumPushKeyId
+    ? (id as PushKeyId)
+    : undefined;
+}
+
+/**
+ * Makes an id from the first four bytes, for a phone that picks one at random.
+ *
+ * @throws RangeError for fewer than four bytes.
+ */
+export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
+  if (bytes.length < 4) throw new RangeError(`bytes must hold at least 4 bytes, got ${bytes.length}`);
+  return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) as PushKeyId;
+}
+
+/**
+ * Encodes a push key of 32 bytes as `push_key`: base64 of 33 bytes, of which the first names the cipher.
+ *
+ * @throws RangeError for another length.
+ */
+export function encodePushKey(key: Uint8Array): string {
+  if (key.length !== pushKeyBytes)
+    throw new RangeError(`a push key has ${pushKeyBytes} bytes, got ${key.length}`);
+  return encodeBase64(Uint8Array.of(secretBoxPrefix, ...key));
+}
+
+/** Decodes `push_key` to the key of 32 bytes. Returns `undefined` for other lengths, ciphers and forms of base64. */
+export function decodePushKey(text: string): Uint8Array | undefined {
+  const bytes = decodeBase64(text);
+  if (bytes?.length !== 1 + pushKeyBytes || bytes[0] !== secretBoxPrefix) return undefined;
+  return bytes.slice(1);
+}
