@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import type { JsonObject } from './json.js';
+import { isJsonObject, type JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
-import { accountsOfUser, relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
+import {
+  accountsOfUser,
+  relayRegisterAnswer,
+  relayRegisterAnyAnswer,
+  relayRegisterParameters,
+} from './relay-registration.js';
+import type { TokenId } from './token-id.js';
 import { validationMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
@@ -18,7 +24,13 @@ export const maximumRegistrationsAtOnce = 100;
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
 const registration = relayRegisterParameters.omit({ realm_uuid: true, accounts_of_user: true });
-type Registration = z.output<typeof registration>;
+const tokenRegistration = registration.omit({ push_account_id: true }).extend({ token_id: z.string() });
+type Registration = z.output<typeof registration> | z.output<typeof tokenRegistration>;
+
+/** The schema of an element, by its fields: `token_id` for the newer generation (docs/protocol.md#two-generations). */
+function schemaOf(value: unknown) {
+  return isJsonObject(value) && 'token_id' in value ? tokenRegistration : registration;
+}
 
 const count = `must be 1 to ${maximumRegistrationsAtOnce} registrations`;
 const registrations = z
@@ -28,7 +40,7 @@ const registrations = z
   .transform((values, context): Registration[] => {
     const parsed: Registration[] = [];
     for (const [index, value] of values.entries()) {
-      const { data, error } = registration.safeParse(value, validationMessages);
+      const { data, error } = schemaOf(value).safeParse(value, validationMessages);
       if (data === undefined) {
         const { path = [], message = 'is wrong' } = error?.issues[0] ?? {};
         context.addIssue({ code: 'custom', path: [index, ...path], message });
@@ -38,11 +50,16 @@ const registrations = z
     }
     return parsed;
   })
-  .meta({ openApiJson: z.array(registration).min(1).max(maximumRegistrationsAtOnce) });
+  .meta({
+    openApiJson: z
+      .array(z.union([registration, tokenRegistration]))
+      .min(1)
+      .max(maximumRegistrationsAtOnce),
+  });
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations. Each element of `accounts_of_users` is one user's accounts.
+ * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` is one user's accounts.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,
@@ -50,41 +67,61 @@ export const relayRegisterManyParameters = z.object({
   accounts_of_users: z.array(accountsOfUser).max(maximumRegistrationsAtOnce).optional(),
 });
 
+const success = { result: z.literal('success') };
+const refusal = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
+
 /** Result of one registration: its device, or why it was refused. */
-const relayRegisterResult = z.discriminatedUnion('result', [
-  relayRegisterAnswer.extend({ result: z.literal('success') }),
-  z.object({ result: z.literal('error'), code: z.string(), msg: z.string() }),
-]);
+const relayRegisterResult = z.discriminatedUnion('result', [relayRegisterAnswer.extend(success), refusal]);
 export type RelayRegisterResult = z.output<typeof relayRegisterResult>;
 
 /** The relay's answer: one result per registration, in order. */
 export const relayRegisterManyAnswer = z.object({ results: z.array(relayRegisterResult) });
 
-/** A registration that a server forwards. */
-export interface ForwardedRegistration {
-  /** Decimal text. */
-  readonly pushAccountId: PushAccountIdText;
+/** The same in both generations: a registration by `token_id` has no `device_id`. */
+const relayRegisterAnyResult = z.discriminatedUnion('result', [
+  relayRegisterAnyAnswer.extend(success),
+  refusal,
+]);
+export type RelayRegisterAnyResult = z.output<typeof relayRegisterAnyResult>;
+
+/** The relay's answer in both generations: one result per registration, in order. */
+export const relayRegisterManyAnyAnswer = z.object({ results: z.array(relayRegisterAnyResult) });
+
+interface SealedForRelay {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
+}
+
+/** A registration that a server forwards in the newer generation. */
+export interface ForwardedTokenRegistration extends SealedForRelay {
+  readonly tokenId: TokenId;
+}
+
+/** A registration that a server forwards. */
+export interface ForwardedRegistration extends SealedForRelay {
+  /** Decimal text. */
+  readonly pushAccountId: PushAccountIdText;
   /** The user's push accounts, at most the newest `maximumAccountsOfUser`. The relay compares their tokens. */
   readonly accountsOfUser: readonly PushAccountIdText[];
 }
 
-/** Builds the request for `stringifyJson`. */
+/** Builds the request for `stringifyJson`. Both generations fit into one request. */
 export function encodeRelayRegisterMany(
   realmUuid: string,
-  items: readonly ForwardedRegistration[],
+  items: readonly (ForwardedRegistration | ForwardedTokenRegistration)[],
 ): JsonObject {
   const users = new Set(
-    items.flatMap((item) => (item.accountsOfUser.length > 1 ? [item.accountsOfUser.join()] : [])),
+    items.flatMap((item) =>
+      'tokenId' in item || item.accountsOfUser.length < 2 ? [] : [item.accountsOfUser.join()],
+    ),
   );
   return {
     realm_uuid: realmUuid,
-    registrations: items.map(({ pushAccountId, encryptedPushRegistration, bouncerPublicKey }) => ({
-      push_account_id: BigInt(pushAccountId),
-      encrypted_push_registration: encryptedPushRegistration,
-      bouncer_public_key: bouncerPublicKey,
+    registrations: items.map((item) => ({
+      ...('tokenId' in item ? { token_id: item.tokenId } : { push_account_id: BigInt(item.pushAccountId) }),
+      encrypted_push_registration: item.encryptedPushRegistration,
+      bouncer_public_key: item.bouncerPublicKey,
     })),
     ...(users.size > 0 && { accounts_of_users: [...users].map((ids) => ids.split(',').map(BigInt)) }),
   };

@@ -1,46 +1,49 @@
 import { z } from 'zod';
 import { parseJsonOrUndefined, stringifyJson } from './json.js';
-import type { PushAccountId, PushAccountIdText } from './push-account-id.js';
+import type { PushAccountIdText } from './push-account-id.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
+import { parseTokenId, type TokenId } from './token-id.js';
 import { pushAccountId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that deletes devices. A stock relay does not have it and answers 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 
-/** Maximum devices in one removal. */
+/** Maximum devices in each list of one removal. */
 export const maximumRemovedDevices = 200;
 
 const deviceIds = z.array(relayDeviceId).max(maximumRemovedDevices);
 const pushAccountIds = z.array(pushAccountId).max(maximumRemovedDevices);
+const tokenIds = z
+  .array(
+    z.custom<TokenId>((value) => parseTokenId(value) !== undefined).meta({ openApi: { type: 'string' } }),
+  )
+  .max(maximumRemovedDevices);
+
+/** A form parameter that is a JSON array of at most {@link maximumRemovedDevices} ids; `what` names them. */
+function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
+  return z
+    .string()
+    .transform((text, context): readonly Id[] => {
+      const parsed = ids.safeParse(parseJsonOrUndefined(text));
+      if (parsed.success) return parsed.data;
+      const message = `must be a JSON array of at most ${maximumRemovedDevices} ${what}`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ openApiJson: ids })
+    .optional();
+}
 
 /**
- * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` is a JSON
- * array, possibly empty. The optional `push_account_ids` is an array of the same length: each device is then deleted
- * only if it belongs to that account.
+ * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` and
+ * `token_ids` are JSON arrays, possibly empty, of the older and the newer generation; one of them may be absent. The
+ * optional `push_account_ids` is as long as `device_ids`: each device is then deleted only if it belongs to that account.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
-  device_ids: z
-    .string()
-    .transform((text, context): readonly RelayDeviceId[] => {
-      const ids = deviceIds.safeParse(parseJsonOrUndefined(text, JSON.parse));
-      if (ids.success) return ids.data;
-      const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .meta({ openApiJson: deviceIds }),
-  push_account_ids: z
-    .string()
-    .transform((text, context): readonly PushAccountId[] => {
-      const ids = pushAccountIds.safeParse(parseJsonOrUndefined(text));
-      if (ids.success) return ids.data;
-      const message = `must be a JSON array of at most ${maximumRemovedDevices} integers of 64 bits`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .meta({ openApiJson: pushAccountIds })
-    .optional(),
+  device_ids: listed(deviceIds, 'device ids'),
+  push_account_ids: listed(pushAccountIds, 'integers of 64 bits'),
+  token_ids: listed(tokenIds, 'token ids'),
 });
 
 /** The relay's answer; the same if it knew none of the devices. */
@@ -55,14 +58,17 @@ export interface RemovedDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** Builds the form for the request. */
+/** Builds the form for the request. `tokens` are devices of the newer generation. */
 export function encodeRelayRemoval(
   realmUuid: string,
   devices: readonly RemovedDevice[],
+  tokens: readonly TokenId[] = [],
 ): Record<string, string> {
-  return {
-    realm_uuid: realmUuid,
-    device_ids: JSON.stringify(devices.map((device) => device.relayDeviceId)),
-    push_account_ids: stringifyJson(devices.map((device) => BigInt(device.pushAccountId))),
-  };
+  const form: Record<string, string> = { realm_uuid: realmUuid };
+  if (devices.length > 0 || tokens.length === 0) {
+    form.device_ids = JSON.stringify(devices.map((device) => device.relayDeviceId));
+    form.push_account_ids = stringifyJson(devices.map((device) => BigInt(device.pushAccountId)));
+  }
+  if (tokens.length > 0) form.token_ids = JSON.stringify(tokens);
+  return form;
 }

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { computeTokenId } from '#relay/registrations/store/addressee.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
-import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
@@ -11,34 +10,15 @@ import {
   realmUuid,
   startRelayUnderTest,
 } from '../relay-under-test.js';
+import { tokenForm as form } from './token-form.js';
 
 // docs/protocol.md, "remotes/push/e2ee/register", newer generation.
-const { keys, now } = registrationVectors();
+const { now } = registrationVectors();
 const day = 86_400;
 const invalid = {
   status: 400,
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
-
-interface Sealed {
-  readonly token?: string;
-  readonly [field: string]: unknown;
-}
-
-/** What a stock server sends for a registration that a stock phone has sealed, by an implementation that is not ours. */
-function form({ token = 'a token', ...more }: Sealed = {}, changes: Record<string, string> = {}) {
-  const publicKey = keys[0]?.public_key ?? '';
-  const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: now, ...more });
-  const ephemeral = crypto.getRandomValues(new Uint8Array(32));
-  const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
-  return {
-    realm_uuid: realmUuid,
-    token_id: computeTokenId(token) as string,
-    encrypted_push_registration: Buffer.from(box).toString('base64'),
-    bouncer_public_key: publicKey,
-    ...changes,
-  };
-}
 
 it('ids of tokens are those of the vectors', () => {
   const { registrations, token_ids } = relayProtocolVectors();

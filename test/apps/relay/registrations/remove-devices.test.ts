@@ -1,3 +1,9 @@
+import {
+  encodeRelayRemoval,
+  type PushAccountIdText,
+  type RelayDeviceId,
+  type TokenId,
+} from '@waxwing/protocol';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
@@ -8,6 +14,7 @@ import {
   realmUuid,
   startRelayUnderTest,
 } from '../relay-under-test.js';
+import { tokenForm } from './token-form.js';
 
 eachBackend((backend) => {
   let relay: RelayUnderTest;
@@ -96,6 +103,60 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
+  it('deletes devices by token, with and without those of the older generation', async () => {
+    const forms = ['one', 'two', 'three'].map((token) => tokenForm({ token }));
+    for (const form of forms) await relay.register(form);
+    const older = await register('1');
+    const [one, two, three] = forms.map(({ token_id }) => token_id as TokenId);
+    const left = async () => (await relay.devices()).map(({ push_account_id }) => push_account_id);
+    const unknown = 'AAAAAAAAAAE=';
+    const form = { realm_uuid: realmUuid, token_ids: JSON.stringify([one, unknown, one]) };
+    expect(await remove({ ...form, realm_uuid: otherRealmUuid }, relay.otherAuthorization)).toMatchObject(
+      success,
+    );
+    expect(await left()).toHaveLength(4);
+    for (const _repeat of [1, 2]) expect(await remove(form)).toMatchObject(success);
+    expect(await left()).toEqual([`token:${two}`, `token:${three}`, '1']);
+    const both = encodeRelayRemoval(
+      realmUuid,
+      [{ relayDeviceId: older as RelayDeviceId, pushAccountId: '1' as PushAccountIdText }],
+      [two as TokenId],
+    );
+    expect(await remove(both)).toMatchObject(success);
+    expect(await left()).toEqual([`token:${three}`]);
+    expect(await remove(encodeRelayRemoval(realmUuid, [], [three as TokenId]))).toMatchObject(success);
+    expect(await remove({ realm_uuid: realmUuid, token_ids: '[]' })).toMatchObject(success);
+    expect(await left()).toEqual([]);
+  });
+
+  it('refuses token ids that are none, and changes nothing', async () => {
+    await relay.register(tokenForm());
+    const { token_id = '' } = tokenForm();
+    const tooMany = JSON.stringify(Array(201).fill(token_id));
+    for (const token_ids of [
+      '',
+      token_id,
+      '{}',
+      '[1]',
+      '["192057"]',
+      `["${token_id}", "AAAAAAAAAAF="]`,
+      tooMany,
+    ]) {
+      expect(await remove({ realm_uuid: realmUuid, token_ids })).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining('at most 200 token ids') },
+      });
+    }
+    const named = JSON.stringify(Array(200).fill(token_id));
+    expect(await remove({ realm_uuid: realmUuid, token_ids: named, push_account_ids: '[1]' })).toMatchObject({
+      status: 400,
+      body: { msg: expect.stringContaining('push_account_ids') },
+    });
+    expect(await ids()).toHaveLength(1);
+    expect(await remove({ realm_uuid: realmUuid, token_ids: named })).toMatchObject(success);
+    expect(await ids()).toEqual([]);
+  });
+
   it('writes nothing to the database for an empty list', async () => {
     // What is done at every start would be done meanwhile.
     await relay.database.jobs.stop(5000);
@@ -148,7 +209,9 @@ eachBackend((backend) => {
       device_ids: JSON.stringify(Array.from({ length: count }, (_, index) => index)),
     });
     expect(await remove({ ...named(1), device_ids: '{}' })).toMatchObject({ status: 400 });
-    expect(await remove(named(58))).toMatchObject(success);
+    expect(
+      await remove({ ...named(50), token_ids: JSON.stringify(Array(8).fill('AAAAAAAAAAE=')) }),
+    ).toMatchObject(success);
     expect(await remove(named(0))).toMatchObject(success);
     const refused = await remove(named(2));
     expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });

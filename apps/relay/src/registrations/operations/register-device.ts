@@ -1,23 +1,16 @@
 import {
-  formatPushAccountId,
-  ProtocolError,
   registerBodyLimitBytes,
   relayRegisterAnyAnswer,
   relayRegisterAnyParameters,
   relayRegisterPath,
-  type TokenId,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
-import type { z } from 'zod';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';
 import type { RegistrationBatches } from '../opening/registration-batches.js';
-import { type Addressee, addresseeOfToken } from '../store/addressee.js';
-import { formatKept, otherAccounts } from './same-token.js';
-
-type RegisterParameters = z.output<typeof relayRegisterAnyParameters>;
+import { readAddressee, registerForwarded } from './forwarded-registration.js';
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -56,25 +49,10 @@ export const registerDevice = operation({
   ],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, 1),
   async handle({ registrations, servers }: Context, { actor: { serverId }, parameters }) {
-    const addressee = addresseeOf(parameters);
-    const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
-    const kept = await registrations.register({
-      realmId,
-      realmUuid: parameters.realm_uuid,
-      addressee,
-      encryptedPushRegistration: parameters.encrypted_push_registration,
-      bouncerPublicKey: parameters.bouncer_public_key,
-      otherAccounts: otherAccounts(parameters.push_account_id, parameters.accounts_of_user),
-    });
-    return parameters.token_id === undefined ? formatKept(kept) : {};
+    const addressee = readAddressee(parameters);
+    const { realm_uuid: realmUuid, accounts_of_user: accountsOfUser } = parameters;
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const scope = { realmId, realmUuid, accountsOfUser };
+    return registerForwarded(registrations, addressee, parameters, scope);
   },
 });
-
-/** @throws ProtocolError REQUEST_VARIABLE_MISSING if neither field is there. */
-function addresseeOf({ push_account_id: account, token_id: tokenId }: RegisterParameters): Addressee {
-  // A text that is no token's id is refused later, because it differs from the id of the sealed token.
-  if (tokenId !== undefined) return addresseeOfToken(tokenId as TokenId);
-  if (account !== undefined) return formatPushAccountId(account);
-  const message = "Missing 'push_account_id' argument";
-  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'push_account_id' } });
-}

@@ -1,20 +1,23 @@
 import {
-  formatPushAccountId,
   ProtocolError,
-  type RelayRegisterResult,
+  type RelayRegisterAnyResult,
   registerManyBodyLimitBytes,
-  relayRegisterManyAnswer,
+  type relayRegisterAnyAnswer,
+  relayRegisterManyAnyAnswer,
   relayRegisterManyParameters,
   relayRegisterManyPath,
 } from '@waxwing/protocol';
 import { operation, toProtocolError } from '@waxwing/service/http';
 import type { Log } from '@waxwing/service/logging';
+import type { z } from 'zod';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
-import type { KeptRegistration, RegistrationBatches } from '../opening/registration-batches.js';
-import { formatKept, otherAccounts } from './same-token.js';
+import type { RegistrationBatches } from '../opening/registration-batches.js';
+import { readAddressee, registerForwarded } from './forwarded-registration.js';
+
+type Answer = z.output<typeof relayRegisterAnyAnswer>;
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -24,7 +27,7 @@ interface Context {
 }
 
 /**
- * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm. Answers each item as
+ * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm, of either generation. Answers each item as
  * `registerDevice` would; a refused or failed item does not affect the others. All stored items are durable before it
  * answers. Idempotent: the whole request may be retried. An extension (docs/protocol.md#remotespushe2eeregister_many).
  *
@@ -40,7 +43,7 @@ export const registerDevices = operation({
   body: 'json',
   parameters: relayRegisterManyParameters,
   bodyLimitBytes: registerManyBodyLimitBytes,
-  answer: relayRegisterManyAnswer,
+  answer: relayRegisterManyAnyAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ log, quotas, registrations, servers }: Context, { actor: { serverId }, parameters }) {
@@ -49,16 +52,12 @@ export const registerDevices = operation({
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const userOf = new Map(users.flatMap((accounts) => accounts.map((account) => [account, accounts])));
     const outcomes = await Promise.allSettled(
-      items.map((item) =>
-        registrations.register({
-          realmId,
-          realmUuid,
-          addressee: formatPushAccountId(item.push_account_id),
-          encryptedPushRegistration: item.encrypted_push_registration,
-          bouncerPublicKey: item.bouncer_public_key,
-          otherAccounts: otherAccounts(item.push_account_id, userOf.get(item.push_account_id)),
-        }),
-      ),
+      items.map((item) => {
+        const account = 'token_id' in item ? undefined : item.push_account_id;
+        const accountsOfUser = account === undefined ? undefined : userOf.get(account);
+        const scope = { realmId, realmUuid, accountsOfUser };
+        return registerForwarded(registrations, readAddressee(item), item, scope);
+      }),
     );
     return { results: formatResults(outcomes, log) };
   },
@@ -69,9 +68,9 @@ export const registerDevices = operation({
  * database is unavailable: only an error for the whole request can say when to retry.
  */
 function formatResults(
-  outcomes: readonly PromiseSettledResult<KeptRegistration>[],
+  outcomes: readonly PromiseSettledResult<Answer>[],
   log: Log,
-): RelayRegisterResult[] {
+): RelayRegisterAnyResult[] {
   const failures = reasonsOf(outcomes).filter((reason) => !(reason instanceof ProtocolError));
   const isNoneKept = outcomes.every(({ status }) => status === 'rejected');
   const outage = failures.find((reason) => toProtocolError(reason).code === 'SERVICE_UNAVAILABLE');
@@ -81,12 +80,12 @@ function formatResults(
     log.error({ err: failures[0], count: failures.length }, 'registrations could not be kept');
   }
   return outcomes.map((outcome) => {
-    if (outcome.status === 'fulfilled') return { result: 'success', ...formatKept(outcome.value) };
+    if (outcome.status === 'fulfilled') return { result: 'success', ...outcome.value };
     const { code, message } = toProtocolError(outcome.reason);
     return { result: 'error', code, msg: message };
   });
 }
 
-function reasonsOf(outcomes: readonly PromiseSettledResult<KeptRegistration>[]): unknown[] {
+function reasonsOf(outcomes: readonly PromiseSettledResult<Answer>[]): unknown[] {
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
 }

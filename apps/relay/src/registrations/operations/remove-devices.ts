@@ -1,17 +1,22 @@
 import {
   formatPushAccountId,
   ProtocolError,
+  refused,
   relayRemoveAnswer,
   relayRemoveParameters,
   relayRemovePath,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
+import type { z } from 'zod';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
 import type { RelayDatabase } from '../../tables.js';
+import { addresseeOfToken } from '../store/addressee.js';
 import { deleteRelayDevices } from '../store/relay-device-store.js';
+
+type RemoveParameters = z.output<typeof relayRemoveParameters>;
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -21,8 +26,9 @@ interface Context {
 
 /**
  * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
- * deletes only devices that belong to these accounts: after a restore an id may belong to another account. Idempotent:
- * unknown, deleted and foreign ids (of another realm or account) also get success. Each id costs as much of the
+ * deletes only devices that belong to these accounts: after a restore an id may belong to another account. `token_ids`
+ * names devices of the newer generation, which users of one phone share: the server names one that none of its users has.
+ * Idempotent: unknown, deleted and foreign ids (of another realm or account) also get success. Each id costs as much of the
  * server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's quota is used up;
@@ -39,19 +45,33 @@ export const removeDevices = operation({
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
-    const { realm_uuid: realmUuid, device_ids: ids, push_account_ids: accounts } = parameters;
-    if (accounts !== undefined && accounts.length !== ids.length) {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: `push_account_ids has ${accounts.length} elements and device_ids ${ids.length}: name one account for each device`,
-      });
-    }
-    quotas.takeAll(serverId, ids.length);
+    const { realm_uuid: realmUuid, device_ids: ids = [], token_ids: tokenIds = [] } = parameters;
+    requireLists(parameters);
+    quotas.takeAll(serverId, ids.length + tokenIds.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const devices = ids.map((id, index) => {
-      const account = accounts?.[index];
+      const account = parameters.push_account_ids?.[index];
       return { id, addressee: account === undefined ? undefined : formatPushAccountId(account) };
     });
-    if (devices.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, devices));
+    const named = [...devices, ...tokenIds.map((tokenId) => ({ addressee: addresseeOfToken(tokenId) }))];
+    if (named.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, named));
     return {};
   },
 });
+
+/** @throws ProtocolError REQUEST_VARIABLE_MISSING without any list; BAD_REQUEST if two lists differ in length. */
+function requireLists({
+  device_ids: ids,
+  push_account_ids: accounts,
+  token_ids: tokenIds,
+}: RemoveParameters): void {
+  if (ids === undefined && tokenIds === undefined) {
+    const message = "Missing 'device_ids' argument";
+    throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'device_ids' } });
+  }
+  const devices = ids?.length ?? 0;
+  if (accounts === undefined || accounts.length === devices) return;
+  throw refused(
+    `push_account_ids has ${accounts.length} elements and device_ids ${devices}: name one account for each device`,
+  );
+}

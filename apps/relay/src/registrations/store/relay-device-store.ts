@@ -87,16 +87,12 @@ export async function markExpired(
   return numUpdatedRows > 0n;
 }
 
-/** A device to delete. Without an account the id alone identifies it. */
-export interface NamedForDeletion {
-  readonly id: RelayDeviceId;
-  readonly addressee: Addressee | undefined;
-}
+/** A device to delete: by its id, by whom it is for, or by both. */
+export type NamedForDeletion =
+  | { readonly id: RelayDeviceId; readonly addressee: Addressee | undefined }
+  | { readonly id?: never; readonly addressee: Addressee };
 
-/**
- * Deletes devices of a realm with their tokens. Skips ids of other realms, and of other accounts if an account is
- * given.
- */
+/** Deletes devices of a realm with their tokens. Skips ids of other realms, and of others than the given addressee. */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
   realmId: RealmId,
@@ -108,7 +104,10 @@ export async function deleteRelayDevices(
     .where((is) =>
       is.or(
         devices.map(({ id, addressee }) =>
-          is.and(addressee === undefined ? { id } : { id, push_account_id: addressee }),
+          is.and({
+            ...(id !== undefined && { id }),
+            ...(addressee !== undefined && { push_account_id: addressee }),
+          }),
         ),
       ),
     )

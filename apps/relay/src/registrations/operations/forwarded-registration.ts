@@ -1,0 +1,77 @@
+import {
+  formatPushAccountId,
+  ProtocolError,
+  type PushAccountId,
+  parsePushAccountId,
+  type relayRegisterAnyAnswer,
+  type TokenId,
+} from '@waxwing/protocol';
+import type { z } from 'zod';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { KeptRegistration, RegistrationBatches } from '../opening/registration-batches.js';
+import { type Addressee, addresseeOfToken, tokenIdOf } from '../store/addressee.js';
+
+/** A sealed registration as a server sends it, in either generation. */
+interface ForwardedRegistration {
+  readonly push_account_id?: PushAccountId | undefined;
+  readonly token_id?: string | undefined;
+  readonly encrypted_push_registration: string;
+  readonly bouncer_public_key: string;
+}
+
+/** The realm that a registration is for, and the user's push accounts. */
+interface RegistrationScope {
+  readonly realmId: RealmId;
+  /** Lowercase. */
+  readonly realmUuid: string;
+  readonly accountsOfUser?: readonly PushAccountId[] | undefined;
+}
+
+/**
+ * Registers a device and formats the relay's answer. The answer is empty in the newer generation, which names a device by
+ * its token. Tokens are not compared there, since each has one device.
+ * @throws ProtocolError as `RegistrationBatches.register`.
+ */
+export async function registerForwarded(
+  registrations: Pick<RegistrationBatches, 'register'>,
+  addressee: Addressee,
+  { encrypted_push_registration, bouncer_public_key }: ForwardedRegistration,
+  { realmId, realmUuid, accountsOfUser = [] }: RegistrationScope,
+): Promise<z.output<typeof relayRegisterAnyAnswer>> {
+  const isByToken = tokenIdOf(addressee) !== undefined;
+  const accounts = isByToken ? [] : accountsOfUser.map(formatPushAccountId);
+  const kept = await registrations.register({
+    realmId,
+    realmUuid,
+    addressee,
+    encryptedPushRegistration: encrypted_push_registration,
+    bouncerPublicKey: bouncer_public_key,
+    otherAccounts: accounts.filter((account) => account !== addressee),
+  });
+  return isByToken ? {} : formatKept(kept);
+}
+
+/**
+ * Reads whom a registration is for. A `token_id` comes before a push account. A text that is no token's id is refused
+ * later, because it differs from the id of the sealed token.
+ * @throws ProtocolError REQUEST_VARIABLE_MISSING if neither field is there.
+ */
+export function readAddressee({
+  push_account_id: account,
+  token_id: tokenId,
+}: ForwardedRegistration): Addressee {
+  if (tokenId !== undefined) return addresseeOfToken(tokenId as TokenId);
+  if (account !== undefined) return formatPushAccountId(account);
+  const message = "Missing 'push_account_id' argument";
+  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'push_account_id' } });
+}
+
+function formatKept({
+  deviceId,
+  sameTokenAccounts,
+}: KeptRegistration): z.output<typeof relayRegisterAnyAnswer> {
+  const ids = sameTokenAccounts.flatMap((text) => parsePushAccountId(text) ?? []);
+  return ids.length === 0
+    ? { device_id: deviceId }
+    : { device_id: deviceId, same_token_push_account_ids: ids };
+}
