@@ -8,8 +8,10 @@ export type VendorUrgency =
       readonly vendor: 'apns';
       readonly priority: 10 | 5 | 1;
       readonly pushType: 'alert' | 'background';
-      /** JSON from `rebuildAps`. */
+      /** JSON, in ASCII. */
       readonly aps: string;
+      /** Whether the vendor gets all of it as the server wrote it. Otherwise `aps` is from `rebuildAps`. */
+      readonly isForwarded?: true;
     };
 
 /** One notification for one device, as its server requested it. Stored in this form for retries. */

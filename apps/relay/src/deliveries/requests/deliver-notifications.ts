@@ -1,8 +1,8 @@
-import type { AnyPushRequest, RelayDeviceId } from '@waxwing/protocol';
-import { Batcher, type Clock } from '@waxwing/service/lifecycle';
+import type { AnyPushRequest } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
+import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { hasReadableToken } from '../../registrations/store/relay-device.js';
-import { type FoundRelayDevices, findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
@@ -13,6 +13,7 @@ import type { LoadLimit } from '../queue/load-limit.js';
 import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../queue/receipt-store.js';
 import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
 import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
+import { DeviceLookUps, type FoundDevices } from './device-look-ups.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorDeadlines } from './vendor-deadlines.js';
 
@@ -36,9 +37,17 @@ export interface DeliverNotificationsOptions {
   readonly timings: DeliveryTimings;
 }
 
+/** A request when its tokens are found. */
+interface Arrival {
+  /** The devices of the tokens that it names; `undefined` if it names none. */
+  readonly tokens: FoundTokenDevices | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
 /** Facts that sending needs. */
 interface Known {
-  readonly devices: FoundRelayDevices;
+  readonly devices: FoundDevices;
   readonly remembered: ReadonlyMap<string, Receipt>;
   /** When the request arrived, in Unix milliseconds. */
   readonly now: number;
@@ -60,15 +69,12 @@ export class DeliverNotifications {
    */
   readonly #claims = new Map<string, DeliveryClaim>();
   readonly #waits: VendorDeadlines;
-  readonly #lookUps: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
+  readonly #lookUps: DeviceLookUps;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
     this.#waits = new VendorDeadlines(options.timings.requestBudgetMilliseconds);
-    this.#lookUps = new Batcher(async (wanted) => {
-      const found = await findRelayDevices(options.database.db, wanted.flat(), options.tokenVault);
-      return wanted.map(() => found);
-    });
+    this.#lookUps = new DeviceLookUps(options);
   }
 
   /** See {@link LoadLimit.requireRoom}. */
@@ -80,10 +86,11 @@ export class DeliverNotifications {
    * Returns one result per push request, in order. The reported outcomes are durable.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
    */
-  deliver(requester: NotifyRequester, requests: readonly AnyPushRequest[]): Promise<DeliveryResult[]> {
+  async deliver(requester: NotifyRequester, requests: readonly AnyPushRequest[]): Promise<DeliveryResult[]> {
+    const tokens = await this.#lookUps.findTokens(requester.realmId, requests);
     const now = this.#options.clock();
     const items = requests.map((request) => {
-      const notification = readPushRequest(request, requester, now);
+      const notification = readPushRequest(request, requester, tokens, now);
       // No device has an unsafe integer as its id, so no receipt has one either.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return new DeliveryItem(notification, hasOwnId);
@@ -91,7 +98,7 @@ export class DeliverNotifications {
     this.#options.load.enter(requester.serverId, items.length);
     const withId = items.filter(({ hasOwnId }) => hasOwnId);
     const own = withId.length > 0 ? this.#findRepeats(withId) : undefined;
-    const delivered = this.#deliver(requester, items, now);
+    const delivered = this.#deliver(requester, items, { tokens, now });
     if (own !== undefined) this.#claim(own, delivered);
     return delivered;
   }
@@ -127,14 +134,14 @@ export class DeliverNotifications {
   async #deliver(
     { serverId }: NotifyRequester,
     items: readonly DeliveryItem[],
-    now: number,
+    { tokens, now }: Arrival,
   ): Promise<DeliveryResult[]> {
     const { load, records } = this.#options;
     let late: readonly DeliveryItem[] = [];
     let isRecorded = false;
     try {
-      const ids = items.map(({ notification }) => notification.relayDeviceId);
-      const devices = await this.#lookUps.add(ids.filter(Number.isSafeInteger));
+      const notifications = items.map(({ notification }) => notification);
+      const devices = await this.#lookUps.find(notifications, tokens);
       const withId = items.filter(({ hasOwnId }) => hasOwnId);
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
       const waiting = this.#waits.wait(this.#begin(items, { devices, remembered, now }));

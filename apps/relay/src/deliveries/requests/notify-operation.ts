@@ -8,22 +8,18 @@ import {
   relayNotifyAnyAnswer,
   relayNotifyPath,
   relayNotifyRequest,
-  type TokenId,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
-import { findDevicesByToken } from '../../registrations/store/devices-by-token.js';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
-import type { RelayDatabase } from '../../tables.js';
 import { reportOutcome } from '../queue/receipt-store.js';
 import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
 
 interface NotifyContext {
   readonly servers: ServerDirectory;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
-  readonly database: Pick<RelayDatabase, 'db'>;
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
@@ -50,17 +46,13 @@ export const notify = operation({
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   waitsForOthers: true,
   charge: ({ quotas }: NotifyContext, { serverId }) => quotas.take(serverId, costOfBody),
-  async handle(
-    { database, deliveries, quotas, servers }: NotifyContext,
-    { actor: { serverId }, parameters },
-  ) {
+  async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
     const notifications = pushRequests.length;
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
-    const tokenIds = readTokenIds(pushRequests);
-    const devicesByToken = await findDevicesByToken(database.db, realmId, tokenIds);
-    const results = await deliveries.deliver({ serverId, realmId, realmUuid, devicesByToken }, pushRequests);
+    requireTokenIds(pushRequests);
+    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);
   },
 });
@@ -68,26 +60,28 @@ export const notify = operation({
 // As stock peers decode it: padded, though its unused bits may be set. An id that no token has is named for deletion.
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** @throws ProtocolError BAD_REQUEST for an id that is no base64. */
-function readTokenIds(requests: readonly AnyPushRequest[]): TokenId[] {
-  return requests.flatMap((request) => {
-    if (!('token_id' in request)) return [];
-    if (!strictBase64.test(request.token_id)) throw refused('`token_id` is not Base64 encoded');
-    return [request.token_id as TokenId];
-  });
+/** @throws ProtocolError BAD_REQUEST for a `token_id` that is no base64. */
+function requireTokenIds(requests: readonly AnyPushRequest[]): void {
+  for (const request of requests) {
+    if ('token_id' in request && !strictBase64.test(request.token_id)) {
+      throw refused('`token_id` is not Base64 encoded');
+    }
+  }
 }
 
 function formatAnswer(
   requests: readonly AnyPushRequest[],
   results: readonly DeliveryResult[],
 ): RelayNotifyAnyAnswer {
-  let androidCount = 0;
-  let appleCount = 0;
-  const [devices, tokens] = [new NamedToDelete<number | bigint>(), new NamedToDelete<string>()];
+  const devices = new DevicesToDelete();
+  const tokens = new Set<string>();
+  let [androidCount, appleCount, tokenCount] = [0, 0, 0];
   requests.forEach((request, index) => {
     const kind = results[index]?.outcome.kind;
-    if ('token_id' in request) tokens.add(request.token_id, kind === 'gone');
-    else devices.add(request.device_id, kind === 'gone');
+    if ('token_id' in request) {
+      tokenCount += 1;
+      if (kind === 'gone') tokens.add(request.token_id);
+    } else devices.add(request.device_id, kind === 'gone');
     if (kind !== 'sent') return;
     if (isApnsPushRequest(request)) appleCount += 1;
     else androidCount += 1;
@@ -98,26 +92,23 @@ function formatAnswer(
     realm_push_status: { can_push: true, expected_end_timestamp: null },
     results: results.map(formatResult),
   };
-  if (tokens.isUsed) answer.delete_token_ids = tokens.list();
-  if (devices.isUsed || !tokens.isUsed) answer.delete_device_ids = devices.list();
+  // An empty request gets both lists: its server may be of either generation.
+  if (tokenCount > 0 || requests.length === 0) answer.delete_token_ids = [...tokens];
+  if (tokenCount < requests.length || requests.length === 0) answer.delete_device_ids = devices.list();
   return answer;
 }
 
 /** The devices that the server must delete, each once, and none that another push request of the same body reaches. */
-class NamedToDelete<Name> {
-  readonly #gone = new Set<Name>();
-  readonly #reached = new Set<Name>();
+class DevicesToDelete {
+  readonly #gone = new Set<number | bigint>();
+  readonly #reached = new Set<number | bigint>();
 
-  get isUsed(): boolean {
-    return this.#gone.size + this.#reached.size > 0;
+  add(id: number | bigint, isGone: boolean): void {
+    (isGone ? this.#gone : this.#reached).add(id);
   }
 
-  add(name: Name, isGone: boolean): void {
-    (isGone ? this.#gone : this.#reached).add(name);
-  }
-
-  list(): Name[] {
-    return this.#gone.size === 0 ? [] : [...this.#gone].filter((name) => !this.#reached.has(name));
+  list(): (number | bigint)[] {
+    return this.#gone.size === 0 ? [] : [...this.#gone].filter((id) => !this.#reached.has(id));
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type TokenId,
 } from '@waxwing/protocol';
 import { type Addressee, addresseeOfToken } from '../../registrations/store/addressee.js';
+import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
@@ -19,19 +20,19 @@ export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
   readonly realmUuid: string;
-  /** The devices of the tokens that the request names. */
-  readonly devicesByToken?: DevicesByToken;
 }
-
-type DevicesByToken = ReadonlyMap<TokenId, RelayDeviceId>;
 
 /** Default: the maximum. Both vendors store notifications for phones that are off. */
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
-/** Converts a push request to the relay's type. Generates a missing `notification_id`. */
+/**
+ * Converts a push request to the relay's type. Generates a missing `notification_id`. `tokens` has the devices of the
+ * tokens that requests of the newer generation name.
+ */
 export function readPushRequest(
   request: AnyPushRequest,
   requester: NotifyRequester,
+  tokens: FoundTokenDevices | undefined,
   now: number,
 ): EncryptedNotification {
   const {
@@ -40,7 +41,7 @@ export function readPushRequest(
     ttl_seconds: timeToLive,
     collapse_id: collapseId,
   } = request;
-  const { relayDeviceId, addressee, pushKeyId } = readTarget(request, requester.devicesByToken);
+  const { relayDeviceId, addressee, pushKeyId } = readTarget(request, requester.realmId, tokens);
   // Field by field: a spread costs a hundred times as much, once per notification.
   const notification: Mutable<EncryptedNotification> = {
     serverId: requester.serverId,
@@ -68,23 +69,29 @@ interface Target {
 }
 
 /** The device and key that a push request names. A token without a device gets an id that no device has. */
-function readTarget(request: AnyPushRequest, devicesByToken: DevicesByToken | undefined): Target {
+function readTarget(
+  request: AnyPushRequest,
+  realmId: RealmId,
+  tokens: FoundTokenDevices | undefined,
+): Target {
   if (!('token_id' in request)) {
     const addressee = formatPushAccountId(request.payload.push_account_id);
     return { relayDeviceId: Number(request.device_id) as RelayDeviceId, addressee };
   }
-  const tokenId = request.token_id as TokenId;
-  return {
-    relayDeviceId: devicesByToken?.get(tokenId) ?? beforeAllDevices,
-    addressee: addresseeOfToken(tokenId),
-    pushKeyId: request.payload.push_key_id,
-  };
+  const addressee = addresseeOfToken(request.token_id as TokenId);
+  const relayDeviceId = tokens?.idOf(realmId, addressee) ?? beforeAllDevices;
+  return { relayDeviceId, addressee, pushKeyId: request.payload.push_key_id };
 }
 
 function readUrgency(request: AnyPushRequest): VendorUrgency {
   if (!isApnsPushRequest(request)) return { vendor: 'fcm', priority: request.fcm_priority };
   const { apns_priority: priority, apns_push_type: pushType } = request.http_headers;
-  return { vendor: 'apns', priority, pushType, aps: readAps(request) };
+  if ('token_id' in request) {
+    const aps = asciiJson(request.payload.aps);
+    return { vendor: 'apns', priority, pushType, aps, isForwarded: true };
+  }
+  const aps = pushType === 'background' ? wakeAps : rebuildAps(request.payload.aps);
+  return { vendor: 'apns', priority, pushType, aps };
 }
 
 /**
@@ -93,15 +100,9 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
  */
 const wakeAps = '{"content-available":1}';
 
-function readAps(request: Extract<AnyPushRequest, { http_headers: unknown }>): string {
-  const { aps } = request.payload;
-  if ('token_id' in request) return forwardAps(aps);
-  return request.http_headers.apns_push_type === 'background' ? wakeAps : rebuildAps(aps);
-}
-
-/** The `aps` of a server of the newer generation, unchanged, as ASCII JSON: it says what the phone shows. */
-function forwardAps(aps: JsonObject): string {
-  return stringifyJson(aps).replace(
+/** Writes JSON in ASCII: other characters as escapes. */
+function asciiJson(value: JsonObject): string {
+  return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -73,22 +73,31 @@ export interface Presentation {
   readonly now: number;
 }
 
-type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence' | 'token'>;
+type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
 
 /**
- * Whether a registration is valid for this realm and account or token. Its audience, if any, must be the realm, and its
+ * Whether a registration is for this token, if the addressee is one. A registration that a phone sealed for an account of
+ * the older generation is for no token.
+ */
+export function isOfToken(
+  { token, pushAccountId }: Pick<PushRegistration, 'token' | 'pushAccountId'>,
+  addressee: Addressee,
+): boolean {
+  const tokenId = tokenIdOf(addressee);
+  return tokenId === undefined || (pushAccountId === undefined && tokenId === computeTokenId(token));
+}
+
+/**
+ * Whether a registration is valid for this realm and account. Its audience, if any, must be the realm, and its
  * push account id, if any, the account. Its timestamp and sequence may lie ahead of `now` by at most the liveness timeout.
  * The sequence is the millisecond of sealing: a larger one would block every later registration of the phone. Stock
  * clients send registrations without these fields, which are valid for any realm and account.
  */
 export function isBoundTo(
-  { audience, pushAccountId, timestamp, sequence = 0, token }: BoundFields,
+  { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
   presentation: Presentation,
 ): boolean {
   const { realmUuid, addressee, now } = presentation;
-  const tokenId = tokenIdOf(addressee);
-  if (tokenId !== undefined && (tokenId !== computeTokenId(token) || pushAccountId !== undefined))
-    return false;
   if (pushAccountId !== undefined && formatPushAccountId(pushAccountId) !== addressee) return false;
   if (audience !== undefined && audience !== realmUuid) return false;
   const latest = unixSeconds(now) + livenessTimeoutSeconds;

@@ -4,12 +4,13 @@ import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle
 import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
-import type { Addressee } from '../store/addressee.js';
+import { type Addressee, tokenIdOf } from '../store/addressee.js';
 import type { SameTokenAccounts } from '../store/same-token-accounts.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
   isBoundTo,
+  isOfToken,
   markSealedRegistration,
   type OpenedRegistration,
   openRegistration,
@@ -195,13 +196,18 @@ export class RegistrationBatches {
     const keyPair = keyRing.find(bouncerPublicKey);
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
-    const target = requireFreshRegistration(openRegistration(sodium, sealed, keyPair), now);
+    const opened = openRegistration(sodium, sealed, keyPair);
+    // Before the age is judged, as stock relays do.
+    if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
+    const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;
     if (sealed === undefined || !isBoundTo(target, { realmUuid, addressee, now }))
       throw invalidRegistration();
     const device = { realmId, addressee, target, registeredAt: now };
     const mark = markSealedRegistration(sealed, target);
-    return { device, bouncerPublicKey, mark, sequence: target.sequence };
+    // The users of a phone share its token, and number their registrations each for themselves.
+    const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;
+    return { device, bouncerPublicKey, mark, sequence };
   }
 }
 

@@ -1,42 +1,59 @@
-import type { RelayDeviceId, TokenId } from '@waxwing/protocol';
-import { amongTextsOf, fixedQuery } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import type { RelayDeviceId } from '@waxwing/protocol';
+import { fixedQuery, rowsAsTableOf } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
-import { type Addressee, addresseeOfToken, tokenIdOf } from './addressee.js';
+import type { TokenAddressee } from './addressee.js';
+import { beforeAllDevices, type DeviceRow, deviceColumns } from './relay-device.js';
+import { FoundRelayDevices } from './relay-device-store.js';
+import type { TokenVault } from './token-vault.js';
 
-interface Wanted {
-  readonly realm: RealmId;
-  /** JSON array of addressees. */
-  readonly addressees: string;
+/** A realm and a token that a device of the newer generation is registered for. */
+export interface TokenInRealm {
+  readonly realm_id: RealmId;
+  readonly push_account_id: TokenAddressee;
 }
 
-interface Found {
-  readonly id: RelayDeviceId;
-  readonly push_account_id: Addressee | null;
+const wantedColumns = { realm_id: 'integer', push_account_id: 'text' } as const;
+
+const selected = sql.join(deviceColumns.map((column) => sql.ref(`device.${column}`)));
+
+const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, DeviceRow>((db, parameter) => ({
+  compile: () =>
+    // `cross join` keeps SQLite from reading all devices first.
+    sql<DeviceRow>`
+      select ${selected}
+      from ${rowsAsTableOf(db, 'wanted', wantedColumns, parameter('wanted'))}
+      cross join relay_devices as device
+      where device.realm_id = wanted.realm_id and device.push_account_id = wanted.push_account_id`.compile(
+      db,
+    ),
+}));
+
+/** Devices found by realm and token, and their ids. */
+export class FoundTokenDevices extends FoundRelayDevices {
+  readonly #ids = new Map<string, RelayDeviceId>();
+
+  constructor(rows: readonly DeviceRow[], vault: TokenVault) {
+    super(rows, vault);
+    for (const { id, realm_id, push_account_id } of rows) {
+      // While token keys are replaced, a device may have two rows; the later one is current.
+      const name = `${realm_id} ${push_account_id}`;
+      if (id > (this.#ids.get(name) ?? beforeAllDevices)) this.#ids.set(name, id);
+    }
+  }
+
+  /** Returns an id that no device has if the token is unknown in the realm. */
+  idOf(realmId: RealmId, addressee: TokenAddressee): RelayDeviceId {
+    return this.#ids.get(`${realmId} ${addressee}`) ?? beforeAllDevices;
+  }
 }
 
-const devicesOf = fixedQuery<RelayTables, Wanted, Found>((db, parameter) =>
-  db
-    .selectFrom('relay_devices')
-    .select(['id', 'push_account_id'])
-    .where('realm_id', '=', parameter('realm'))
-    .where('push_account_id', 'in', amongTextsOf<RelayTables, Addressee>(db, parameter('addressees')))
-    .orderBy('id'),
-);
-
-/** Looks up the devices of a realm that are registered by these tokens' ids, in one query. Omits unknown ones. */
+/** Looks up devices by realm and token in one query, however many there are. */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
-  realm: RealmId,
-  tokenIds: readonly TokenId[],
-): Promise<ReadonlyMap<TokenId, RelayDeviceId>> {
-  const found = new Map<TokenId, RelayDeviceId>();
-  if (tokenIds.length === 0) return found;
-  const addressees = JSON.stringify([...new Set(tokenIds)].map(addresseeOfToken));
-  for (const { id, push_account_id } of await devicesOf(db, { realm, addressees })) {
-    const tokenId = push_account_id === null ? undefined : tokenIdOf(push_account_id);
-    if (tokenId !== undefined) found.set(tokenId, id);
-  }
-  return found;
+  wanted: readonly TokenInRealm[],
+  vault: TokenVault,
+): Promise<FoundTokenDevices> {
+  return new FoundTokenDevices(await devicesFor(db, { wanted: JSON.stringify(wanted) }), vault);
 }

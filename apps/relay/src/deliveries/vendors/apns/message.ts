@@ -29,7 +29,7 @@ const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}'
 
 /**
  * Builds the APNs request of a notification. A background notification becomes an alert for apps with the filtering
- * entitlement, because iOS wakes an app only now and then.
+ * entitlement, because iOS wakes an app only now and then. Neither happens to what is forwarded.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
@@ -45,7 +45,7 @@ export function buildApnsNotification(
     throw new TypeError(`notification ${notificationId} is not for APNs`);
   }
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
-  const isBackground = urgency.pushType === 'background';
+  const isBackground = urgency.pushType === 'background' && urgency.isForwarded !== true;
   const isFiltered = isBackground && hasFilteringEntitlement;
   // APNs refuses a background notification with priority 10.
   const priority = isBackground && urgency.priority === 10 ? 5 : urgency.priority;
@@ -75,10 +75,12 @@ const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
 /** Largest size of the body in bytes, whatever the app. All of it is ASCII. */
 export function apnsBodyBytes(
-  { pushType, aps: asked }: ApnsUrgency,
+  { pushType, aps: asked, isForwarded }: ApnsUrgency,
   notification: EncryptedNotification,
 ): number {
-  const aps = pushType === 'background' && asked.length < filteredAps.length ? filteredAps : asked;
+  const mayBeFiltered =
+    pushType === 'background' && isForwarded !== true && asked.length < filteredAps.length;
+  const apsBytes = mayBeFiltered ? filteredAps.length : asked.length;
   const { name, text } = keyField(notification);
-  return emptyBodyBytes + aps.length + name.length + text.length + notification.encryptedData.length;
+  return emptyBodyBytes + apsBytes + name.length + text.length + notification.encryptedData.length;
 }

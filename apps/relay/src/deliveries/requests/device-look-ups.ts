@@ -1,0 +1,61 @@
+import type { AnyPushRequest, RelayDeviceId, TokenId } from '@waxwing/protocol';
+import { Batcher } from '@waxwing/service/lifecycle';
+import { addresseeOfToken } from '../../registrations/store/addressee.js';
+import {
+  type FoundTokenDevices,
+  findDevicesByToken,
+  type TokenInRealm,
+} from '../../registrations/store/devices-by-token.js';
+import { type FoundRelayDevices, findRelayDevices } from '../../registrations/store/relay-device-store.js';
+import type { TokenVault } from '../../registrations/store/token-vault.js';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayDatabase } from '../../tables.js';
+import type { EncryptedNotification } from '../delivery.js';
+
+/** Devices that were looked up for one request. */
+export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
+
+/** Looks up the devices of requests of one event-loop tick together: by token in the newer generation, else by id. */
+export class DeviceLookUps {
+  readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
+  readonly #byToken: Batcher<readonly TokenInRealm[], FoundTokenDevices>;
+
+  constructor({
+    database,
+    tokenVault,
+  }: { readonly database: RelayDatabase; readonly tokenVault: TokenVault }) {
+    this.#byId = new Batcher(async (wanted) => {
+      const found = await findRelayDevices(database.db, wanted.flat(), tokenVault);
+      return wanted.map(() => found);
+    });
+    this.#byToken = new Batcher(async (wanted) => {
+      const found = await findDevicesByToken(database.db, wanted.flat(), tokenVault);
+      return wanted.map(() => found);
+    });
+  }
+
+  /** Finds the devices of the tokens that push requests name. Returns `undefined` if they name none. */
+  findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {
+    const wanted: TokenInRealm[] = [];
+    for (const request of requests) {
+      if (!('token_id' in request)) continue;
+      wanted.push({ realm_id: realmId, push_account_id: addresseeOfToken(request.token_id as TokenId) });
+    }
+    return wanted.length === 0 ? undefined : this.#byToken.add(wanted);
+  }
+
+  /** Finds the devices of notifications. `tokens` are those that {@link findTokens} found for them. */
+  async find(
+    notifications: readonly EncryptedNotification[],
+    tokens: FoundTokenDevices | undefined,
+  ): Promise<FoundDevices> {
+    const ids: RelayDeviceId[] = [];
+    for (const { pushKeyId, relayDeviceId } of notifications) {
+      if (pushKeyId === undefined && Number.isSafeInteger(relayDeviceId)) ids.push(relayDeviceId);
+    }
+    if (tokens === undefined) return this.#byId.add(ids);
+    if (ids.length === 0) return tokens;
+    const byId = await this.#byId.add(ids);
+    return { find: (name) => tokens.find(name) ?? byId.find(name) };
+  }
+}
