@@ -6,6 +6,7 @@ import { DeliveryLog } from './deliveries/delivery-log.js';
 import type { AppleSystem } from './faults/fault-rule.js';
 import { Faults } from './faults/faults.js';
 import { AccessTokens } from './fcm/access-tokens.js';
+import { Installations } from './fcm/installations.js';
 import { HttpListener } from './http-listener.js';
 import { ConnectionCounts, RequestCounts } from './statistics.js';
 
@@ -98,6 +99,7 @@ function createListeners(
   const faults = new Faults(random);
   const deliveries = new DeliveryLog();
   const accessTokens = new AccessTokens(clock);
+  const installations = new Installations();
   const mintIntervalSeconds = () => faults.mintIntervalSeconds;
   const providerTokens = new ProviderTokens({ ...apns, clock, mintIntervalSeconds });
   const { connections, counts } = newCounts();
@@ -125,7 +127,7 @@ function createListeners(
     });
   return {
     http: new HttpListener({
-      fcm: { ...shared, projectId: fcm.projectId, accessTokens, counts: counts.fcm },
+      fcm: { ...shared, projectId: fcm.projectId, accessTokens, installations, counts: counts.fcm },
       oauth: { ...shared, serviceAccount: fcm, accessTokens, counts: counts.oauth, tokenUri },
       admin: { host, deliveries, faults, log, statistics },
       connections: connections.http,

@@ -91,7 +91,46 @@ describe('FCM messages:send', () => {
     expect((await send({ token: 'dry', data: { from: 'x' } }, { validateOnly: true })).status).toBe(400);
   });
 
+  it('accepts either intent of AndroidConfigV2', async () => {
+    const notification = { title: 'New notification' };
+    for (const android_v2 of [
+      { remote_notification: { mutable_content: true, use_as_v1_data_message: true, notification } },
+      { remoteNotification: { notification }, collapseKey: 'k', ttl: '60s' },
+      { background_sync: {}, data: { a: 'b' }, direct_boot_ok: true },
+      null,
+    ]) {
+      expect((await send({ token: 't', android_v2 })).status).toBe(200);
+    }
+  });
+
+  it('refuses the registration token of an installation that got a message by its id', async () => {
+    const fid = 'cAAAAAAAAAAAAAAAAAAAA1';
+    const toToken = { token: `${fid}:APA91b` };
+    expect((await send(toToken)).status).toBe(200);
+    expect((await send({ fid }, { validate_only: true })).status).toBe(200);
+    expect((await send(toToken)).status).toBe(200);
+    expect((await send({ token: fid })).status).toBe(200);
+    const refused = await send(toToken);
+    expect(refused.status).toBe(404);
+    expect(await refused.json()).toMatchObject({ error: { details: [fcmError('UNREGISTERED')] } });
+    expect((await send({ fid })).status).toBe(200);
+    expect((await send({ token: 'cBBBBBBBBBBBBBBBBBBBB1:APA91b' })).status).toBe(200);
+  });
+
+  const v2 = (android_v2: object, more: object = {}) => ({ token: 't', android_v2, ...more });
   const found = [
+    ['both forms for Android', v2({ background_sync: {} }, { android: {} }), 'message.android_v2'],
+    ['no intent', v2({ ttl: '1s' }), 'message.android_v2'],
+    [
+      'two intents',
+      v2({ background_sync: {}, remote_notification: { notification: {} } }),
+      'message.android_v2',
+    ],
+    [
+      'an urgent intent without a notification',
+      v2({ remote_notification: { mutable_content: true } }),
+      'message.android_v2.remote_notification.notification',
+    ],
     ['no target', {}, 'message'],
     ['an empty token', { token: '' }, 'message.token'],
     ['an empty condition', { condition: '' }, 'message.condition'],

@@ -15,10 +15,12 @@ import {
 import type { RequestCounts } from '../statistics.js';
 import type { AccessTokens } from './access-tokens.js';
 import { type CheckedMessage, checkMessage } from './check-message.js';
+import type { Installations } from './installations.js';
 
 export interface SendEndpointContext {
   readonly projectId: string;
   readonly accessTokens: AccessTokens;
+  readonly installations: Installations;
   readonly deliveries: DeliveryLog;
   readonly faults: Faults;
   readonly counts: RequestCounts;
@@ -54,13 +56,19 @@ export function handleSendRequest(
       return;
     }
     const { target, bodyText, isValidateOnly } = message;
+    if (context.installations.hasEnded(target)) {
+      answerRefusal(response, { name: 'UNREGISTERED', options: {} }, context);
+      return;
+    }
     actOnFault({
       request,
       response,
       counts: context.counts,
       verdict: context.faults.decide({ vendor: 'fcm', token: target }),
       process() {
-        if (!isValidateOnly) recordDelivery(request, target, bodyText, context);
+        if (isValidateOnly) return;
+        context.installations.sentTo(target);
+        recordDelivery(request, target, bodyText, context);
       },
       answerSuccess() {
         context.counts.countAnswer('200');

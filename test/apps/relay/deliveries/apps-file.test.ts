@@ -139,7 +139,7 @@ describe('the apps file', () => {
     ],
     [
       '{"fcm":[{"service_account_file":"one.json",\n"colour":1}]}',
-      'line 2: fcm.0.colour is not a field: there are project, service_account_file, address_by, servers, realms.',
+      'line 2: fcm.0.colour is not a field: there are project, service_account_file, address_by, android_v2, servers, realms.',
     ],
     ['{"fcm": [\n{\n"project": "p"}]}', 'line 2: fcm.0.service_account_file is missing.'],
     ['{"fcm":\n{}}', 'line 1: fcm must be a list, in [ ].'],

@@ -63,25 +63,6 @@ describe('a collapse id', () => {
   });
 });
 
-describe('a project whose phones are known by their Firebase installation id', () => {
-  it('names them by fid', async () => {
-    const other = await startDeliveriesUnderTest({
-      apps: ({ credentials }) => ({
-        fcm: [{ service_account_file: credentials.serviceAccountFile, address_by: 'fid' }],
-      }),
-    });
-    try {
-      const id = await other.addFcm('fid-1');
-      expect((await other.notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
-      const [delivery] = await other.arrived('fid-1');
-      expect(delivery?.body).toMatchObject({ message: { fid: 'fid-1' } });
-      expect(delivery?.body).not.toHaveProperty('message.token');
-    } finally {
-      await other.close();
-    }
-  });
-});
-
 describe('a notification for APNs', () => {
   it('arrives with the account id as an exact number, and the headers that Apple requires', async () => {
     const token = freshApnsToken();

@@ -64,6 +64,16 @@ describe('the delay before another try', () => {
       [1800, 3600],
       [1800, 3600],
     ],
+    newInstallation: [
+      [60, 75],
+      [60, 120],
+      [120, 240],
+      [240, 480],
+      [480, 960],
+      [960, 1920],
+      [1800, 3600],
+      [1800, 3600],
+    ],
     ambiguous: fromTenSecondsToFiveMinutes,
     unseen: fromTenSecondsToFiveMinutes,
   };

@@ -186,7 +186,7 @@ async function readCa({ apnsCaFile }: DeliveriesConfiguration): Promise<string |
 function identify(app: FcmApp | ApnsApp, ca: string | undefined): string {
   return app.vendor === 'apns'
     ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`
-    : `fcm ${app.projectId} ${app.addressBy} ${app.fingerprint}`;
+    : `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint}`;
 }
 
 function describeCredential(app: FcmApp | ApnsApp): string {

@@ -29,7 +29,7 @@ export interface CheckAppsOptions {
 }
 
 // Tokens that no vendor issues: Google's are longer, and Apple's are random.
-const impossibleFcmToken = 'no-phone-has-this-token';
+const impossibleFcmTokens = { token: 'no-phone-has-this-token', fid: 'f000000000000000000000' };
 const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;
 
@@ -49,7 +49,7 @@ async function checkFcm(
   sender: VendorSender,
   { configuration, clock }: CheckAppsOptions,
 ): Promise<AppCheck[]> {
-  const target: PushTarget = { tokenKind: 'fcm', token: impossibleFcmToken };
+  const target: PushTarget = { tokenKind: 'fcm', token: impossibleFcmTokens[app.addressBy] };
   const delivery = deliveryTo(target, { vendor: 'fcm', priority: 'normal' }, clock());
   const answer = await sender.send(delivery, {
     environment: 'production',

@@ -23,6 +23,7 @@ const fcmEntry = z.strictObject({
   project: z.string().min(1).optional(),
   service_account_file: z.string().min(1),
   address_by: z.enum(['token', 'fid']).default('token'),
+  android_v2: z.boolean().default(false),
   servers: z.array(uuid).default([]),
   realms: z.array(uuid).default([]),
 });
@@ -126,6 +127,7 @@ async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Prom
     ...account,
     projectId: entry.project ?? account.projectId,
     addressBy: entry.address_by,
+    usesAndroidV2: entry.android_v2,
     serviceAccountFile: file,
     serverIds: new Set(entry.servers),
     realmUuids: new Set(entry.realms),

@@ -1,11 +1,15 @@
 import type { ApnsEnvironment, DeliveryFault } from '@waxwing/protocol';
 import { readRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
+import { isInstallationId } from '../vendors/fcm/installation-id.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
-import { apnsPolicy, fcmPolicy, type PolicyRow, unansweredPolicy } from './vendor-policy.js';
+import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-policy.js';
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
+
+/** How long after its registration the relay retries an installation that Google does not know. */
+const newInstallationMilliseconds = 24 * 60 * 60_000;
 
 /** Outcome of one delivery: stored as a receipt and reported to its server. */
 export type Outcome =
@@ -85,7 +89,9 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
   const reason = reasonOf(answer);
   switch (row.outcome) {
     case 'gone':
-      return judgeDeath(answered, row.isDated, reason);
+      return row.sparesNewInstallations && isNewInstallation(delivery, options.now)
+        ? judgeRetry(answered, 'newInstallation', reason, options)
+        : judgeDeath(answered, row.isDated, reason);
     case 'retry':
       return judgeRetry(answered, row.schedule, reason, options);
     case 'rejected':
@@ -103,6 +109,11 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
     default:
       return assertNever(row, delivery);
   }
+}
+
+/** Whether the device registered with an installation id within the last day. */
+function isNewInstallation({ device: { target, registeredAt } }: Delivery, now: number): boolean {
+  return now - registeredAt < newInstallationMilliseconds && isInstallationId(target.token);
 }
 
 /** Judges a dead token. If the vendor dates its death, a device that registered later keeps its token. */
@@ -145,18 +156,18 @@ function assertNever(row: never, { notification }: Delivery): never {
 /** Finds an answer's row in the policy table. Unknown reasons fall back to their HTTP status. */
 export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
   if (answer.kind === 'unanswered') return unansweredPolicy[answer.why];
-  const table: Readonly<Record<string, PolicyRow>> = vendor === 'fcm' ? fcmPolicy : apnsPolicy;
-  if (Object.hasOwn(table, answer.reason)) return table[answer.reason] as PolicyRow;
+  const { reasons } = vendorPolicies[vendor];
+  if (Object.hasOwn(reasons, answer.reason)) return reasons[answer.reason] as PolicyRow;
   return byStatus(vendor, answer.httpStatus);
 }
 
 function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   if (httpStatus === 401 || httpStatus === 403) return { outcome: 'credential-suspected' };
   if (httpStatus === 429) {
-    return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmQuota' : 'apnsDeviceThrottle' };
+    return { outcome: 'retry', schedule: vendorPolicies[vendor].throttled };
   }
   if (httpStatus >= 400 && httpStatus < 500) return { outcome: 'rejected', fault: 'relay' };
-  return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
+  return { outcome: 'retry', schedule: vendorPolicies[vendor].unavailable };
 }
 
 /** Whether the vendor judged the notification itself, and so accepted the credential. A busy vendor did not. */
@@ -194,5 +205,5 @@ export function reasonOf(answer: Unaccepted): string {
 export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
   if (answer.kind === 'accepted') return '';
   if (answer.kind === 'unanswered') return answer.why;
-  return Object.hasOwn(vendor === 'fcm' ? fcmPolicy : apnsPolicy, answer.reason) ? answer.reason : 'other';
+  return Object.hasOwn(vendorPolicies[vendor].reasons, answer.reason) ? answer.reason : 'other';
 }

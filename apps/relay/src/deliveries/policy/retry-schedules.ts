@@ -43,6 +43,8 @@ export const retrySchedules = {
   },
   /** Either the credential was refused and will be fixed, or only this token is at fault. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
+  /** Google does not know the installation yet, or no more. */
+  newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** It may have been delivered, and a retry may be a duplicate: at most two retries. */
   ambiguous: {
     firstMilliseconds: 10 * second,

@@ -1,4 +1,5 @@
 import type { DeliveryFault } from '@waxwing/protocol';
+import type { Vendor } from '../delivery.js';
 import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
@@ -17,6 +18,8 @@ export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
       readonly outcome: 'gone';
       /** Whether the vendor says when the token died. A device that registered later keeps its token. */
       readonly isDated: boolean;
+      /** Whether an installation id may only be too new for the vendor: a phone registers it with the relay and with Google. */
+      readonly sparesNewInstallations?: true;
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
@@ -43,7 +46,7 @@ const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as con
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
  */
 export const fcmPolicy = {
-  UNREGISTERED: gone,
+  UNREGISTERED: { ...gone, sparesNewInstallations: true },
   // An INVALID_ARGUMENT that blames the token: FCM accepts the rest of the message every day.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
@@ -104,6 +107,20 @@ export const apnsPolicy = {
   ServiceUnavailable: apnsUnavailable,
   Shutdown: { repeatAtOnce: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
+
+/** What the relay knows of a vendor's answers, and how it retries. A new vendor gets a row. */
+export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
+  fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
+  apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },
+};
+
+interface VendorPolicy {
+  readonly reasons: Readonly<Record<string, PolicyRow>>;
+  /** After an unknown reason with status 429. */
+  readonly throttled: RetryScheduleName;
+  /** After an unknown reason with a status of 500 or more. */
+  readonly unavailable: RetryScheduleName;
+}
 
 /** Failures below the vendors' protocols. The senders have already resent what was provably not processed. */
 export const unansweredPolicy = {

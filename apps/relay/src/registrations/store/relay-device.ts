@@ -1,4 +1,4 @@
-import type { ApnsEnvironment, PushTarget, RelayDeviceId } from '@waxwing/protocol';
+import type { ApnsEnvironment, PushTarget, RelayDeviceId, TokenKind } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
@@ -69,12 +69,24 @@ export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDev
   const { id, realm_id: realmId, registered_at: registeredAt } = row;
   const expiredAt = row.expired_at ?? undefined;
   const token = vault.open(row.token, bindingOfToken(row));
-  if (typeof token !== 'string') return { id, realmId, registeredAt, expiredAt, unreadable: token };
-  return { id, realmId, registeredAt, expiredAt, target: toTarget(row, token) };
+  const unreadable = typeof token === 'string' ? undefined : token;
+  const target = typeof token === 'string' ? toTarget(row, token) : undefined;
+  if (target !== undefined) return { id, realmId, registeredAt, expiredAt, target };
+  return { id, realmId, registeredAt, expiredAt, unreadable: unreadable ?? unknownKind };
 }
 
-function toTarget(row: DeviceRow, token: string): PushTarget {
-  if (row.token_kind === 'fcm') return { tokenKind: 'fcm', token };
-  const apnsEnvironment: ApnsEnvironment = row.apns_environment === 'sandbox' ? 'sandbox' : 'production';
-  return { tokenKind: 'apns', token, iosAppId: row.ios_app_id ?? '', apnsEnvironment };
+const unknownKind: UnreadableToken = { reason: 'UNKNOWN_TOKEN_KIND' };
+
+/** How a row of each kind of token becomes a target. Rows may be of a kind that only a later version knows. */
+const targetOfKind: Readonly<Record<TokenKind, (row: DeviceRow, token: string) => PushTarget>> = {
+  fcm: (_row, token) => ({ tokenKind: 'fcm', token }),
+  apns: (row, token) => {
+    const apnsEnvironment: ApnsEnvironment = row.apns_environment === 'sandbox' ? 'sandbox' : 'production';
+    return { tokenKind: 'apns', token, iosAppId: row.ios_app_id ?? '', apnsEnvironment };
+  },
+};
+
+function toTarget(row: DeviceRow, token: string): PushTarget | undefined {
+  const kind = row.token_kind;
+  return Object.hasOwn(targetOfKind, kind) ? targetOfKind[kind as TokenKind](row, token) : undefined;
 }

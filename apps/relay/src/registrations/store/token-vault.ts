@@ -20,9 +20,9 @@ export interface TokenVault {
 export interface UnreadableToken {
   /**
    * UNKNOWN_TOKEN_KEY: sealed with a key that the key ring does not have. UNREADABLE_TOKEN: changed, or belongs to
-   * another place.
+   * another place. UNKNOWN_TOKEN_KIND: of a vendor that only a later version of the relay knows.
    */
-  readonly reason: 'UNKNOWN_TOKEN_KEY' | 'UNREADABLE_TOKEN';
+  readonly reason: 'UNKNOWN_TOKEN_KEY' | 'UNREADABLE_TOKEN' | 'UNKNOWN_TOKEN_KIND';
   /** Id of the missing key, 8 hexadecimal digits. */
   readonly keyId?: string;
 }

@@ -12,7 +12,7 @@ export interface UnreadableRow {
 const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
-/** Scans every device. Returns the unreadable ones and the number of devices scanned. */
+/** Scans every device. Returns those that the key ring cannot open and the number of devices scanned. */
 export async function findUnreadableDevices(
   { db }: RelayDatabase,
   vault: TokenVault,
@@ -31,7 +31,9 @@ export async function findUnreadableDevices(
     if (last === undefined) return { devices, looked };
     looked += rows.length;
     for (const row of rows) {
-      if (!hasReadableToken(toRelayDevice(row, vault))) devices.push({ id: row.id, token: row.token });
+      const device = toRelayDevice(row, vault);
+      if (hasReadableToken(device) || device.unreadable.reason === 'UNKNOWN_TOKEN_KIND') continue;
+      devices.push({ id: row.id, token: row.token });
     }
     after = last.id;
   }

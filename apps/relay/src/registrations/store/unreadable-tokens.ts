@@ -36,8 +36,12 @@ export class UnreadableTokens {
     this.#gauge.set(0);
   }
 
-  /** Records an unreadable token. Logs only the first one since all tokens were readable. */
+  /**
+   * Records an unreadable token. Logs only the first one since all tokens were readable. Ignores tokens of an unknown kind,
+   * which the key ring opens.
+   */
   note(deviceId: RelayDeviceId, token: UnreadableToken): void {
+    if (token.reason === 'UNKNOWN_TOKEN_KIND') return;
     this.#known.set(deviceId, token);
     this.#gauge.set(this.#known.size);
     this.#troubleLog.begin('unreadable', () => {

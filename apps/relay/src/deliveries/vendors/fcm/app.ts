@@ -11,8 +11,10 @@ export interface FcmApp {
   readonly tokenUri: string;
   /** Digest of account, key id, token endpoint and public key. Distinguishes two credentials. */
   readonly fingerprint: string;
-  /** The message field that addresses the phone: its registration token, or its Firebase installation id. */
+  /** The message field that addresses a phone that registered with a Firebase installation id. */
   readonly addressBy: 'token' | 'fid';
+  /** Whether messages have Google's AndroidConfigV2 in place of AndroidConfig. */
+  readonly usesAndroidV2: boolean;
   /** Path of the credential's file, for error messages. */
   readonly serviceAccountFile: string;
   /** Servers and realms (UUIDs) with devices in this project. Both are empty for the default project. */

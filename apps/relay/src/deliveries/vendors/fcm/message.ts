@@ -1,21 +1,26 @@
 import { type Delivery, expiresAt, keyField, vendorCollapseId } from '../../delivery.js';
 import type { FcmApp } from './app.js';
+import { isInstallationId } from './installation-id.js';
 
 export interface FcmMessageOptions {
   /** Unix milliseconds. */
   readonly now: number;
-  readonly addressBy: FcmApp['addressBy'];
+  readonly app: Pick<FcmApp, 'addressBy' | 'usesAndroidV2'>;
   readonly isValidateOnly?: boolean | undefined;
 }
 
+/** What the system shows if the app cannot open an urgent notification. */
+const placeholder = { title: 'New notification' };
+
 /**
  * Builds the body of `messages:send`. It is a data message, so that the app and not the system chooses the display. All
- * values of `data` are strings. `token` addresses the phone today; Google announced `fid` as its successor.
+ * values of `data` are strings. `token` addresses any phone today. Google announced `fid` as its successor for phones that
+ * registered with an installation id; others of the app keep their registration tokens until they register again.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
   { notification, device }: Delivery,
-  { now, addressBy, isValidateOnly = false }: FcmMessageOptions,
+  { now, app, isValidateOnly = false }: FcmMessageOptions,
 ): string {
   const { encryptedData, urgency } = notification;
   const key = keyField(notification);
@@ -26,18 +31,32 @@ export function buildFcmMessage(
     Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000)),
   );
   const isHigh = urgency.vendor === 'fcm' && urgency.priority === 'high';
+  const { token } = device.target;
+  const lifetime = {
+    ttl: `${secondsLeft}s`,
+    ...(collapseId !== undefined && { collapse_key: collapseId }),
+  };
   return JSON.stringify({
     ...(isValidateOnly && { validate_only: true }),
     message: {
-      [addressBy]: device.target.token,
+      [app.addressBy === 'fid' && isInstallationId(token) ? 'fid' : 'token']: token,
       data: { [key.name]: key.text, encrypted_data: encryptedData },
-      android: {
-        priority: isHigh ? 'HIGH' : 'NORMAL',
-        ttl: `${secondsLeft}s`,
-        ...(collapseId !== undefined && { collapse_key: collapseId }),
-      },
+      ...(app.usesAndroidV2
+        ? { android_v2: { ...intentOf(isHigh), ...lifetime } }
+        : { android: { priority: isHigh ? 'HIGH' : 'NORMAL', ...lifetime } }),
     },
   });
+}
+
+/**
+ * What AndroidConfigV2 has in place of a priority. Builds of the app that do not know it get the same data message as
+ * before. https://firebase.google.com/docs/cloud-messaging/send/v2-api
+ */
+function intentOf(isUrgent: boolean): object {
+  if (!isUrgent) return { background_sync: {} };
+  return {
+    remote_notification: { mutable_content: true, use_as_v1_data_message: true, notification: placeholder },
+  };
 }
 
 /** Bytes that count toward FCM's limit: keys and values of `data`, all of them ASCII. */

@@ -63,6 +63,6 @@ function readReasonIn(body: string): string {
   const code = readReason(details.find((detail) => detail['@type'] === fcmErrorType)?.errorCode ?? status);
   if (code !== 'INVALID_ARGUMENT') return code;
   const blamed = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
-  const blamesOnlyToken = blamed.every((field) => field === 'message.token');
+  const blamesOnlyToken = blamed.every((field) => field === 'message.token' || field === 'message.fid');
   return blamesOnlyToken && (blamed.length > 0 || namesToken.test(message)) ? 'INVALID_TOKEN' : code;
 }

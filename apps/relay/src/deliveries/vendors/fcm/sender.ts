@@ -113,7 +113,7 @@ export class FcmSender implements VendorSender {
     }
     // Fetching the access token may have taken until after the deadline.
     if (clock() > notAfter) return overloaded;
-    const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy, isValidateOnly });
+    const body = buildFcmMessage(delivery, { now: clock(), app, isValidateOnly });
     const first = await this.#post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && unseen.has(first.why);
     const answer =

@@ -1,0 +1,23 @@
+import { LRUCache } from 'lru-cache';
+
+const maximumRemembered = 10_000;
+const installationId = /^[cdef][\w-]{21}$/;
+
+/**
+ * Installation ids that got a message. From then on the registration token of the same installation, which begins with the
+ * id and a colon, is refused.
+ */
+export class Installations {
+  readonly #reached = new LRUCache<string, true>({ max: maximumRemembered });
+
+  /** Records a message to a target: a token, or an installation id in either field. */
+  sentTo(target: string): void {
+    if (installationId.test(target)) this.#reached.set(target, true);
+  }
+
+  /** Whether a target is the registration token of an installation that got a message by its id. */
+  hasEnded(target: string): boolean {
+    const colon = target.indexOf(':');
+    return colon > 0 && this.#reached.has(target.slice(0, colon));
+  }
+}
