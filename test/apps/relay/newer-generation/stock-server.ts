@@ -23,7 +23,10 @@ export function tokenIdOf(token: string): string {
 }
 
 /** Has a relay listen, and returns a server that is known to it. */
-export async function connectStockServer(relay: DeliveriesUnderTest) {
+export async function connectStockServer(
+  relay: DeliveriesUnderTest,
+  authorization: string = relay.authorization,
+) {
   await relay.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = relay.app.server.address() as AddressInfo;
   const base = `http://127.0.0.1:${port}/api/v1/remotes/push/e2ee`;
@@ -36,7 +39,7 @@ export async function connectStockServer(relay: DeliveriesUnderTest) {
     const answer = await fetch(`${base}/${path}`, { method: 'POST', headers, body });
     return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) };
   }
-  const authenticated = (type: string) => ({ authorization: relay.authorization, 'content-type': type });
+  const authenticated = (type: string) => ({ authorization, 'content-type': type });
   const sealText = (plaintext: string): string => {
     const publicKey = Buffer.from(bouncerPublicKey, 'base64');
     return Buffer.from(seal(Buffer.from(plaintext, 'utf8'), publicKey, randomBytes(32))).toString('base64');
