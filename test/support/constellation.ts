@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,6 +129,18 @@ export class Constellation {
     const spawned = new SpawnedProcess(command, ['serve'], { env });
     this.#processes.add(spawned);
     return spawned;
+  }
+
+  /** Adds another server to the relay, which must not run. No process of it exists: a test speaks for it. */
+  async addRelayServer(): Promise<{ readonly realmUuid: string; readonly authorization: string }> {
+    const realmUuid = randomUUID();
+    const args = ['servers', 'add', '--realm', realmUuid];
+    const { server_id, server_key } = await runJsonCommand<{ server_id: string; server_key: string }>(
+      'waxwing-relay',
+      args,
+      { env: this.relayEnv },
+    );
+    return { realmUuid, authorization: `Basic ${btoa(`${server_id}:${server_key}`)}` };
   }
 
   async addUser(name: string, flags: readonly string[] = []): Promise<ConstellationUser> {

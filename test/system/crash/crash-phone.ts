@@ -1,34 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import { encodePushRegistration, type PushRegistration, type PushTarget, parseJson } from '@waxwing/protocol';
-import type { KeyPair, Sodium } from '@waxwing/sodium';
+import type { Sodium } from '@waxwing/sodium';
+import { computeTokenId } from '#relay/registrations/store/addressee.js';
+import { AccountKey, SecretKey } from './crash-keys.js';
+
+export type Generation = 'older' | 'newer';
 
 export interface CrashPhoneOptions {
   readonly sodium: Sodium;
   readonly bouncerPublicKey: string;
   readonly tokenKind: 'fcm' | 'apns';
+  /** Which form of the protocol it speaks. Default: `older`. */
+  readonly generation?: Generation;
 }
 
 /** A minimal phone: a token, an account and a key of its own. */
 export class CrashPhone {
   readonly token: string;
   readonly tokenKind: 'fcm' | 'apns';
+  readonly generation: Generation;
   /** Decimal text. */
   readonly pushAccountId: string;
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly sealedRegistration: string;
   readonly #sodium: Sodium;
-  readonly #keyPair: KeyPair;
+  readonly #key: AccountKey | SecretKey;
 
-  constructor({ sodium, bouncerPublicKey, tokenKind }: CrashPhoneOptions) {
+  constructor({ sodium, bouncerPublicKey, tokenKind, generation = 'older' }: CrashPhoneOptions) {
     this.#sodium = sodium;
-    this.#keyPair = sodium.generateKeyPair();
+    const account = new AccountKey(sodium);
+    this.#key = generation === 'older' ? account : new SecretKey();
     this.token = randomBytes(32).toString('hex');
     this.tokenKind = tokenKind;
-    this.pushAccountId = String(randomBytes(8).readBigInt64BE());
-    this.pushPublicKey = toBase64(this.#keyPair.publicKey);
+    this.generation = generation;
+    this.pushAccountId = account.id;
+    this.pushPublicKey = toBase64(account.publicKey);
     this.bouncerPublicKey = bouncerPublicKey;
     this.sealedRegistration = this.sealRegistration();
+  }
+
+  /** The id of its token, by which the newer generation names it. */
+  get tokenId(): string {
+    return computeTokenId(this.token);
+  }
+
+  /** The field of a payload by which it finds its key, and the field's value. */
+  get keyField(): { readonly name: string; readonly id: string } {
+    return this.#key;
   }
 
   /** Its registration, sealed now, in base64; `more` adds fields or replaces the timestamp. */
@@ -57,15 +76,12 @@ export class CrashPhone {
 
   /** The ciphertext of a notification for this phone, in base64. */
   seal(notification: string): string {
-    return toBase64(this.#sodium.seal(Buffer.from(notification), this.#keyPair.publicKey));
+    return toBase64(this.#key.seal(Buffer.from(notification)));
   }
 
   /** The JSON in a ciphertext for this phone; `undefined` when its key does not open it. */
   open(encrypted: string): unknown {
-    const plaintext = this.#sodium.openSealed(
-      new Uint8Array(Buffer.from(encrypted, 'base64')),
-      this.#keyPair,
-    );
+    const plaintext = this.#key.open(new Uint8Array(Buffer.from(encrypted, 'base64')));
     return plaintext === undefined ? undefined : parseJson(Buffer.from(plaintext).toString('utf8'));
   }
 }

@@ -18,12 +18,15 @@ export interface CrashOptions {
   /** `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
+  /** Phones that register directly with the relay, at least; half of them with each of two servers. */
+  readonly phones: number;
   /** Gets a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
 const users = 30;
-const relayWorkers = 4;
+/** For each of two servers. */
+const relayWorkers = 2;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
 /** Four times as long as the takeover of a dead process's jobs. */
@@ -40,18 +43,20 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
   const world = await createCrashWorld({ postgresUrl, users });
   const { constellation } = world;
   const ledger = new Ledger();
-  const loads = await createLoads(constellation, world.users, ledger, options.seed);
+  const loads = await createLoads(constellation, world.users, ledger, options);
   try {
     await setFaults(constellation, stormyVendors);
-    const working = Promise.all([loads.relay.run(relayWorkers), loads.server.run(serverWorkers)]);
+    const working = Promise.all([
+      ...loads.relay.map((load) => load.run(relayWorkers)),
+      loads.server.run(serverWorkers),
+    ]);
     const dying = killBoth(constellation, options);
     await within(
       Promise.race([dying, working.then(() => dying)]),
       options.rounds * workMilliseconds,
       'the rounds',
     );
-    loads.relay.stop();
-    loads.server.stop();
+    stopAll(loads);
     await setFaults(constellation, []);
     await within(working, workMilliseconds, 'what the clients had begun');
     return await countOutcome(constellation, loads, ledger, tell);
@@ -59,34 +64,45 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
     tell(constellation.output);
     throw error;
   } finally {
-    loads.relay.stop();
-    loads.server.stop();
+    stopAll(loads);
     await world.close();
   }
 }
 
 interface Loads {
-  readonly relay: RelayLoad;
+  /** Two servers, each with phones of both generations. */
+  readonly relay: readonly RelayLoad[];
   readonly server: ServerLoad;
+}
+
+function stopAll({ relay, server }: Loads): void {
+  for (const load of [...relay, server]) load.stop();
 }
 
 async function createLoads(
   constellation: Constellation,
   owners: ConstructorParameters<typeof ServerLoad>[0]['users'],
   ledger: Ledger,
-  seed: number,
+  { seed, phones }: Pick<CrashOptions, 'seed' | 'phones'>,
 ): Promise<Loads> {
   const { sodium } = await loadFastestSodium();
   const { bouncerPublicKey, realmUuid, relayUrl, serverEnv, serverUrl } = constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;
   const phone = { sodium, bouncerPublicKey };
+  const servers = [
+    { realmUuid, authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()) },
+    await constellation.addRelayServer(),
+  ];
   return {
-    relay: new RelayLoad({
-      ...{ ledger, realmUuid, phone },
-      relayUrl: () => relayUrl,
-      authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()),
-      random: seededRandom(seed + 1),
-    }),
+    relay: servers.map(
+      (server, index) =>
+        new RelayLoad({
+          ...{ ledger, phone, ...server },
+          phones: Math.ceil(phones / servers.length),
+          relayUrl: () => relayUrl,
+          random: seededRandom(seed + 1 + 1000 * index),
+        }),
+    ),
     server: new ServerLoad({
       ...{ ledger, phone, users: owners },
       serverUrl: () => serverUrl,
@@ -149,7 +165,7 @@ async function countOutcome(
   const hasten = () => hastenJobs([relayEnv.RELAY_DATABASE ?? '', serverEnv.SERVER_DATABASE ?? '']);
   await hasten();
   await loads.server.settle(isOver);
-  await loads.relay.notifyAll();
+  for (const load of loads.relay) await load.notifyAll();
   await loads.server.notifyAll(isOver);
   for (;;) {
     const deliveries = await readDeliveries(vendors.urls.http);

@@ -1,3 +1,4 @@
+import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import type { CrashPhone } from './crash-phone.js';
 import type { VendorDelivery } from './vendor-deliveries.js';
 
@@ -5,7 +6,7 @@ import type { VendorDelivery } from './vendor-deliveries.js';
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
   /** Whether the opened content is this notification. */
-  matches(ciphertext: string, opened: Record<string, unknown>): boolean;
+  matches(ciphertext: string, opened: JsonObject): boolean;
 }
 
 export interface CrashCounts {
@@ -15,12 +16,14 @@ export interface CrashCounts {
   readonly lost: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;
+  /** Repeated contents in another ciphertext: a phone that drops repeated ciphertexts would show them again. */
+  readonly shownTwice: number;
   /** Deliveries that the phone's key does not open. */
   readonly unopenable: number;
 }
 
 interface PhoneDeliveries {
-  readonly byCiphertext: Map<string, { count: number; readonly opened: Record<string, unknown> | undefined }>;
+  readonly byCiphertext: Map<string, { count: number; readonly opened: JsonObject | undefined }>;
 }
 
 /** Records acknowledged requests, outside the processes that acknowledged them. */
@@ -61,22 +64,25 @@ export class Ledger {
       const found = [...byCiphertext].some(
         ([ciphertext, { opened }]) => opened !== undefined && notification.matches(ciphertext, opened),
       );
-      const { tokenKind, pushAccountId } = notification.phone;
-      if (!found) missing.push(`a notification to the ${tokenKind} phone of account ${pushAccountId}`);
+      const { tokenKind, keyField } = notification.phone;
+      if (!found) missing.push(`a notification to the ${tokenKind} phone of ${keyField.name} ${keyField.id}`);
     }
     return missing;
   }
 
   count(deliveries: readonly VendorDelivery[]): CrashCounts {
     const { byPhone, unopenable } = this.#sort(deliveries);
-    let repeated = 0;
+    let [repeated, shownTwice] = [0, 0];
     for (const { byCiphertext } of byPhone.values()) {
+      const contents = new Set([...byCiphertext.values()].map(({ opened }) => stringifyJson(opened ?? null)));
+      shownTwice += byCiphertext.size - contents.size;
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }
     return {
       acknowledged: this.acknowledged,
       lost: this.missing(deliveries).length,
       repeated,
+      shownTwice,
       unopenable,
     };
   }
@@ -84,16 +90,16 @@ export class Ledger {
   #sort(deliveries: readonly VendorDelivery[]) {
     const byPhone = new Map<CrashPhone, PhoneDeliveries>();
     let unopenable = 0;
-    for (const { token, pushAccountId, encrypted } of deliveries) {
+    for (const { token, key, encrypted } of deliveries) {
       const phone = this.#phones.get(token);
-      if (phone === undefined || phone.pushAccountId !== pushAccountId) {
+      if (phone === undefined || phone.keyField.name !== key.name || phone.keyField.id !== key.id) {
         unopenable += 1;
         continue;
       }
       const { byCiphertext } = byPhone.get(phone) ?? { byCiphertext: new Map() };
       byPhone.set(phone, { byCiphertext });
       const before = byCiphertext.get(encrypted);
-      const opened = before?.opened ?? (phone.open(encrypted) as Record<string, unknown> | undefined);
+      const opened = before?.opened ?? (phone.open(encrypted) as JsonObject | undefined);
       if (opened === undefined) unopenable += 1;
       byCiphertext.set(encrypted, { count: (before?.count ?? 0) + 1, opened });
     }

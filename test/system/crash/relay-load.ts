@@ -18,12 +18,15 @@ export interface RelayLoadOptions {
   readonly authorization: string;
   readonly realmUuid: string;
   readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
+  /** How many phones it registers at least. Default: as many as there is time for. */
+  readonly phones?: number;
   readonly random: () => number;
 }
 
 interface RegisteredPhone {
   readonly phone: CrashPhone;
-  readonly deviceId: number;
+  /** `undefined` in the newer generation, which names a device by its token. */
+  readonly deviceId: number | undefined;
 }
 
 const pauseMilliseconds = 80;
@@ -32,7 +35,10 @@ const mostPerRequest = 2;
 /** As many as make the relay use its writer thread. */
 const crowd = 20;
 
-/** A chat server as a relay sees it: registers phones and notifies them, and retries until it is answered. */
+/**
+ * A chat server as a relay sees it: registers phones and notifies them, and retries until it is answered. Half of its
+ * phones speak the newer generation of the protocol.
+ */
 export class RelayLoad {
   readonly #options: RelayLoadOptions;
   readonly #devices: RegisteredPhone[] = [];
@@ -61,8 +67,10 @@ export class RelayLoad {
 
   async #work(): Promise<void> {
     const { random } = this.#options;
-    while (!this.#isStopping) {
-      if (random() < 0.04) await this.#registerCrowd();
+    const { phones = 0 } = this.#options;
+    while (!this.#isStopping || this.#devices.length < phones) {
+      const isShort = this.#devices.length < phones;
+      if (random() < (isShort ? 0.4 : 0.04)) await this.#registerCrowd();
       else if (this.#devices.length === 0 || random() < 0.4) await this.#register();
       else await this.#notify(this.#pick(1 + Math.floor(random() * mostPerRequest)));
       await pause(pauseMilliseconds * random());
@@ -83,7 +91,9 @@ export class RelayLoad {
     const phone = this.#newPhone();
     const form = new URLSearchParams({
       realm_uuid: realmUuid,
-      push_account_id: phone.pushAccountId,
+      ...(phone.generation === 'newer'
+        ? { token_id: phone.tokenId }
+        : { push_account_id: phone.pushAccountId }),
       encrypted_push_registration: phone.sealedRegistration,
       bouncer_public_key: phone.bouncerPublicKey,
     });
@@ -94,7 +104,9 @@ export class RelayLoad {
   async #registerCrowd(): Promise<void> {
     const phones = Array.from({ length: crowd }, () => this.#newPhone());
     const registrations = phones.map((phone) => ({
-      push_account_id: BigInt(phone.pushAccountId),
+      ...(phone.generation === 'newer'
+        ? { token_id: phone.tokenId }
+        : { push_account_id: BigInt(phone.pushAccountId) }),
       encrypted_push_registration: phone.sealedRegistration,
       bouncer_public_key: phone.bouncerPublicKey,
     }));
@@ -110,14 +122,21 @@ export class RelayLoad {
 
   #newPhone(): CrashPhone {
     const { ledger, phone: phoneOptions, random } = this.#options;
-    const phone = new CrashPhone({ ...phoneOptions, tokenKind: random() < 0.5 ? 'fcm' : 'apns' });
+    const phone = new CrashPhone({
+      ...phoneOptions,
+      tokenKind: random() < 0.5 ? 'fcm' : 'apns',
+      generation: random() < 0.5 ? 'older' : 'newer',
+    });
     ledger.know(phone);
     return phone;
   }
 
   #acknowledged(phone: CrashPhone, { device_id: deviceId }: JsonObject): void {
     this.#options.ledger.registrationAcknowledged(phone);
-    this.#devices.push({ phone, deviceId: Number(deviceId) });
+    if ((deviceId === undefined) !== (phone.generation === 'newer')) {
+      throw new Error(`the relay answered a ${phone.generation} registration with the device ${deviceId}`);
+    }
+    this.#devices.push({ phone, deviceId: deviceId === undefined ? undefined : Number(deviceId) });
   }
 
   async #notify(devices: readonly RegisteredPhone[]): Promise<void> {
@@ -133,11 +152,12 @@ export class RelayLoad {
     const results = body.results as readonly { readonly status: string; readonly reason?: string }[];
     for (const [index, { device, encrypted }] of sent.entries()) {
       const { status = 'nothing', reason = '' } = results[index] ?? {};
-      const { phone, deviceId } = device;
+      const { phone } = device;
       if (status === 'sent' || status === 'queued') {
         ledger.notificationAcknowledged({ phone, matches: (ciphertext) => ciphertext === encrypted });
       } else {
-        ledger.registrationLost(phone, `the relay's device ${deviceId}: ${status} ${reason}`);
+        const { name, id } = phone.keyField;
+        ledger.registrationLost(phone, `the relay's device of ${name} ${id}: ${status} ${reason}`);
       }
     }
   }
@@ -158,8 +178,13 @@ export class RelayLoad {
 }
 
 function pushRequest({ phone, deviceId }: RegisteredPhone, encrypted: string): JsonObject {
-  const payload = { push_account_id: BigInt(phone.pushAccountId), encrypted_data: encrypted };
-  const shared = { device_id: deviceId, notification_id: randomUUID() };
+  const isNewer = deviceId === undefined;
+  const { name, id } = phone.keyField;
+  const payload = { [name]: isNewer ? Number(id) : BigInt(id), encrypted_data: encrypted };
+  const shared = {
+    ...(isNewer ? { token_id: phone.tokenId } : { device_id: deviceId }),
+    notification_id: randomUUID(),
+  };
   if (phone.tokenKind === 'fcm') return { ...shared, fcm_priority: 'high', payload };
   const aps = { 'mutable-content': 1, alert: { title: 'New notification' } };
   return {

@@ -3,7 +3,8 @@ import { type JsonObject, parseJson } from '@waxwing/protocol';
 /** A delivery to a vendor's stand-in for a token. */
 export interface VendorDelivery {
   readonly token: string;
-  readonly pushAccountId: string;
+  /** The field that names the phone's key, `push_account_id` or `push_key_id`, and its value. */
+  readonly key: { readonly name: string; readonly id: string };
   readonly encrypted: string;
 }
 
@@ -17,9 +18,10 @@ export async function readDeliveries(vendorsUrl: string): Promise<VendorDelivery
     const body = delivery.body as JsonObject;
     const message = body.message as JsonObject | undefined;
     const payload = message === undefined ? body : (message.data as JsonObject);
+    const name = 'push_key_id' in payload ? 'push_key_id' : 'push_account_id';
     return {
       token: String(delivery.token),
-      pushAccountId: String(payload.push_account_id),
+      key: { name, id: String(payload[name]) },
       encrypted: String(payload.encrypted_data),
     };
   });
