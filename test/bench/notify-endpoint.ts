@@ -70,26 +70,47 @@ export interface NotifyTarget {
   readonly port: number;
   readonly authorization: string;
   readonly deviceIds: readonly number[];
+  /** The same phones, registered in the newer generation too. */
+  readonly tokenIds: readonly string[];
 }
 
 /** Has a relay listen, once it knows a thousand phones. */
 export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<NotifyTarget> {
   const deviceIds: number[] = [];
-  for (let index = 0; index < phones; index += 1) deviceIds.push(await relay.addApns(phoneToken(index)));
+  const tokenIds: string[] = [];
+  for (let index = 0; index < phones; index += 1) {
+    deviceIds.push(await relay.addApns(phoneToken(index)));
+    tokenIds.push(await relay.addByToken('apns', phoneToken(index)));
+  }
   await relay.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = relay.app.server.address() as AddressInfo;
-  return { port, authorization: relay.authorization, deviceIds };
+  return { port, authorization: relay.authorization, deviceIds, tokenIds };
+}
+
+interface NotifyLoadOptions {
+  readonly phonesPerRequest: number;
+  /** Notifications in flight. */
+  readonly underWay: number;
+  readonly generation?: 'older' | 'newer';
+}
+
+/** An element of the newer generation, as long as `apnsRequest`. */
+function apnsElement(tokenId: string): object {
+  const { device_id: _none, payload, ...others } = apnsRequest(0) as { device_id: number; payload: object };
+  const { push_account_id: _account, ...content } = payload as { push_account_id: bigint };
+  return { token_id: tokenId, ...others, payload: { push_key_id: 4_294_967_295, ...content } };
 }
 
 /** Requests of so many phones each, as many in flight as make so many notifications. */
 export function openNotifyLoad(
-  { port, authorization, deviceIds }: NotifyTarget,
-  { phonesPerRequest, underWay }: { readonly phonesPerRequest: number; readonly underWay: number },
+  { port, authorization, deviceIds, tokenIds }: NotifyTarget,
+  { phonesPerRequest, underWay, generation = 'older' }: NotifyLoadOptions,
 ): Promise<HttpLoad> {
+  const elements =
+    generation === 'older' ? deviceIds.map((id) => apnsRequest(id)) : tokenIds.map((id) => apnsElement(id));
   const requests = Array.from({ length: phones / phonesPerRequest }, (_, index) => {
-    const chosen = deviceIds.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);
-    const pushRequests = chosen.map((id) => apnsRequest(id)) as never;
-    const body = stringifyJson({ realm_uuid: realmUuid, push_requests: pushRequests });
+    const chosen = elements.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);
+    const body = stringifyJson({ realm_uuid: realmUuid, push_requests: chosen as never });
     return Buffer.from(
       `POST ${relayNotifyPath} HTTP/1.1\r\nHost: relay\r\nAuthorization: ${authorization}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

@@ -41,17 +41,7 @@ export async function requestMaker(
       encodePushRegistration(registration, { nonce: String(index), padded: true }),
       publicKey,
     );
-    const body = new URLSearchParams({
-      push_account_id: randomAccount(),
-      realm_uuid: target.realmUuid,
-      encrypted_push_registration: Buffer.from(sealed).toString('base64'),
-      bouncer_public_key: target.bouncerPublicKey,
-    }).toString();
-    const bytes = Buffer.from(
-      `POST /api/v1/remotes/push/e2ee/register HTTP/1.1\r\nHost: relay\r\nAuthorization: ${target.authorization}\r\n` +
-        `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-      'latin1',
-    );
+    const bytes = registrationRequest(target, sealed, { push_account_id: randomAccount() });
     return { bytes, accountAt: bytes.indexOf(accountName) + accountName.length };
   });
   let count = 0;
@@ -62,6 +52,25 @@ export async function requestMaker(
     request.write(randomAccount(), accountAt, 'latin1');
     return request;
   };
+}
+
+/** The request for a sealed registration. `named` is whom it is for: an account, or a token's id. */
+export function registrationRequest(
+  target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
+  sealed: Uint8Array,
+  named: Readonly<Record<string, string>>,
+): Buffer {
+  const body = new URLSearchParams({
+    ...named,
+    realm_uuid: target.realmUuid,
+    encrypted_push_registration: Buffer.from(sealed).toString('base64'),
+    bouncer_public_key: target.bouncerPublicKey,
+  }).toString();
+  return Buffer.from(
+    `POST /api/v1/remotes/push/e2ee/register HTTP/1.1\r\nHost: relay\r\nAuthorization: ${target.authorization}\r\n` +
+      `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    'latin1',
+  );
 }
 
 /** Random, as clients pick them, so that rows of one moment lie far apart in the index; always of 19 digits. */

@@ -22,6 +22,10 @@ const benches: readonly Bench[] = [
   { names: ['server-active'], load: () => import('./server-active.js') },
   { names: ['notify-single'], load: () => import('./notify-single.js') },
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
+  {
+    names: ['register-newer', 'notify-newer', 'notify-newer-single'],
+    load: () => import('./newer-generation.js'),
+  },
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
   {
     names: ['jobs-postgres', 'jobs-postgres-p50', 'jobs-postgres-p99'],
