@@ -1,4 +1,5 @@
 export * from './chat-ids.js';
+export * from './client-device-parameters.js';
 export * from './phone.js';
 export * from './protocol-error.js';
 export * from './push-device-parameters.js';
@@ -8,5 +9,6 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
+export * from './relay-token-registration.js';
 export * from './validation-message.js';
 export * from './wire-fields.js';

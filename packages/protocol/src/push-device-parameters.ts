@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pushAccountId } from './wire-fields.js';
 
 /**
- * Form parameters of `POST /mobile_push/register` (docs/protocol.md#mobile_pushregister). Checks presence and type
+ * Form parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister). Checks presence and type
  * only; the handler validates contents.
  */
 export const registerPushDeviceParameters = z.object({
@@ -12,9 +12,6 @@ export const registerPushDeviceParameters = z.object({
   bouncer_public_key: z.string(),
   encrypted_push_registration: z.string(),
 });
-
-/** Form parameters of `POST /mobile_push/e2ee/test_notification`. */
-export const testNotificationParameters = z.object({ push_account_id: pushAccountId.optional() });
 
 /** Form parameters of `DELETE /mobile_push/register`. */
 export const unregisterPushDeviceParameters = z.object({ push_account_id: pushAccountId });
