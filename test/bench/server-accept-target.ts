@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { registerPushDeviceParameters } from '@waxwing/protocol';
 import { createServerPush } from '@waxwing/server-push';
 import { hashCredential, matchesCredential, Secret } from '@waxwing/service/config';
 import { type BoundOperation, bindOperations, createHttpApp, operation } from '@waxwing/service/http';
@@ -14,7 +15,7 @@ import { insertUser } from '#server/people/users/user-store.js';
 import { authenticateUser, lockRequester } from '#server/platform/authentication/authenticate.js';
 import { roles } from '#server/platform/authentication/roles.js';
 import { checkRegistration } from '#server-push/push-devices/check-registration.js';
-import { registerPushDevice } from '#server-push/push-devices/register-push-device.js';
+import { registerPush } from '#server-push/register-push.js';
 import { userId } from '../support/ids.js';
 import type { ServerBenchTarget } from './server-accept.js';
 
@@ -66,9 +67,9 @@ const push = createServerPush({
   registrationsPerHour: 100_000,
 });
 const keepingNothing = operation({
-  ...registerPushDevice,
-  async handle(_context: Parameters<typeof registerPushDevice.handle>[0], { parameters }) {
-    checkRegistration(parameters, sodium);
+  ...registerPush,
+  async handle(_context: Parameters<typeof registerPush.handle>[0], { parameters }) {
+    checkRegistration(registerPushDeviceParameters.parse(parameters), sodium);
     return {};
   },
 });

@@ -10,7 +10,7 @@ import {
 import { type ServerTables, serverMigrations } from '#server/tables.js';
 import { deleteOldTestNotifications } from '#server-push/notifications/test-notification-limits.js';
 import { deleteLongFailed } from '#server-push/push-devices/push-device-store.js';
-import { deleteFullRates } from '#server-push/push-devices/registration-rate.js';
+import { deleteFullRates } from '#server-push/registrations/registration-rate.js';
 import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
 

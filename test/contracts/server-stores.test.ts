@@ -112,7 +112,9 @@ eachBackend((backend) => {
     const userId = user(7);
     const take = async (now: number, ...accounts: string[]) => {
       const devices = await activePushDevices(database.db, userId);
-      const asked = devices.filter(({ pushAccountId }) => accounts.includes(pushAccountId));
+      const asked = devices
+        .filter(({ pushAccountId }) => accounts.includes(pushAccountId))
+        .map(({ id }) => ({ row: { table: 'push_devices', id } }) as const);
       return database.write((transaction) => takeTestNotification(transaction, userId, asked, now));
     };
     beforeEach(async () => {

@@ -1,5 +1,10 @@
 import type { MessageId } from '@waxwing/protocol';
-import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
+import {
+  createServerPush,
+  type RelayAccount,
+  raiseClientDeviceIds,
+  type ServerPush,
+} from '@waxwing/server-push';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
@@ -93,6 +98,7 @@ async function assemble(
   });
   closers.push(() => database.close());
   await noteServerStart(database);
+  await raiseClientDeviceIds(database, clock);
   const { queueListeners, linkifiers } = await listenToProcesses(database, clock, closers);
   const realm = await readRealm(database, configuration.realm, clock());
   const uploads = await openUploads(database, configuration.uploads);

@@ -90,7 +90,7 @@ export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
 /** A push request as a server writes it: plain JSON, absent fields are omitted. */
-export type WrittenPushRequest = PushRequest & JsonObject;
+export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
 /** The schema of an entry, by its fields: `token_id` for the newer generation, `http_headers` for APNs. */
 function schemaOf(value: unknown) {

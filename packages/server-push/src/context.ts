@@ -1,3 +1,4 @@
+import type { ClientDeviceIntake } from './client-devices/client-device-intake.js';
 import type { KeyListCache } from './key-list/key-list-cache.js';
 import type { NotificationSender } from './notifications/notification-sender.js';
 import type { OneAtATime } from './one-at-a-time.js';
@@ -11,6 +12,7 @@ export interface ServerPushContext extends ServerPushOptions {
   /** `undefined` if the organization has no relay. */
   readonly keyList: KeyListCache | undefined;
   readonly registering: RegistrationIntake;
+  readonly changing: ClientDeviceIntake;
   /** Serializes the test notifications of one user. */
   readonly testing: OneAtATime;
 }

@@ -1,9 +1,20 @@
 import { createRequire } from 'node:module';
-import type { PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
+import type { ClientDeviceOnWire, PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import type { Dispatcher } from 'undici';
+import { ClientDeviceIntake } from './client-devices/client-device-intake.js';
+import { clientDevicesOf } from './client-devices/client-device-store.js';
+import { failingTokens } from './client-devices/fail-long-pending.js';
+import {
+  forwardFurtherTokenJob,
+  forwardTokenJob,
+  handleTokenForwarding,
+} from './client-devices/forward-token.js';
+import { tokenRemoving } from './client-devices/remove-tokens.js';
+import { tokenFormat } from './client-devices/token-format.js';
+import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
 import { KeyListCache } from './key-list/key-list-cache.js';
 import {
   deliverNotificationHandler,
@@ -16,16 +27,20 @@ import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
 import { schedulePushCleanUp } from './push-clean-up.js';
-import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
+import { failingPushDevices } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
   forwardRegistrationJob,
   handleForwarding,
 } from './push-devices/forward-registration.js';
+import { pushAccountFormat } from './push-devices/push-account-format.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { RegistrationIntake } from './push-devices/registration-intake.js';
-import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
-import { scheduleRemovalOfUnrenewed } from './push-devices/remove-unrenewed.js';
+import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
+import { removingUnrenewedPushDevices } from './push-devices/remove-unrenewed.js';
+import { scheduleFailureOfLongPending } from './registrations/fail-long-pending.js';
+import { handleRemovalJobs } from './registrations/removal-jobs.js';
+import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
@@ -44,6 +59,8 @@ export interface ServerPush {
     userId: UserId,
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
+  /** The `devices` field of an event queue's first answer: maps each decimal device id to its state. */
+  clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
    * Enqueues a notification to all devices of one user, in the transaction of the change it reports. It is sent only
    * if that transaction commits.
@@ -80,26 +97,37 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
   const { link, closeLink } = createLink(options);
   const sender = link && new NotificationSender({ ...options, link });
-  const registrations = link && new GroupedRegistrations(link, clock);
-  handleForwarding({ database, registrations, publish, clock, random });
+  handleForwarding({
+    ...{ database, publish, clock, random },
+    registrations: link && new GroupedRegistrations(link, pushAccountFormat, clock),
+  });
+  handleTokenForwarding({
+    ...{ database, publish, clock, random },
+    registrations: link && new GroupedRegistrations(link, tokenFormat, clock),
+  });
   database.jobs.handle(
     deliverNotificationJob,
-    deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),
+    deliverNotificationHandler({ sender, clock, random, isWanted: options.isWanted }),
   );
-  database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
-  scheduleFailureOfLongPending(options);
-  scheduleRemovalOfUnrenewed(options);
+  handleRemovalJobs({ database, link, clock, random }, relayDeviceRemoving);
+  handleRemovalJobs({ database, link, clock, random }, tokenRemoving);
+  scheduleFailureOfLongPending(options, failingPushDevices);
+  scheduleFailureOfLongPending(options, failingTokens);
+  scheduleRemovalOfUnrenewed(options, removingUnrenewedPushDevices(database));
+  scheduleRemovalOfUnrenewed(options, removingUnrenewedTokens(database));
   schedulePushCleanUp(options);
   const context = {
     ...options,
     sender,
     registering: new RegistrationIntake(options),
+    changing: new ClientDeviceIntake(options),
     testing: new OneAtATime(),
     keyList: link && new KeyListCache(link, clock),
   };
   return {
     operations: bindOperations(context, serverPushOperations),
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
+    clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     send: (notification) => sendNotification(options, notification),
     useServerKey: (serverKey) => link?.useServerKey(serverKey),
@@ -147,7 +175,10 @@ function newDispatcher(): Dispatcher {
 
 /** Removals keep their time: their delay is deliberate. */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
-  for (const kind of [deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob]) {
+  for (const kind of [
+    ...[deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob],
+    ...[forwardTokenJob, forwardFurtherTokenJob],
+  ]) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
   }
 }

@@ -1,4 +1,5 @@
 export type { UserId } from '@waxwing/protocol';
+export { raiseClientDeviceIds } from './client-devices/raise-client-device-ids.js';
 export * from './create-server-push.js';
 export * from './foundation.js';
 export { encodeNotification } from './notifications/encode-notification.js';
@@ -6,7 +7,7 @@ export type * from './notifications/notification-content.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
 export { serverPushOperations } from './operations.js';
-export { removePushDevicesOf } from './push-devices/remove-relay-devices.js';
 export { checkRelay, type RelayCheck } from './relay-link/check-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
+export { removePushDevicesOf } from './remove-devices-of.js';
 export type * from './server-push-options.js';

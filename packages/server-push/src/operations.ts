@@ -1,13 +1,17 @@
 import type { AnyOperation } from '@waxwing/service/http';
+import { registerClientDevice } from './client-devices/register-client-device.js';
+import { removeClientDevice } from './client-devices/remove-client-device.js';
 import type { ServerPushContext } from './context.js';
 import { forwardKeyList } from './key-list/forward-key-list.js';
 import { testNotification } from './notifications/test-notification.js';
-import { registerPushDevice } from './push-devices/register-push-device.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
+import { registerPush } from './register-push.js';
 
 /** All operations of the server's half of encrypted push. */
 export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
-  registerPushDevice,
+  registerClientDevice,
+  removeClientDevice,
+  registerPush,
   unregisterPushDevice,
   testNotification,
   forwardKeyList,

@@ -4,7 +4,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { removeInBatches } from '@waxwing/storage';
 import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
 import { deleteLongFailed } from './push-devices/push-device-store.js';
-import { deleteFullRates } from './push-devices/registration-rate.js';
+import { deleteFullRates } from './registrations/registration-rate.js';
 import type { ServerPushTables } from './tables.js';
 
 export interface PushCleanUpOptions {

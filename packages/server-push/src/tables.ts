@@ -1,4 +1,11 @@
-import type { PushAccountIdText, RelayDeviceId, UserId } from '@waxwing/protocol';
+import type {
+  ClientDeviceId,
+  PushAccountIdText,
+  PushKeyId,
+  RelayDeviceId,
+  TokenId,
+  UserId,
+} from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -36,6 +43,35 @@ export interface ServerPushTables {
     push_public_key: string | null;
     relay_device_id: RelayDeviceId | null;
     active_generation: number | null;
+    last_test_at: number | null;
+  };
+  /**
+   * One row per device that a client has created. `push_token_*` hold the token in force. `pending_*` hold the newest
+   * one until the relay decides on it; a refused one keeps its `pending_push_token_id`.
+   */
+  client_devices: {
+    id: Generated<ClientDeviceId>;
+    user_id: UserId;
+    created_at: number;
+    /** When the phone last sent a key or a token, or created the device. */
+    used_at: number;
+    /** Counts the tokens accepted from the phone. A job for an older generation changes nothing. */
+    generation: number;
+    push_key_id: PushKeyId | null;
+    /** Base64, with the byte that names the cipher. */
+    push_key: string | null;
+    push_token_id: TokenId | null;
+    /** `fcm` or `apns`, and what later versions add. */
+    push_token_kind: string | null;
+    /** The generation of `push_token_id`. */
+    active_generation: number | null;
+    pending_push_token_id: TokenId | null;
+    pending_push_token_kind: string | null;
+    pending_bouncer_public_key: string | null;
+    /** `null` unless the relay has still to decide. */
+    pending_encrypted_registration: string | null;
+    push_token_updated_at: number | null;
+    push_registration_error_code: string | null;
     last_test_at: number | null;
   };
   test_notifications: {
@@ -158,6 +194,33 @@ export const serverPushMigrations: MigrationSet = {
     '0007-registered-at': {
       async up(db: Kysely<unknown>): Promise<void> {
         await db.schema.alterTable('push_devices').addColumn('registered_at', integer).execute();
+      },
+    },
+    '0008-client-devices': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await addIdColumn(db, db.schema.createTable('client_devices'))
+          .addColumn('user_id', integer, (column) => column.notNull())
+          .addColumn('created_at', integer, (column) => column.notNull())
+          .addColumn('used_at', integer, (column) => column.notNull())
+          .addColumn('generation', integer, (column) => column.notNull())
+          .addColumn('push_key_id', integer)
+          .addColumn('push_key', text)
+          .addColumn('push_token_id', text)
+          .addColumn('push_token_kind', text)
+          .addColumn('active_generation', integer)
+          .addColumn('pending_push_token_id', text)
+          .addColumn('pending_push_token_kind', text)
+          .addColumn('pending_bouncer_public_key', text)
+          .addColumn('pending_encrypted_registration', text)
+          .addColumn('push_token_updated_at', integer)
+          .addColumn('push_registration_error_code', text)
+          .addColumn('last_test_at', integer)
+          .execute();
+        await db.schema.createIndex('client_devices_user').on('client_devices').column('user_id').execute();
+        await sql`create index client_devices_token on client_devices (push_token_id)
+          where push_token_id is not null`.execute(db);
+        await sql`create index client_devices_pending on client_devices (pending_push_token_id)
+          where pending_encrypted_registration is not null`.execute(db);
       },
     },
   },

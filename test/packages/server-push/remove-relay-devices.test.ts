@@ -91,7 +91,13 @@ eachBackend((backend) => {
     }
 
     const removeUser = (userId: UserId) =>
-      database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
+      database.write((transaction) =>
+        removePushDevicesOf(
+          { database, clock: () => now, publish: async () => undefined },
+          transaction,
+          userId,
+        ),
+      );
 
     async function pass(milliseconds: number): Promise<void> {
       now += milliseconds;

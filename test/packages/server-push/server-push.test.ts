@@ -110,7 +110,13 @@ eachBackend((backend) => {
     it('go all at once', async () => {
       await accept('a');
       await accept('a', user(userId + 1));
-      await database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
+      await database.write((transaction) =>
+        removePushDevicesOf(
+          { database, clock: () => now, publish: async () => undefined },
+          transaction,
+          userId,
+        ),
+      );
       const left = await database.db.selectFrom('push_devices').select('user_id').execute();
       expect(left).toEqual([{ user_id: userId + 1 }]);
     });

@@ -23,6 +23,7 @@ import { userSettingsState } from '../people/user-settings/user-settings-state.j
 import { systemBotsState } from '../people/users/system-bots-state.js';
 import { usersState } from '../people/users/users-state.js';
 import type { InitialState } from '../platform/event-queues/initial-state.js';
+import { clientDevicesState } from '../push/client-devices-state.js';
 import { pushDevicesState } from '../push/push-devices-state.js';
 import { emptyStates } from './empty-states.js';
 
@@ -39,6 +40,7 @@ export const initialStates: readonly InitialState[] = [
   userSettingsState,
   presenceState,
   pushDevicesState,
+  clientDevicesState,
   systemBotsState,
   newestMessageState,
   unreadState,

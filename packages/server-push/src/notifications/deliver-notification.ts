@@ -1,7 +1,6 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
@@ -33,7 +32,6 @@ export async function enqueueNotification(
 }
 
 export interface DeliverNotificationOptions {
-  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` if the organization has no relay. */
   readonly sender: NotificationSender | undefined;
   /** Called before each attempt to deliver a message. Default: always wanted. */
@@ -50,7 +48,7 @@ export interface DeliverNotificationOptions {
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
 ): JobHandler<ServerPushTables> {
-  const { database, sender, clock, random, isWanted = async () => true } = options;
+  const { sender, clock, random, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
@@ -58,9 +56,9 @@ export function deliverNotificationHandler(
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
     if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };
-    const devices = await activePushDevices(database.db, userId);
-    if (devices.length === 0) return { kind: 'done' };
-    const outcome = await sender.send(userId, devices, content, signal);
+    const recipients = await sender.recipientsOf(userId);
+    if (recipients.length === 0) return { kind: 'done' };
+    const outcome = await sender.send(userId, recipients, content, signal);
     if (outcome.kind === 'sent') return { kind: 'done' };
     if (outcome.kind === 'refused-for-good') {
       return { kind: 'dead', reason: `the relay refused it: ${outcome.code} ${outcome.message}` };

@@ -1,4 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
+import { countClientDevices } from '../client-devices/client-device-store.js';
+import { countPushDevices } from '../push-devices/push-device-store.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
@@ -20,12 +22,8 @@ export async function notificationReach(
   userId: UserId,
 ): Promise<NotificationReach> {
   if (relay.kind === 'not-configured') return { kind: 'no-relay' };
-  const rows = await db
-    .selectFrom('push_devices')
-    .select(['relay_device_id', 'pending_token_kind'])
-    .where('user_id', '=', userId)
-    .execute();
-  const devices = rows.filter((row) => row.relay_device_id !== null).length;
+  const counts = [await countPushDevices(db, userId), await countClientDevices(db, userId)];
+  const devices = counts.reduce((sum, count) => sum + count.active, 0);
   if (devices > 0) return { kind: 'devices', devices };
-  return { kind: 'no-device', pending: rows.filter((row) => row.pending_token_kind !== null).length };
+  return { kind: 'no-device', pending: counts.reduce((sum, count) => sum + count.pending, 0) };
 }

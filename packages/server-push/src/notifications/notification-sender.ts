@@ -1,30 +1,20 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { RelayDeviceId, RelayNotifyAnswer, UserId } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayNotifyAnyAnswer, UserId } from '@waxwing/protocol';
 import type { Log } from '@waxwing/service/logging';
-import type { Sodium } from '@waxwing/sodium';
-import { pushDeviceEvent } from '../push-devices/push-device-state.js';
-import {
-  type ActivePushDevice,
-  deadRegistrationCode,
-  dropDeadRegistration,
-} from '../push-devices/push-device-store.js';
-import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
-import type { PublishEvents, PushRealm } from '../server-push-options.js';
+import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
-import { sealNotification } from './seal-notification.js';
+import type { RecipientOptions } from './push-device-recipients.js';
+import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
+import { type OnlyDevice, recipientsOf } from './recipients.js';
 
-export interface NotificationSenderOptions {
+export interface NotificationSenderOptions extends RecipientOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly link: RelayLink;
-  readonly publish: PublishEvents;
   readonly realm: PushRealm;
-  readonly sodium: Sodium;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -36,20 +26,26 @@ export type SendOutcome =
 
 // The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
 const maximumDevicesPerRequest = 200;
-const removalDelayMilliseconds = 10 * 60_000;
+
 /**
- * Splits devices into requests in which no relay id occurs twice: `delete_device_ids` names dead devices by id only.
- * After a restore, two devices of one user can share an id although only one is dead.
+ * Splits recipients into requests in which no address occurs twice: the answer names dead devices by address only. After
+ * a restore of the relay, two devices of one user can share an address although only one is dead.
  */
-function inRequests(devices: readonly ActivePushDevice[]): readonly ActivePushDevice[][] {
-  const requests: Map<RelayDeviceId, ActivePushDevice>[] = [];
-  for (const device of devices) {
-    const { relayDeviceId: id } = device;
-    const request = requests.find((each) => each.size < maximumDevicesPerRequest && !each.has(id));
-    if (request === undefined) requests.push(new Map([[id, device]]));
-    else request.set(id, device);
+function inRequests(recipients: readonly Recipient[]): readonly Recipient[][] {
+  const requests: Map<string, Recipient>[] = [];
+  for (const recipient of recipients) {
+    const { address } = recipient;
+    const request = requests.find((each) => each.size < maximumDevicesPerRequest && !each.has(address));
+    if (request === undefined) requests.push(new Map([[address, recipient]]));
+    else request.set(address, recipient);
   }
   return requests.map((request) => [...request.values()]);
+}
+
+/** The addresses that the relay no longer knows. An entry of another form is none of ours. */
+function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
+  const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
+  return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);
 }
 
 /** Seals a notification for each device and sends it to the relay. */
@@ -60,59 +56,47 @@ export class NotificationSender {
     this.#options = options;
   }
 
+  /** A user's active devices; only those that `only` names, if it names any. */
+  recipientsOf(userId: UserId, only?: OnlyDevice): Promise<Recipient[]> {
+    return recipientsOf(this.#options, userId, only);
+  }
+
   /**
    * Sends to devices of one user. Stops at the first request that the relay does not accept, and returns its outcome.
    */
   async send(
     userId: UserId,
-    devices: readonly ActivePushDevice[],
+    recipients: readonly Recipient[],
     content: NotificationContent,
     signal?: AbortSignal,
   ): Promise<SendOutcome> {
-    const { link, realm, sodium } = this.#options;
+    const { link, realm } = this.#options;
     const encoded = encodeNotification(realm, userId, content);
     let dropped = 0;
-    for (const some of inRequests(devices)) {
-      const requests = some.map((device) => sealNotification(sodium, device, content.type, encoded));
+    for (const some of inRequests(recipients)) {
+      const requests = some.map((recipient) => recipient.seal(content.type, encoded));
       const outcome = await link.notify(requests, signal);
       if (outcome.kind !== 'accepted') return outcome;
       dropped += await this.#dropDead(some, outcome.answer);
     }
-    return { kind: 'sent', devices: devices.length, dropped };
+    return { kind: 'sent', devices: recipients.length, dropped };
   }
 
   /** Never rejects: a repeat would send to the living devices again. The relay names the dead ones each time. */
-  async #dropDead(devices: readonly ActivePushDevice[], answer: RelayNotifyAnswer): Promise<number> {
-    const deadIds = new Set<number | bigint>(answer.delete_device_ids);
-    const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
+  async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<number> {
+    const addresses = deadAddresses(answer);
+    const dead = recipients.filter(({ address }) => addresses.has(address));
     if (dead.length === 0) return 0;
-    const { log } = this.#options;
-    const pushDevices = dead.map(({ id }) => id);
+    const { database, log } = this.#options;
+    const devices = dead.map(({ row }) => row);
     try {
-      await this.#remove(dead);
-      log.info({ pushDevices }, 'dropped push devices that the relay does not know');
+      await database.write(async (transaction) => {
+        for (const recipient of dead) await recipient.drop(transaction);
+      });
+      log.info({ devices }, 'dropped devices that the relay does not know');
     } catch (err) {
-      log.error({ err, pushDevices }, 'push devices that the relay does not know could not be dropped');
+      log.error({ err, devices }, 'devices that the relay does not know could not be dropped');
     }
     return dead.length;
-  }
-
-  async #remove(dead: readonly ActivePushDevice[]): Promise<void> {
-    const { clock, database, publish } = this.#options;
-    const now = clock();
-    await database.write(async (transaction) => {
-      // Delayed: a phone registers again at once after the event, and the relay may give it the same device id.
-      await enqueueRemoval(database, transaction, {
-        freed: dead,
-        now,
-        runAt: now + removalDelayMilliseconds,
-      });
-      for (const device of dead) {
-        const gone = await dropDeadRegistration(transaction, device);
-        if (gone === undefined) continue;
-        const event = pushDeviceEvent(gone.pushAccountId, deadRegistrationCode);
-        await publish(transaction, [{ event, audience: [gone.userId] }]);
-      }
-    });
   }
 }

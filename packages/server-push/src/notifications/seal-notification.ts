@@ -1,12 +1,16 @@
 import {
   type ApnsPushRequest,
   decodePublicKey,
+  decodePushKey,
   encodeBase64,
   type JsonObject,
   type PushAccountId,
+  type PushRequest,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
+import { secretBoxNonceBytes } from '@waxwing/sodium/byte-sizes';
+import type { ActiveClientDevice } from '../client-devices/client-device-store.js';
 import type { ActivePushDevice } from '../push-devices/push-device-store.js';
 import type { NotificationContent } from './notification-content.js';
 
@@ -23,9 +27,30 @@ const background: ApnsShape = {
   aps: { 'content-available': 1, 'mutable-content': 1 },
 };
 
+type Envelope =
+  | { readonly http_headers: ApnsShape['http_headers']; readonly aps: JsonObject }
+  | { readonly fcm_priority: 'high' | 'normal' };
+
+/** How a vendor is to deliver a notification. Kinds of tokens that this version does not know get the shape for FCM. */
+function envelopeOf(tokenKind: string | null, type: NotificationContent['type']): Envelope {
+  if (tokenKind === 'apns') return type === 'remove' ? background : alert;
+  return { fcm_priority: type === 'remove' ? 'normal' : 'high' };
+}
+
+/** Puts the payload into the envelope: `aps` belongs to the payload. */
+function entryOf<Name extends object, Payload extends object>(
+  name: Name,
+  payload: Payload,
+  envelope: Envelope,
+) {
+  if (!('aps' in envelope)) return { ...name, ...envelope, payload };
+  const { aps, http_headers } = envelope;
+  return { ...name, http_headers, payload: { ...payload, aps } };
+}
+
 /**
- * Seals an encoded notification (`encodeNotification`) for one device. Returns an entry of the relay's notify request
- * (docs/protocol.md#remotespushe2eenotify).
+ * Seals an encoded notification (`encodeNotification`) for one device of the older generation. Returns an entry of the
+ * relay's notify request (docs/protocol.md#remotespushe2eenotify).
  *
  * @throws TypeError if the stored `push_public_key` is not a public key.
  */
@@ -34,22 +59,32 @@ export function sealNotification(
   device: Pick<ActivePushDevice, 'pushAccountId' | 'pushPublicKey' | 'relayDeviceId' | 'tokenKind'>,
   type: NotificationContent['type'],
   encoded: Uint8Array,
-): WrittenPushRequest {
+): PushRequest & JsonObject {
   const publicKey = decodePublicKey(device.pushPublicKey);
   if (publicKey === undefined) throw new TypeError('the stored push_public_key is not a public key');
   const push_account_id = BigInt(device.pushAccountId) as PushAccountId;
   const encrypted_data = encodeBase64(sodium.seal(encoded, publicKey));
-  if (device.tokenKind === 'fcm') {
-    return {
-      device_id: device.relayDeviceId,
-      fcm_priority: type === 'remove' ? 'normal' : 'high',
-      payload: { push_account_id, encrypted_data },
-    };
-  }
-  const { http_headers, aps } = type === 'remove' ? background : alert;
-  return {
-    device_id: device.relayDeviceId,
-    http_headers,
-    payload: { push_account_id, encrypted_data, aps },
-  };
+  const name = { device_id: device.relayDeviceId };
+  return entryOf(name, { push_account_id, encrypted_data }, envelopeOf(device.tokenKind, type));
+}
+
+/**
+ * Seals an encoded notification for one device of the newer generation, with its secret key: base64 of a random nonce
+ * and the secret box.
+ *
+ * @throws TypeError if the stored `push_key` is not a push key.
+ */
+export function sealForKey(
+  sodium: Sodium,
+  device: Pick<ActiveClientDevice, 'push_key' | 'push_key_id' | 'push_token_id' | 'push_token_kind'>,
+  type: NotificationContent['type'],
+  encoded: Uint8Array,
+): WrittenPushRequest {
+  const key = decodePushKey(device.push_key);
+  if (key === undefined) throw new TypeError('the stored push_key is not a push key');
+  const nonce = sodium.randomBytes(secretBoxNonceBytes);
+  const encrypted_data = encodeBase64(Buffer.concat([nonce, sodium.sealSecretBox(encoded, nonce, key)]));
+  const name = { token_id: device.push_token_id };
+  const payload = { push_key_id: device.push_key_id, encrypted_data };
+  return entryOf(name, payload, envelopeOf(device.push_token_kind, type));
 }

@@ -1,11 +1,14 @@
 import type { UserId } from '@waxwing/protocol';
 import { lockedByOthers } from '@waxwing/storage';
-import type { ActivePushDevice } from '../push-devices/push-device-store.js';
 import type { PushTransaction } from '../tables.js';
+import type { Recipient } from './recipient.js';
 
 const deviceIntervalMilliseconds = 10_000;
 const userWindowMilliseconds = 60 * 60_000;
 const maximumPerUserWindow = 20;
+
+const tables = ['push_devices', 'client_devices'] as const;
+type Table = (typeof tables)[number];
 
 /**
  * Records a test notification to these devices of a user. Returns `undefined` if it is allowed, or the seconds to
@@ -15,24 +18,17 @@ const maximumPerUserWindow = 20;
 export async function takeTestNotification(
   transaction: PushTransaction,
   userId: UserId,
-  devices: readonly ActivePushDevice[],
+  recipients: readonly Pick<Recipient, 'row'>[],
   now: number,
 ): Promise<number | undefined> {
   const db = transaction.db;
-  const ids = devices.map(({ id }) => id);
   const { alone } = await db
     .selectNoFrom(lockedByOthers(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
   // Another transaction is recording a test notification of this user.
   if (!alone) return 1;
-  // Ignores timestamps beyond the limits' windows: they predate a clock that was set back, and must not lock users
-  // out.
-  const { lastTestAt } = await db
-    .selectFrom('push_devices')
-    .select((is) => is.fn.max('last_test_at').as('lastTestAt'))
-    .where('id', 'in', ids)
-    .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
-    .executeTakeFirstOrThrow();
+  const lastTestAt = await lastTestOf(db, recipients, now);
+  // Ignores later timestamps, which predate a clock that was set back.
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
@@ -43,12 +39,16 @@ export async function takeTestNotification(
     .execute();
   const first = sent.at(-maximumPerUserWindow);
   const allowedAt = Math.max(
-    lastTestAt === null ? 0 : Number(lastTestAt) + deviceIntervalMilliseconds,
+    lastTestAt === undefined ? 0 : lastTestAt + deviceIntervalMilliseconds,
     first === undefined ? 0 : first.sent_at + userWindowMilliseconds,
   );
   const waitMilliseconds = allowedAt - now;
   if (waitMilliseconds > 0) return Math.ceil(waitMilliseconds / 1000);
-  await db.updateTable('push_devices').set({ last_test_at: now }).where('id', 'in', ids).execute();
+  for (const table of tables) {
+    const ids = idsIn(table, recipients);
+    if (ids.length === 0) continue;
+    await db.updateTable(table).set({ last_test_at: now }).where('id', 'in', ids).execute();
+  }
   await db
     .deleteFrom('test_notifications')
     .where('user_id', '=', userId)
@@ -56,6 +56,32 @@ export async function takeTestNotification(
     .execute();
   await db.insertInto('test_notifications').values({ user_id: userId, sent_at: now }).execute();
   return undefined;
+}
+
+/** When any of the recipients last got a test notification, in Unix milliseconds. */
+async function lastTestOf(
+  db: PushTransaction['db'],
+  recipients: readonly Pick<Recipient, 'row'>[],
+  now: number,
+): Promise<number | undefined> {
+  const found: number[] = [];
+  for (const table of tables) {
+    const ids = idsIn(table, recipients);
+    if (ids.length === 0) continue;
+    const { at } = await db
+      .selectFrom(table)
+      .select((is) => is.fn.max('last_test_at').as('at'))
+      .where('id', 'in', ids)
+      // A later timestamp predates a clock that was set back, and must not lock users out.
+      .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
+      .executeTakeFirstOrThrow();
+    if (at !== null) found.push(Number(at));
+  }
+  return found.length === 0 ? undefined : Math.max(...found);
+}
+
+function idsIn(table: Table, recipients: readonly Pick<Recipient, 'row'>[]): never[] {
+  return recipients.flatMap(({ row }) => (row.table === table ? [row.id as never] : []));
 }
 
 /** Deletes up to `limit` records older than the rate limit's window. Returns how many it deleted. */

@@ -1,14 +1,8 @@
-import {
-  formatPushAccountId,
-  ProtocolError,
-  testNotificationParameters,
-  testNotificationPath,
-} from '@waxwing/protocol';
+import { ProtocolError, testNotificationParameters, testNotificationPath } from '@waxwing/protocol';
 import { noAnswer, operation, rateLimitHit } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
-import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import type { SendOutcome } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';
@@ -17,7 +11,8 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
 
 /**
  * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an
- * encrypted notification of type `test` to the user's active devices, or only to that of `push_account_id`.
+ * encrypted notification of type `test` to the user's active devices, or only to that of `device_id` or
+ * `push_account_id`.
  *
  * Refuses with PUSH_SERVICE_NOT_CONFIGURED, NO_ACTIVE_PUSH_DEVICE, RATE_LIMIT_HIT, FAILED_TO_CONNECT_BOUNCER,
  * INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
@@ -39,21 +34,19 @@ export const testNotification = operation({
   ],
   async handle(context: Context, { actor: { lockUser, userId }, parameters, signal }) {
     const { clock, database, log, sender, testing } = context;
-    const { push_account_id: id } = parameters;
     if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
-    const only = id === undefined ? undefined : formatPushAccountId(id);
-    const devices = await activePushDevices(database.db, userId, only);
-    if (devices.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
+    const recipients = await sender.recipientsOf(userId, parameters);
+    if (recipients.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
     const now = clock();
     const waitSeconds = await testing.run(userId, () =>
       database.write(async (transaction) => {
         await lockUser(transaction);
-        return takeTestNotification(transaction, userId, devices, now);
+        return takeTestNotification(transaction, userId, recipients, now);
       }),
     );
     if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
     const content = { type: 'test', time: unixSeconds(now) } as const;
-    const outcome = await sender.send(userId, devices, content, signal);
+    const outcome = await sender.send(userId, recipients, content, signal);
     if (outcome.kind === 'refused-for-good') {
       log.error({ code: outcome.code, message: outcome.message }, 'the relay refused a notification');
     }

@@ -22,7 +22,6 @@ export interface ActivePushDevice {
   readonly pushPublicKey: string;
   readonly relayDeviceId: RelayDeviceId;
   readonly activeGeneration: number;
-  readonly lastTestAt: number | null;
 }
 
 /** User and push account of a changed device. */
@@ -62,6 +61,22 @@ export async function pushDevicesOf(
   );
 }
 
+/** How many devices of a user are active, and for how many a registration waits for the relay. */
+export async function countPushDevices(
+  db: Reader,
+  userId: UserId,
+): Promise<{ readonly active: number; readonly pending: number }> {
+  const rows = await db
+    .selectFrom('push_devices')
+    .select(['relay_device_id', 'pending_token_kind'])
+    .where('user_id', '=', userId)
+    .execute();
+  return {
+    active: rows.filter((row) => row.relay_device_id !== null).length,
+    pending: rows.filter((row) => row.pending_token_kind !== null).length,
+  };
+}
+
 /** A user's devices with an active registration, oldest first; only that of `pushAccountId` if given. */
 export async function activePushDevices(
   db: Reader,
@@ -85,7 +100,6 @@ export async function activePushDevices(
     pushPublicKey: row.push_public_key as string,
     relayDeviceId: row.relay_device_id as RelayDeviceId,
     activeGeneration: row.active_generation as number,
-    lastTestAt: row.last_test_at,
   }));
 }
 

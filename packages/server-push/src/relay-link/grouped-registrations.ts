@@ -1,23 +1,20 @@
-import {
-  type ForwardedRegistration,
-  maximumRegistrationsAtOnce,
-  registerManyBodyLimitBytes,
-} from '@waxwing/protocol';
+import { maximumRegistrationsAtOnce, registerManyBodyLimitBytes } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
-import type { RegisteredRelayDevice, RelayOutcome } from './relay-answer.js';
+import type { RegistrationFormat } from './registration-format.js';
+import type { RelayOutcome } from './relay-answer.js';
 import { type RelayLink, unknownRequest } from './relay-link.js';
 
-interface Forwarded {
-  readonly registration: ForwardedRegistration;
+interface Forwarded<Registration> {
+  readonly registration: Registration;
   readonly signal: AbortSignal;
 }
 
-type Outcomes = readonly RelayOutcome<RegisteredRelayDevice>[];
+type Outcomes<Registered> = readonly RelayOutcome<Registered>[];
 
 /** Registrations sent in one request, and the outcome of each. */
-interface Part {
-  readonly group: readonly Forwarded[];
-  readonly outcomes: Outcomes;
+interface Part<Registration, Registered> {
+  readonly group: readonly Forwarded<Registration>[];
+  readonly outcomes: Outcomes<Registered>;
 }
 
 /** Maximum requests per group while the relay fails at all of them: the whole, halves and quarters (7). */
@@ -30,34 +27,35 @@ const maximumRequests = 32;
 
 /** After a relay turns out not to know the batch request, it is not asked again for this long. */
 const oneByOneMilliseconds = 60 * 60_000;
-// Overhead per registration: names, quotes, a key and an account id.
+// The realm and the names around the list.
 const charactersAround = 256;
-// Digits, sign and comma.
-const charactersPerAccount = 21;
 
 /**
- * Forwards registrations to the relay in batches, one per event-loop tick. Uses one request each if the relay does not
- * know the batch request.
+ * Forwards registrations of one generation to the relay in batches, one per event-loop tick. Uses one request each if
+ * the relay does not know the batch request.
  */
-export class GroupedRegistrations {
+export class GroupedRegistrations<Registration, Registered> {
   readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
+  readonly #format: RegistrationFormat<Registration, Registered>;
   readonly #clock: Clock;
-  readonly #batcher = new Batcher<Forwarded, RelayOutcome<RegisteredRelayDevice>>((forwarded) =>
+  readonly #batcher = new Batcher<Forwarded<Registration>, RelayOutcome<Registered>>((forwarded) =>
     this.#askForAll(forwarded),
   );
   #foundUnknownAt: number | undefined;
 
-  constructor(link: Pick<RelayLink, 'register' | 'registerMany'>, clock: Clock) {
+  constructor(
+    link: Pick<RelayLink, 'register' | 'registerMany'>,
+    format: RegistrationFormat<Registration, Registered>,
+    clock: Clock,
+  ) {
     this.#link = link;
+    this.#format = format;
     this.#clock = clock;
   }
 
   /** Returns the registered device, or why there is none. */
-  register(
-    registration: ForwardedRegistration,
-    signal: AbortSignal,
-  ): Promise<RelayOutcome<RegisteredRelayDevice>> {
-    if (this.#sendsSingly()) return this.#link.register(registration, signal);
+  register(registration: Registration, signal: AbortSignal): Promise<RelayOutcome<Registered>> {
+    if (this.#sendsSingly()) return this.#link.register(this.#format, registration, signal);
     return this.#batcher.add({ registration, signal });
   }
 
@@ -67,8 +65,9 @@ export class GroupedRegistrations {
     return since >= 0 && since < oneByOneMilliseconds;
   }
 
-  async #askForAll(forwarded: readonly Forwarded[]): Promise<Outcomes> {
-    const outcomes = await Promise.all(groupsOf(forwarded).map((group) => this.#ask(group)));
+  async #askForAll(forwarded: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
+    const groups = groupsOf(forwarded, this.#format);
+    const outcomes = await Promise.all(groups.map((group) => this.#ask(group)));
     return outcomes.flat();
   }
 
@@ -76,7 +75,7 @@ export class GroupedRegistrations {
    * Sends a group in one request. If the relay fails at it, bisects the group to isolate the registrations that cause
    * the failure. If the relay fails at everything, the fault is the relay's, and all of them are retried later.
    */
-  async #ask(group: readonly Forwarded[]): Promise<Outcomes> {
+  async #ask(group: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
     let parts = [await this.#askPart(group)];
     let asked = 1;
     while (parts.some(isToBeHalved)) {
@@ -88,31 +87,33 @@ export class GroupedRegistrations {
     return parts.flatMap(({ outcomes }) => outcomes);
   }
 
-  #askHalves({ group }: Part): Promise<Part[]> {
+  #askHalves({ group }: Part<Registration, Registered>): Promise<Part<Registration, Registered>[]> {
     const middle = Math.ceil(group.length / 2);
     return Promise.all([group.slice(0, middle), group.slice(middle)].map((half) => this.#askPart(half)));
   }
 
-  async #askPart(group: readonly Forwarded[]): Promise<Part> {
+  async #askPart(group: readonly Forwarded<Registration>[]): Promise<Part<Registration, Registered>> {
     return { group, outcomes: await this.#sendBatch(group) };
   }
 
-  async #sendBatch(group: readonly Forwarded[]): Promise<Outcomes> {
+  async #sendBatch(group: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
     if (group.length > 1) {
       const signal = signalOfAll(group);
       const registrations = group.map(({ registration }) => registration);
-      const outcome = await this.#link.registerMany(registrations, signal);
+      const outcome = await this.#link.registerMany(this.#format, registrations, signal);
       if (outcome.kind === 'accepted') return outcome.answer;
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
     // Also after the whole batch was refused, so that one bad registration is refused alone.
-    return Promise.all(group.map(({ registration, signal }) => this.#link.register(registration, signal)));
+    return Promise.all(
+      group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
+    );
   }
 }
 
 /** Aborted when any signal of the group is. Usually all share one signal. */
-function signalOfAll(group: readonly Forwarded[]): AbortSignal {
+function signalOfAll(group: readonly Forwarded<unknown>[]): AbortSignal {
   const [one, ...others] = new Set(group.map(({ signal }) => signal));
   return one !== undefined && others.length === 0 ? one : AbortSignal.any(group.map(({ signal }) => signal));
 }
@@ -121,24 +122,26 @@ function signalOfAll(group: readonly Forwarded[]): AbortSignal {
  * Whether the relay failed at all of them with a 500 and no `Retry-After`, as it does for a registration that it
  * cannot handle.
  */
-function isInTrouble({ outcomes }: Part): boolean {
+function isInTrouble({ outcomes }: Pick<Part<unknown, unknown>, 'outcomes'>): boolean {
   return outcomes.every(
     (outcome) =>
       outcome.kind === 'retry' && outcome.httpStatus === 500 && outcome.retryAfterSeconds === undefined,
   );
 }
 
-function isToBeHalved(part: Part): boolean {
+function isToBeHalved(part: Part<unknown, unknown>): boolean {
   return part.group.length > 1 && isInTrouble(part);
 }
 
 /** Splits into as few groups as the relay's limits allow, in order. */
-function groupsOf(forwarded: readonly Forwarded[]): Forwarded[][] {
-  const groups: Forwarded[][] = [];
+function groupsOf<Registration>(
+  forwarded: readonly Forwarded<Registration>[],
+  { charactersOf }: Pick<RegistrationFormat<Registration, unknown>, 'charactersOf'>,
+): Forwarded<Registration>[][] {
+  const groups: Forwarded<Registration>[][] = [];
   let characters = Number.POSITIVE_INFINITY;
   for (const each of forwarded) {
-    const { encryptedPushRegistration: sealed, accountsOfUser } = each.registration;
-    const added = sealed.length + accountsOfUser.length * charactersPerAccount + charactersAround;
+    const added = charactersOf(each.registration);
     const last = groups.at(-1);
     const isFull = last?.length === maximumRegistrationsAtOnce;
     if (last === undefined || isFull || characters + added > registerManyBodyLimitBytes) {

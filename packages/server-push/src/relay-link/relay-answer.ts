@@ -1,17 +1,13 @@
 import {
-  type ErrorCode,
   errorCodes,
-  formatPushAccountId,
+  isErrorCode,
   isJsonObject,
   type JsonValue,
-  type PushAccountIdText,
   parseJsonOrUndefined,
-  type RelayDeviceId,
-  type RelayRegisterResult,
-  type relayRegisterAnswer,
 } from '@waxwing/protocol';
 import { readRetryAfter } from '@waxwing/service/http';
 import { z } from 'zod';
+import type { RefusedRegistration } from './registration-format.js';
 
 /** Why to retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
 type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
@@ -93,30 +89,10 @@ export function interpretAnswer<Schema extends z.ZodType>(
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
 }
 
-/** A registration that the relay has stored. */
-export interface RegisteredRelayDevice {
-  readonly relayDeviceId: RelayDeviceId;
-  /** The user's other accounts that have the same token; none from a relay that does not compare them. */
-  readonly sameTokenAccounts: readonly PushAccountIdText[];
-}
-
-/** Reads the relay's success of one registration. */
-export function readRegistered({
-  device_id: relayDeviceId,
-  same_token_push_account_ids: accounts = [],
-}: z.output<typeof relayRegisterAnswer>): RegisteredRelayDevice {
-  return { relayDeviceId, sameTokenAccounts: accounts.map(formatPushAccountId) };
-}
-
-/** Interprets one result of a batch as if it were the answer to a single registration. */
-export function interpretResult(result: RelayRegisterResult): RelayOutcome<RegisteredRelayDevice> {
-  if (result.result === 'success') return { kind: 'accepted', answer: readRegistered(result) };
+/** Interprets the refusal of one registration of a batch as if it were the answer to a single registration. */
+export function interpretRefusal(result: RefusedRegistration): RelayOutcome<never> {
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(errorCodes, code);
 }
 
 function isSuccess(body: JsonValue | undefined): boolean {

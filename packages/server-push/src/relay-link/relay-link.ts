@@ -1,17 +1,11 @@
-import type { RemovedDevice } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
-  encodeRelayRegisterMany,
-  encodeRelayRemoval,
-  type ForwardedRegistration,
   type KeyListAnswer,
   keyListAnswer,
   keyListPath,
-  type RelayNotifyAnswer,
-  relayNotifyAnswer,
+  type RelayNotifyAnyAnswer,
+  relayNotifyAnyAnswer,
   relayNotifyPath,
-  relayRegisterAnswer,
-  relayRegisterManyAnswer,
   relayRegisterManyPath,
   relayRegisterPath,
   relayRemoveAnswer,
@@ -26,14 +20,13 @@ import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
+import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
 import {
   interpretAnswer,
-  interpretResult,
+  interpretRefusal,
   type ReceivedAnswer,
-  type RegisteredRelayDevice,
   type RelayOutcome,
   type RelayRetry,
-  readRegistered,
 } from './relay-answer.js';
 import { whileAllowed } from './while-allowed.js';
 
@@ -87,37 +80,28 @@ export class RelayLink {
   }
 
   /** Forwards a sealed registration. */
-  async register(
-    registration: ForwardedRegistration,
+  async register<Registration, Registered>(
+    format: RegistrationFormat<Registration, Registered>,
+    registration: Registration,
     signal?: AbortSignal,
-  ): Promise<RelayOutcome<RegisteredRelayDevice>> {
-    const form = new URLSearchParams({
-      realm_uuid: this.#options.realmUuid,
-      push_account_id: registration.pushAccountId,
-      encrypted_push_registration: registration.encryptedPushRegistration,
-      bouncer_public_key: registration.bouncerPublicKey,
-    });
-    const accounts = registration.accountsOfUser;
-    if (accounts.length > 1) form.set('accounts_of_user', stringifyJson(accounts.map(BigInt)));
-    const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
-    const exchange = { path: relayRegisterPath, content, signal };
-    const outcome = await this.#askAsServer(exchange, relayRegisterAnswer);
-    if (outcome.kind !== 'accepted') return outcome;
-    return { kind: 'accepted', answer: readRegistered(outcome.answer) };
+  ): Promise<RelayOutcome<Registered>> {
+    const content = formOf(format.form(this.#options.realmUuid, registration));
+    return this.#askAsServer({ path: relayRegisterPath, content, signal }, format.answer);
   }
 
   /**
    * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
    * does not know the request (stock ones do not) refuses it for good with {@link unknownRequest}.
    */
-  async registerMany(
-    registrations: readonly ForwardedRegistration[],
+  async registerMany<Registration, Registered>(
+    format: RegistrationFormat<Registration, Registered>,
+    registrations: readonly Registration[],
     signal?: AbortSignal,
-  ): Promise<RelayOutcome<readonly RelayOutcome<RegisteredRelayDevice>[]>> {
-    const body = stringifyJson(encodeRelayRegisterMany(this.#options.realmUuid, registrations));
+  ): Promise<RelayOutcome<readonly RelayOutcome<Registered>[]>> {
+    const body = stringifyJson(format.body(this.#options.realmUuid, registrations));
     const content = { type: 'application/json', body };
     const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };
-    const outcome = await this.#askAsServer(exchange, answerForMany(registrations.length));
+    const outcome = await this.#askAsServer(exchange, format.manyAnswer(registrations.length));
     if (outcome.kind !== 'accepted') return outcome;
     return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
@@ -126,19 +110,21 @@ export class RelayLink {
   async notify(
     requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
-  ): Promise<RelayOutcome<RelayNotifyAnswer>> {
+  ): Promise<RelayOutcome<RelayNotifyAnyAnswer>> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
     const content = { type: 'application/json', body };
-    return this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnswer);
+    return this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnyAnswer);
   }
 
   /**
-   * Asks the relay to delete devices. A relay that does not know the request (stock ones do not) refuses it for good,
-   * which says nothing about the health of the link.
+   * Asks the relay to delete devices; `encode` builds the form. A relay that does not know the request (stock ones do
+   * not) refuses it for good, which says nothing about the health of the link.
    */
-  async remove(devices: readonly RemovedDevice[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
-    const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, devices));
-    const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
+  async remove(
+    encode: (realmUuid: string) => Record<string, string>,
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<unknown>> {
+    const content = formOf(encode(this.#options.realmUuid));
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
     return this.#askAsServer(exchange, relayRemoveAnswer);
   }
@@ -258,16 +244,12 @@ function asRelayError<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answe
   return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
 }
 
-const answersForMany = new Map<number, typeof relayRegisterManyAnswer>();
+function interpretResult<Registered>(result: RegistrationResult<Registered>): RelayOutcome<Registered> {
+  return result.result === 'success'
+    ? { kind: 'accepted', answer: result.registered }
+    : interpretRefusal(result);
+}
 
-/**
- * Answer schema that requires `count` results. Cached per count, up to {@link maximumRegistrationsAtOnce}, because
- * building a schema is slow.
- */
-function answerForMany(count: number): typeof relayRegisterManyAnswer {
-  const known = answersForMany.get(count);
-  if (known !== undefined) return known;
-  const answer = relayRegisterManyAnswer.refine(({ results }) => results.length === count);
-  answersForMany.set(count, answer);
-  return answer;
+function formOf(fields: Record<string, string>): NonNullable<Exchange['content']> {
+  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
 }

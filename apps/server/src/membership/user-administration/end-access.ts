@@ -19,7 +19,7 @@ export async function endAccess(
   userId: UserId,
 ): Promise<number> {
   await deleteSignInKeys(transaction.db, userId);
-  await removePushDevicesOf(context.database, transaction, userId, context.clock());
+  await removePushDevicesOf(context, transaction, userId);
   await context.publish(transaction, [
     { event: { type: 'realm_user' }, audience: [userId], endsQueues: true },
   ]);

@@ -129,13 +129,17 @@ async function readFacts(
   );
 }
 
-/** A correlated subquery: a list of all users with a device would be built for each message. */
-function hasPhone({ exists, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
-  const devices = selectFrom('push_devices')
+/** Correlated subqueries: a list of all users with a device would be built for each message. */
+function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
+  const pushDevices = selectFrom('push_devices')
     .select('push_devices.id')
     .whereRef('push_devices.user_id', '=', 'users.id')
     .where('push_devices.relay_device_id', 'is not', null);
-  return exists(devices);
+  const clientDevices = selectFrom('client_devices')
+    .select('client_devices.id')
+    .whereRef('client_devices.user_id', '=', 'users.id')
+    .where('client_devices.push_token_id', 'is not', null);
+  return or([exists(pushDevices), exists(clientDevices)]);
 }
 
 function wanted(value: number | null): boolean | undefined {

@@ -1,58 +1,22 @@
 import type { UserId } from '@waxwing/protocol';
-import { fixedQuery, lockedByOthers, rowsAsTableOf } from '@waxwing/storage';
-import { sql } from 'kysely';
+import { type FixedQuery, fixedQuery, lockedByOthers, type RowColumn, rowsAsTableOf } from '@waxwing/storage';
+import { type RawBuilder, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
-import { type AskedRegistration, isRegistered } from './accept-registration.js';
 
 /** Default rate limit: registrations forwarded per user and hour. */
 export const defaultRegistrationsPerHour = 60;
 
 const hourMilliseconds = 60 * 60_000;
 
-export type TakenRegistration =
-  | { readonly kind: 'taken' }
-  /** An identical registration exists and has not failed; it does not count. */
-  | { readonly kind: 'unchanged' }
+export interface Taken {
+  readonly kind: 'taken';
+}
+
+export type NotTaken =
   /** The rate limit is reached; the next registration is allowed after `waitSeconds`. */
   | { readonly kind: 'limited'; readonly waitSeconds: number }
   /** Another transaction is taking one for the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
-
-/**
- * Applies the rate limit to registrations, at most one per user: a burst of `perHour`, refilled by one each
- * `perHour`th of an hour. All processes on the database share the limit, and the users stay locked until the
- * transaction ends. Returns the outcomes in the same order.
- */
-export async function takeRegistrations(
-  transaction: PushTransaction,
-  asked: readonly AskedRegistration[],
-  perHour: number,
-  now: number,
-): Promise<TakenRegistration[]> {
-  const eachMilliseconds = Math.ceil(hourMilliseconds / perHour);
-  const mostMilliseconds = eachMilliseconds * perHour;
-  const bounds: Bounds = {
-    now,
-    eachMilliseconds,
-    nextFullAt: now + eachMilliseconds,
-    latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // A later value predates a clock that was set back. It must not lock users out.
-    credibleUntil: now + 2 * mostMilliseconds,
-  };
-  const registrations = asked.map(({ userId, registration: { pushAccountId, hash } }) => ({
-    user_id: userId,
-    push_account_id: pushAccountId,
-    hash,
-    lock: `registrations of user ${userId}`,
-  }));
-  const rows = await taken(transaction.db, { ...bounds, asked: JSON.stringify(registrations) });
-  const users = new Set(rows.map(({ user_id }) => user_id));
-  const answers: TakenRegistration[] = [];
-  for (const each of asked) {
-    answers.push(users.has(each.userId) ? { kind: 'taken' } : await whyNotTaken(transaction, each, bounds));
-  }
-  return answers;
-}
 
 /** Instants and durations in milliseconds. */
 interface Bounds {
@@ -64,38 +28,84 @@ interface Bounds {
   readonly credibleUntil: number;
 }
 
-const askedColumns = { user_id: 'integer', push_account_id: 'text', hash: 'text', lock: 'text' } as const;
+type Rate = FixedQuery<ServerPushTables, Bounds & { readonly asked: string }, { user_id: UserId }>;
 
-const taken = fixedQuery<ServerPushTables, Bounds & { readonly asked: string }, { user_id: UserId }>(
-  (db, parameter) => ({
+interface TakenRegistrations<Row> {
+  readonly rate: Rate;
+  /** At most one per user. */
+  readonly rows: readonly Row[];
+  readonly perHour: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Applies the rate limit to registrations: a burst of `perHour`, refilled by one each `perHour`th of an hour. All
+ * processes on the database share the limit, and the users stay locked until the transaction ends. Returns the outcomes
+ * in the order of the rows.
+ */
+export async function takeRegistrations<Row extends { readonly user_id: UserId }>(
+  transaction: PushTransaction,
+  { rate, rows, perHour, now }: TakenRegistrations<Row>,
+): Promise<(Taken | NotTaken)[]> {
+  if (rows.length === 0) return [];
+  const eachMilliseconds = Math.ceil(hourMilliseconds / perHour);
+  const mostMilliseconds = eachMilliseconds * perHour;
+  const bounds: Bounds = {
+    now,
+    eachMilliseconds,
+    nextFullAt: now + eachMilliseconds,
+    latestFullAt: now + mostMilliseconds - eachMilliseconds,
+    // A later value predates a clock that was set back. It must not lock users out.
+    credibleUntil: now + 2 * mostMilliseconds,
+  };
+  const asked = rows
+    .map((row) => ({ ...row, lock: `registrations of user ${row.user_id}` }))
+    // In one order: two transactions for the same users would otherwise deadlock.
+    .sort((one, other) => one.user_id - other.user_id);
+  const taken = await rate(transaction.db, { ...bounds, asked: JSON.stringify(asked) });
+  const users = new Set(taken.map(({ user_id }) => user_id));
+  const answers: (Taken | NotTaken)[] = [];
+  for (const { user_id: userId } of rows) {
+    answers.push(users.has(userId) ? { kind: 'taken' } : await whyNotTaken(transaction, userId, bounds));
+  }
+  return answers;
+}
+
+/**
+ * The statement that takes registrations, for rows of these columns.
+ *
+ * @param isCounted whether a row of the table `asked` counts; others are not taken.
+ */
+export function rateOf(
+  columns: Readonly<Record<string, RowColumn>>,
+  isCounted: RawBuilder<boolean> = sql<boolean>`true`,
+): Rate {
+  return fixedQuery((db, parameter) => ({
     compile: () =>
       sql<{ user_id: UserId }>`
         insert into registration_rates (user_id, full_at)
         select asked.user_id, cast(${parameter('nextFullAt')} as bigint)
-        from ${rowsAsTableOf(db, 'asked', askedColumns, parameter('asked'))}
-        where ${lockedByOthers(db, sql.ref('asked.lock'))} and not exists (
-          select 1 from push_devices as device
-          where device.user_id = asked.user_id and device.push_account_id = asked.push_account_id
-            and device.registration_hash = asked.hash and device.error_code is null)
+        from ${rowsAsTableOf(db, 'asked', columns, parameter('asked'))}
+        where ${lockedByOthers(db, sql.ref('asked.lock'))} and ${isCounted}
         on conflict (user_id) do update set full_at = case
           when registration_rates.full_at between ${parameter('now')} and ${parameter('credibleUntil')}
           then registration_rates.full_at + ${parameter('eachMilliseconds')} else excluded.full_at end
         where registration_rates.full_at <= ${parameter('latestFullAt')}
           or registration_rates.full_at > ${parameter('credibleUntil')}
         returning user_id`.compile(db),
-  }),
-);
+  }));
+}
 
 async function whyNotTaken(
-  transaction: PushTransaction,
-  asked: AskedRegistration,
+  { db }: PushTransaction,
+  userId: UserId,
   { latestFullAt, credibleUntil }: Bounds,
-): Promise<TakenRegistration> {
-  if (await isRegistered(transaction, asked)) return { kind: 'unchanged' };
-  const row = await transaction.db
+): Promise<NotTaken> {
+  const row = await db
     .selectFrom('registration_rates')
     .select('full_at')
-    .where('user_id', '=', asked.userId)
+    .where('user_id', '=', userId)
     .executeTakeFirst();
   const waitMilliseconds = row === undefined ? 0 : row.full_at - latestFullAt;
   if (waitMilliseconds <= 0 || waitMilliseconds > credibleUntil - latestFullAt) return { kind: 'busy' };

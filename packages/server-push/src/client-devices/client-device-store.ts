@@ -1,0 +1,167 @@
+import {
+  type ClientDeviceId,
+  type ClientDeviceOnWire,
+  maximumPushDevicesPerUser,
+  type TokenId,
+  type UserId,
+} from '@waxwing/protocol';
+import { lockExclusive } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { type ClientDeviceRow, clientDeviceOnWire, type OwnedDevice } from './client-device-state.js';
+import { invalidDevice } from './device-refusals.js';
+
+type Reader = Kysely<ServerPushTables>;
+
+/** Maps each decimal id of a user's devices to its state, oldest first. */
+export async function clientDevicesOf(
+  db: Reader,
+  userId: UserId,
+): Promise<Record<string, ClientDeviceOnWire>> {
+  const rows = await db
+    .selectFrom('client_devices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('id')
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.id, clientDeviceOnWire(row)]));
+}
+
+/** @throws ProtocolError BAD_REQUEST if the user has no such device. */
+export async function requireDevice(db: Reader, userId: UserId, deviceId: ClientDeviceId): Promise<void> {
+  const device = await db
+    .selectFrom('client_devices')
+    .select('id')
+    .where('id', '=', deviceId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  if (device === undefined) throw invalidDevice();
+}
+
+/** A device to which notifications can be sent. */
+export interface ActiveClientDevice {
+  readonly id: ClientDeviceId;
+  readonly user_id: UserId;
+  readonly push_key_id: NonNullable<ClientDeviceRow['push_key_id']>;
+  readonly push_key: string;
+  readonly push_token_id: TokenId;
+  readonly push_token_kind: string | null;
+  readonly active_generation: number | null;
+}
+
+/** A user's devices with a token in force, oldest first; only that of `deviceId` if given. */
+export async function activeClientDevices(
+  db: Reader,
+  userId: UserId,
+  deviceId?: ClientDeviceId,
+): Promise<ActiveClientDevice[]> {
+  return db
+    .selectFrom('client_devices')
+    .select(['id', 'user_id', 'push_key_id', 'push_key', 'push_token_id', 'push_token_kind'])
+    .select('active_generation')
+    .where('user_id', '=', userId)
+    .where('push_token_id', 'is not', null)
+    .where('push_key', 'is not', null)
+    .$if(deviceId !== undefined, (query) => query.where('id', '=', deviceId as ClientDeviceId))
+    .orderBy('id')
+    .$narrowType<Pick<ActiveClientDevice, 'push_key_id' | 'push_key' | 'push_token_id'>>()
+    .execute();
+}
+
+/** How many devices of a user have a token in force, and for how many a registration waits for the relay. */
+export async function countClientDevices(
+  db: Reader,
+  userId: UserId,
+): Promise<{ readonly active: number; readonly pending: number }> {
+  const rows = await db
+    .selectFrom('client_devices')
+    .select(['push_token_id', 'pending_encrypted_registration'])
+    .where('user_id', '=', userId)
+    .execute();
+  return {
+    active: rows.filter((row) => row.push_token_id !== null).length,
+    pending: rows.filter((row) => row.pending_encrypted_registration !== null).length,
+  };
+}
+
+/** The tokens that a deleted device used or was about to use. */
+export function tokensOf(
+  rows: readonly Pick<ClientDeviceRow, 'push_token_id' | 'pending_push_token_id'>[],
+): TokenId[] {
+  const tokens = rows.flatMap((row) => [row.push_token_id, row.pending_push_token_id]);
+  return [...new Set(tokens.filter((token) => token !== null))];
+}
+
+/** A device that was deleted. */
+export type DeletedDevice = OwnedDevice & Pick<ClientDeviceRow, 'push_token_id' | 'pending_push_token_id'>;
+
+const deletedColumns = ['id', 'user_id', 'push_token_id', 'pending_push_token_id'] as const;
+
+/** The result of {@link createClientDevice}. */
+export interface CreatedDevice {
+  readonly device: OwnedDevice;
+  /** What made room for it. */
+  readonly dropped: readonly DeletedDevice[];
+}
+
+/**
+ * Creates a device. For a user with the maximum number of devices, deletes the one without a token that was unused for
+ * the longest time. Returns `undefined` if all of them have a token.
+ */
+export async function createClientDevice(
+  { db }: PushTransaction,
+  userId: UserId,
+  now: number,
+): Promise<CreatedDevice | undefined> {
+  await lockExclusive(db, `client devices of user ${userId}`);
+  const { devices } = await db
+    .selectFrom('client_devices')
+    .select(({ fn }) => fn.countAll().as('devices'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  const surplus = Number(devices) - maximumPushDevicesPerUser + 1;
+  const dropped = surplus > 0 ? await deleteLongestUnused(db, userId) : [];
+  if (surplus > 0 && dropped.length === 0) return undefined;
+  const device = await db
+    .insertInto('client_devices')
+    .values({ user_id: userId, created_at: now, used_at: now, generation: 0 })
+    .returning(['id', 'user_id'])
+    .executeTakeFirstOrThrow();
+  return { device, dropped };
+}
+
+async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): Promise<DeletedDevice[]> {
+  const longestUnused = db
+    .selectFrom('client_devices')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('push_token_id', 'is', null)
+    .where('pending_encrypted_registration', 'is', null)
+    .orderBy('used_at')
+    .orderBy('id')
+    .limit(1);
+  return (
+    db
+      .deleteFrom('client_devices')
+      .where('id', 'in', longestUnused)
+      // Repeats the condition: a phone can register between the two.
+      .where('push_token_id', 'is', null)
+      .where('pending_encrypted_registration', 'is', null)
+      .returning(deletedColumns)
+      .execute()
+  );
+}
+
+/** Deletes all devices of a user, or only that of `deviceId`. */
+export async function deleteClientDevicesOf(
+  { db }: PushTransaction,
+  userId: UserId,
+  deviceId?: ClientDeviceId,
+): Promise<DeletedDevice[]> {
+  return db
+    .deleteFrom('client_devices')
+    .where('user_id', '=', userId)
+    .$if(deviceId !== undefined, (query) => query.where('id', '=', deviceId as ClientDeviceId))
+    .returning(deletedColumns)
+    .execute();
+}

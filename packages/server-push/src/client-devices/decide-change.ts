@@ -1,0 +1,109 @@
+import { decodePushKey, type ProtocolError, parseTokenId, type TokenId } from '@waxwing/protocol';
+import type { ClientDeviceRow, SeenColumns } from './client-device-state.js';
+import { alreadyInProgress, invalidPushKey, invalidTokenId, nothingToRotate } from './device-refusals.js';
+import type { PushChange, SentKey, SentToken } from './push-change.js';
+
+/** The columns that a phone's change can set. */
+export type ChangeableColumns = SeenColumns &
+  Pick<
+    ClientDeviceRow,
+    | 'push_key'
+    | 'pending_push_token_kind'
+    | 'pending_bouncer_public_key'
+    | 'pending_encrypted_registration'
+    | 'generation'
+  >;
+
+export type Decision =
+  | { readonly kind: 'refused'; readonly error: ProtocolError }
+  /** The device has this key and token already. */
+  | { readonly kind: 'unchanged' }
+  | ChangedDevice;
+
+interface ChangedDevice {
+  readonly kind: 'changed';
+  readonly columns: Partial<ChangeableColumns>;
+  /** What clients are shown of it. */
+  readonly seen: Partial<SeenColumns>;
+  /** Whether the relay has to decide on a token. */
+  readonly isToForward: boolean;
+}
+
+/**
+ * A token that is sent again counts as a renewal after a day. Phones renew after 30 days, and without a new date they
+ * would do so at each start.
+ */
+const renewalAfterMilliseconds = 24 * 60 * 60_000;
+
+/**
+ * Decides what a phone's change does to its device, with the refusals of stock servers in their order. `now` in Unix
+ * milliseconds.
+ */
+export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {
+  if (change.kind === 'key') return decideKey(row, change.key);
+  if (row.pending_push_token_id !== null && row.push_registration_error_code === null) {
+    return refuse(alreadyInProgress());
+  }
+  const tokenId = parseTokenId(change.token.tokenId);
+  if (tokenId === undefined) return refuse(invalidTokenId());
+  if (change.kind === 'token') return decideToken(row, change.token, tokenId, now);
+  const { key, token } = change;
+  if (decodePushKey(key.key) === undefined) return refuse(invalidPushKey());
+  const isSame = isSameKey(row, key) && row.push_token_kind === token.kind;
+  if (isSame && isCurrentToken(row, tokenId, now)) return { kind: 'unchanged' };
+  const pending = pendingToken(row, token, tokenId, now);
+  return {
+    ...pending,
+    columns: { ...pending.columns, push_key_id: key.id, push_key: key.key },
+    seen: { ...pending.seen, push_key_id: key.id },
+  };
+}
+
+function decideKey(row: ClientDeviceRow, key: SentKey): Decision {
+  if (row.push_key_id === null) return refuse(nothingToRotate('key'));
+  if (decodePushKey(key.key) === undefined) return refuse(invalidPushKey());
+  if (isSameKey(row, key)) return { kind: 'unchanged' };
+  return {
+    kind: 'changed',
+    columns: { push_key_id: key.id, push_key: key.key },
+    seen: { push_key_id: key.id },
+    isToForward: false,
+  };
+}
+
+function decideToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): Decision {
+  if (row.push_key_id === null) return refuse(nothingToRotate('token'));
+  if (isCurrentToken(row, tokenId, now)) return { kind: 'unchanged' };
+  return pendingToken(row, token, tokenId, now);
+}
+
+/** The token in force stays until the relay has confirmed the new one. */
+function pendingToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): ChangedDevice {
+  const seen = {
+    pending_push_token_id: tokenId,
+    push_token_updated_at: now,
+    push_registration_error_code: null,
+  };
+  const columns = {
+    ...seen,
+    pending_push_token_kind: token.kind,
+    pending_bouncer_public_key: token.bouncerPublicKey,
+    pending_encrypted_registration: token.encryptedPushRegistration,
+    generation: row.generation + 1,
+  };
+  return { kind: 'changed', columns, seen, isToForward: true };
+}
+
+function isSameKey(row: ClientDeviceRow, { id, key }: SentKey): boolean {
+  return row.push_key_id === id && row.push_key === key;
+}
+
+/** Whether the token is in force, and was registered within a day. */
+function isCurrentToken(row: ClientDeviceRow, tokenId: TokenId, now: number): boolean {
+  if (row.push_registration_error_code !== null || row.push_token_id !== tokenId) return false;
+  return now - (row.push_token_updated_at ?? 0) <= renewalAfterMilliseconds;
+}
+
+function refuse(error: ProtocolError): Decision {
+  return { kind: 'refused', error };
+}

@@ -1,0 +1,29 @@
+import { type ProtocolError, refused } from '@waxwing/protocol';
+
+// Clients compare these texts with those of stock servers.
+
+/** The device does not exist, or is another user's. */
+export function invalidDevice(): ProtocolError {
+  return refused('Invalid `device_id`');
+}
+
+export function missingGroups(): ProtocolError {
+  return refused('Missing parameters: must provide either all push key fields, all token fields, or both.');
+}
+
+export function invalidPushKey(): ProtocolError {
+  return refused('Invalid `push_key`');
+}
+
+export function invalidTokenId(): ProtocolError {
+  return refused('`token_id` is not Base64 encoded');
+}
+
+export function alreadyInProgress(): ProtocolError {
+  return refused('A registration for the device already in progress.');
+}
+
+/** A key or a token that is to replace one, on a device that has none. */
+export function nothingToRotate(what: 'key' | 'token'): ProtocolError {
+  return refused(`No push registration exists to rotate ${what} for.`);
+}

@@ -1,0 +1,100 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import {
+  type ClientDeviceId,
+  type ErrorCode,
+  type ForwardedTokenRegistration,
+  parseJson,
+  type TokenId,
+} from '@waxwing/protocol';
+import {
+  enqueueForwardingJob,
+  type ForwardingOptions,
+  handleForwardingJobs,
+} from '../registrations/forwarding-jobs.js';
+import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
+import type { RelayOutcome, RelayRefusal } from '../relay-link/relay-answer.js';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { ClientDeviceRow } from './client-device-state.js';
+import { activateToken, failToken, pendingTokens, type TokenKey } from './pending-tokens.js';
+import { enqueueTokenRemoval } from './remove-tokens.js';
+
+/** Kind of the job that forwards a token's registration to the relay. */
+export const forwardTokenJob = 'client-devices/forward-token';
+/** Kind of the same job for a user who already has many pending registrations. */
+export const forwardFurtherTokenJob = 'client-devices/forward-further-token';
+
+const jobKinds = { common: forwardTokenJob, further: forwardFurtherTokenJob };
+
+/** A registration to be forwarded. */
+interface AcceptedToken {
+  readonly key: TokenKey;
+  /** Registrations of the same user that were already pending. */
+  readonly waitingBefore: number;
+}
+
+/** Enqueues the forwarding job in the transaction that accepts the registration. */
+export async function enqueueTokenForwarding(
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  { key, waitingBefore }: AcceptedToken,
+  now: number,
+): Promise<void> {
+  const payload = JSON.stringify({ client_device_id: key.id, generation: key.generation });
+  await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
+}
+
+export interface ForwardTokenOptions extends ForwardingOptions {
+  /** `undefined` if the organization has no relay. */
+  readonly registrations: GroupedRegistrations<ForwardedTokenRegistration, object> | undefined;
+  readonly publish: PublishEvents;
+}
+
+/**
+ * Registers the handlers of both forwarding jobs. The token comes into force or is marked as refused, and the same
+ * transaction publishes the events.
+ */
+export function handleTokenForwarding(options: ForwardTokenOptions): void {
+  const { clock, database, publish, registrations } = options;
+  handleForwardingJobs(options, {
+    jobKinds,
+    readKey,
+    pending: (keys: readonly TokenKey[]) => pendingTokens(database.db, keys),
+    register: async (row, signal) =>
+      registrations && (hopeless(row) ?? registrations.register(registrationOf(row), signal)),
+    async activate(transaction, key, row) {
+      const { events, freed } = await activateToken(transaction, key, tokenOf(row));
+      await publish(transaction, events);
+      await enqueueTokenRemoval(database, transaction, { freed, now: clock() });
+    },
+    fail: async (transaction, key, errorCode) =>
+      publish(transaction, await failToken(transaction, key, errorCode)),
+  });
+}
+
+/** The refusal of a registration that no relay could take; see `SentToken`. */
+function hopeless(row: ClientDeviceRow): RelayOutcome<never> | undefined {
+  if (row.pending_bouncer_public_key === '') return refusal('INVALID_BOUNCER_PUBLIC_KEY');
+  return row.pending_encrypted_registration === '' ? refusal('BAD_REQUEST') : undefined;
+}
+
+function refusal(code: ErrorCode): RelayRefusal {
+  return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
+}
+
+function registrationOf(row: ClientDeviceRow): ForwardedTokenRegistration {
+  return {
+    tokenId: tokenOf(row),
+    bouncerPublicKey: row.pending_bouncer_public_key ?? '',
+    encryptedPushRegistration: row.pending_encrypted_registration ?? '',
+  };
+}
+
+function tokenOf(row: ClientDeviceRow): TokenId {
+  return row.pending_push_token_id as TokenId;
+}
+
+function readKey(payload: string): TokenKey {
+  const { client_device_id: id, generation } = parseJson(payload) as Record<string, number>;
+  return { id: Number(id) as ClientDeviceId, generation: Number(generation) };
+}

@@ -1,0 +1,218 @@
+import type { ClientDeviceId, TokenId } from '@waxwing/protocol';
+import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { LongPending } from '../registrations/fail-long-pending.js';
+import type { AddressedEvent } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { type ClientDeviceRow, deviceUpdate } from './client-device-state.js';
+
+type Reader = Kysely<ServerPushTables>;
+
+/** Identifies one registration of one device. */
+export interface TokenKey {
+  readonly id: ClientDeviceId;
+  readonly generation: number;
+}
+
+/** What a decision of the relay changed. */
+export interface Settled {
+  readonly events: readonly AddressedEvent[];
+  /** Tokens that a device no longer uses. */
+  readonly freed: readonly TokenId[];
+}
+
+const nothingPending = {
+  pending_push_token_id: null,
+  pending_push_token_kind: null,
+  pending_bouncer_public_key: null,
+  pending_encrypted_registration: null,
+} as const;
+/** A refused token keeps its id, by which the phone sees that it was refused. */
+const refusedPending = { pending_bouncer_public_key: null, pending_encrypted_registration: null } as const;
+const noToken = { push_token_id: null, push_token_kind: null, active_generation: null } as const;
+
+/** Reads pending registrations, in the order of `keys`; `undefined` for one that was settled or removed. */
+export async function pendingTokens(
+  db: Reader,
+  keys: readonly TokenKey[],
+): Promise<(ClientDeviceRow | undefined)[]> {
+  const rows = await pendingAmong(db, { ids: JSON.stringify(keys.map(({ id }) => id)) });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return keys.map(({ id, generation }) => {
+    const row = byId.get(id);
+    return row?.generation === generation ? row : undefined;
+  });
+}
+
+const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, ClientDeviceRow>(
+  (db, parameter) =>
+    db
+      .selectFrom('client_devices')
+      .selectAll()
+      .where('id', 'in', amongNumbersOf<ServerPushTables, ClientDeviceId>(db, parameter('ids')))
+      .where('pending_encrypted_registration', 'is not', null),
+);
+
+/**
+ * Puts a pending token in force. Of several devices of the user with this token, only the one whose phone registered
+ * last keeps it: they are one phone, which would get every notification once for each.
+ */
+export async function activateToken(
+  { db }: PushTransaction,
+  key: TokenKey,
+  tokenId: TokenId,
+): Promise<Settled> {
+  const rows = await sameToken(db, { id: key.id, tokenId });
+  const own = rows.find(({ id }) => id === key.id);
+  // No longer pending: nobody uses the row that the relay has just created.
+  if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
+    return { events: [], freed: [tokenId] };
+  }
+  const newest = rows.reduce((one, other) => (isNewer(other, one) ? other : one));
+  const freed = own.push_token_id === null || own.push_token_id === tokenId ? [] : [own.push_token_id];
+  if (newest !== own) {
+    await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
+    const changed = { push_token_id: null, pending_push_token_id: null };
+    return { events: [deviceUpdate(own, changed)], freed };
+  }
+  const kind = own.pending_push_token_kind;
+  await putInForce(db, { ...key, tokenId, kind, activeGeneration: key.generation });
+  const others = rows.filter((row) => row !== own);
+  await dropTokens(db, others);
+  const confirmed = deviceUpdate(own, { push_token_id: tokenId, pending_push_token_id: null });
+  return { events: [...others.map((row) => deviceUpdate(row, { push_token_id: null })), confirmed], freed };
+}
+
+function isNewer(one: ClientDeviceRow, other: ClientDeviceRow): boolean {
+  const [first, second] = [one.push_token_updated_at ?? 0, other.push_token_updated_at ?? 0];
+  return first === second ? one.id > other.id : first > second;
+}
+
+/** The device and those of its user that have the token, locked in id order, so that two cannot deadlock. */
+const sameToken = fixedQuery<
+  ServerPushTables,
+  { readonly id: ClientDeviceId; readonly tokenId: TokenId },
+  ClientDeviceRow
+>((db, parameter) =>
+  db
+    .selectFrom('client_devices')
+    .selectAll()
+    .where(
+      'user_id',
+      'in',
+      db.selectFrom('client_devices').select('user_id').where('id', '=', parameter('id')),
+    )
+    .where((is) => is.or([is('id', '=', parameter('id')), is('push_token_id', '=', parameter('tokenId'))]))
+    .orderBy('id')
+    .modifyEnd(lockingRows(db)),
+);
+
+interface InForce extends TokenKey {
+  readonly tokenId: TokenId | null;
+  readonly kind: string | null;
+  readonly activeGeneration: number | null;
+}
+
+const putInForce = fixedQuery<ServerPushTables, InForce, object>((db, parameter) =>
+  db
+    .updateTable('client_devices')
+    .set({
+      push_token_id: parameter('tokenId'),
+      push_token_kind: parameter('kind'),
+      active_generation: parameter('activeGeneration'),
+      ...nothingPending,
+    })
+    .where('id', '=', parameter('id'))
+    .where('generation', '=', parameter('generation'))
+    .returning('id'),
+);
+
+async function dropTokens(db: PushTransaction['db'], rows: readonly ClientDeviceRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await db.updateTable('client_devices').set(noToken).where('id', 'in', ids).execute();
+}
+
+/** Marks a pending registration as failed. Returns its event, or none if it is no longer pending. */
+export async function failToken(
+  { db }: PushTransaction,
+  key: TokenKey,
+  errorCode: string,
+): Promise<AddressedEvent[]> {
+  const failed = await db
+    .updateTable('client_devices')
+    .set({ push_registration_error_code: errorCode, ...refusedPending })
+    .where('id', '=', key.id)
+    .where('generation', '=', key.generation)
+    .where('pending_encrypted_registration', 'is not', null)
+    .returning(['id', 'user_id'])
+    .execute();
+  return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
+}
+
+/** Marks registrations as failed that have been pending for too long. Returns an event for each. */
+export async function failLongPendingTokens(
+  { db }: PushTransaction,
+  { before, limit, errorCode }: LongPending,
+): Promise<AddressedEvent[]> {
+  const waiting = db
+    .selectFrom('client_devices')
+    .select('id')
+    .where('pending_encrypted_registration', 'is not', null)
+    .where('push_token_updated_at', '<', before)
+    .limit(limit);
+  const failed = await db
+    .updateTable('client_devices')
+    .set({ push_registration_error_code: errorCode, ...refusedPending })
+    .where('id', 'in', waiting)
+    // Repeats the subquery's condition: a new registration can replace the pending one between the two.
+    .where('pending_encrypted_registration', 'is not', null)
+    .where('push_token_updated_at', '<', before)
+    .returning(['id', 'user_id'])
+    .execute();
+  return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
+}
+
+/** A token in force, as it was when a notification was sent to it. */
+export type TokenInForce = Pick<ClientDeviceRow, 'id' | 'push_token_id' | 'active_generation'>;
+
+/**
+ * Drops a token that the relay no longer knows. Returns its event, or none if the phone has registered again since.
+ */
+export async function dropDeadToken(
+  { db }: PushTransaction,
+  { id, push_token_id, active_generation }: TokenInForce,
+): Promise<AddressedEvent[]> {
+  const dropped = await db
+    .updateTable('client_devices')
+    .set(noToken)
+    .where('id', '=', id)
+    .where('push_token_id', '=', push_token_id)
+    .where('active_generation', '=', active_generation)
+    .returning(['id', 'user_id'])
+    .execute();
+  return dropped.map((row) => deviceUpdate(row, { push_token_id: null }));
+}
+
+/** Drops tokens whose phone last registered before an instant, unless a newer one is pending. Returns the devices. */
+export async function dropUnrenewedTokens(
+  { db }: PushTransaction,
+  ids: readonly ClientDeviceId[],
+  before: number,
+): Promise<Settled> {
+  const unrenewed = db
+    .selectFrom('client_devices')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('push_token_id', 'is not', null)
+    .where('push_token_updated_at', '<', before)
+    .where('pending_encrypted_registration', 'is', null)
+    .orderBy('id')
+    .modifyEnd(lockingRows(db));
+  const rows = await unrenewed.execute();
+  await dropTokens(db, rows);
+  return {
+    events: rows.map((row) => deviceUpdate(row, { push_token_id: null })),
+    freed: rows.flatMap((row) => row.push_token_id ?? []),
+  };
+}

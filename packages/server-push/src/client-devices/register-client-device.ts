@@ -1,0 +1,49 @@
+import {
+  maximumPushDevicesPerUser,
+  refused,
+  registerClientDeviceAnswer,
+  registerClientDevicePath,
+} from '@waxwing/protocol';
+import { noParameters, operation } from '@waxwing/service/http';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+import { deviceEvent } from './client-device-state.js';
+import { createClientDevice, tokensOf } from './client-device-store.js';
+import { enqueueTokenRemoval } from './remove-tokens.js';
+
+type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
+
+/**
+ * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, to which a client
+ * then registers a key and a token. Deletes the user's longest-unused device without a token if there are too many.
+ *
+ * Refuses with UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot, and if the maximum number of devices have a token.
+ */
+export const registerClientDevice = operation({
+  method: 'POST',
+  path: registerClientDevicePath,
+  summary: 'Creates a device for one account on one client, and answers its id.',
+  actor: person,
+  parameters: noParameters,
+  answer: registerClientDeviceAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle({ clock, database, publish }: Context, { actor }) {
+    const now = clock();
+    return database.write(async (transaction) => {
+      await actor.lockUser(transaction);
+      const created = await createClientDevice(transaction, actor.userId, now);
+      if (created === undefined) {
+        throw refused(
+          `This user has ${maximumPushDevicesPerUser} devices with push tokens, which is the most; removing one makes room`,
+        );
+      }
+      const { device, dropped } = created;
+      await publish(transaction, [
+        ...dropped.map((each) => deviceEvent('remove', each)),
+        deviceEvent('add', device),
+      ]);
+      await enqueueTokenRemoval(database, transaction, { freed: tokensOf(dropped), now });
+      return { device_id: device.id };
+    });
+  },
+});

@@ -1,0 +1,34 @@
+import { removeClientDeviceParameters, removeClientDevicePath } from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+import { invalidDevice } from './device-refusals.js';
+import { removeClientDevices } from './remove-client-devices.js';
+
+type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
+
+/**
+ * `POST /api/v1/remove_client_device` (docs/protocol.md#register_client_device): deletes one of the user's devices. The
+ * same transaction enqueues a job that asks the relay to delete the token, unless another device uses it. A pending
+ * registration ends without effect.
+ *
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; BAD_REQUEST for a bot, and for a device that does
+ * not exist or is another user's.
+ */
+export const removeClientDevice = operation({
+  method: 'POST',
+  path: removeClientDevicePath,
+  summary: "Deletes one of the user's devices, and has the relay forget its token.",
+  actor: person,
+  parameters: removeClientDeviceParameters,
+  answer: noAnswer,
+  codes: [],
+  async handle(context: Context, { actor, parameters }) {
+    await context.database.write(async (transaction) => {
+      await actor.lockUser(transaction);
+      const removed = await removeClientDevices(context, transaction, actor.userId, parameters.device_id);
+      if (removed === 0) throw invalidDevice();
+    });
+    return {};
+  },
+});

@@ -1,0 +1,33 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { ClientDeviceId, UserId } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { deviceEvent } from './client-device-state.js';
+import { deleteClientDevicesOf, tokensOf } from './client-device-store.js';
+import { enqueueTokenRemoval } from './remove-tokens.js';
+
+export interface RemovalContext {
+  readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
+  readonly publish: PublishEvents;
+  readonly clock: Clock;
+}
+
+/**
+ * Deletes all devices of a user, or only that of `deviceId`, with an event for each. Enqueues a job that asks the relay
+ * to delete the tokens that no other device uses. Returns the number of deleted devices.
+ */
+export async function removeClientDevices(
+  { clock, database, publish }: RemovalContext,
+  transaction: PushTransaction,
+  userId: UserId,
+  deviceId?: ClientDeviceId,
+): Promise<number> {
+  const removed = await deleteClientDevicesOf(transaction, userId, deviceId);
+  await publish(
+    transaction,
+    removed.map((device) => deviceEvent('remove', device)),
+  );
+  await enqueueTokenRemoval(database, transaction, { freed: tokensOf(removed), now: clock() });
+  return removed.length;
+}

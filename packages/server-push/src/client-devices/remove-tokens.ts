@@ -1,0 +1,45 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { encodeTokenRemoval, type TokenId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import { enqueueRemovalJobs, type Removal, type Removing } from '../registrations/removal-jobs.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+/**
+ * How tokens are removed at the relay. A token is one row there for all users of the organization, so that it stays while
+ * any of them uses it.
+ */
+export const tokenRemoving: Removing<TokenId> = {
+  jobKind: 'client-devices/remove-tokens',
+  sort: sortFreedTokens,
+  encode: encodeTokenRemoval,
+};
+
+/** Enqueues the removal in the transaction that frees the tokens. */
+export function enqueueTokenRemoval(
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  removal: Removal<TokenId>,
+): Promise<void> {
+  return enqueueRemovalJobs(database, transaction, tokenRemoving, removal);
+}
+
+async function sortFreedTokens(db: Kysely<ServerPushTables>, freed: readonly TokenId[]) {
+  const used = await db
+    .selectFrom('client_devices')
+    .select('push_token_id as token')
+    .where('push_token_id', 'in', freed)
+    .execute();
+  const pending = await db
+    .selectFrom('client_devices')
+    .select('pending_push_token_id as token')
+    .where('pending_push_token_id', 'in', freed)
+    .where('pending_encrypted_registration', 'is not', null)
+    .execute();
+  const usedTokens = new Set(used.map(({ token }) => token));
+  const pendingTokens = new Set(pending.map(({ token }) => token));
+  const unused = freed.filter((token) => !usedTokens.has(token));
+  return {
+    free: unused.filter((token) => !pendingTokens.has(token)),
+    undecided: unused.filter((token) => pendingTokens.has(token)),
+  };
+}

@@ -1,0 +1,24 @@
+import type { ActiveClientDevice } from '../client-devices/client-device-store.js';
+import { dropDeadToken } from '../client-devices/pending-tokens.js';
+import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
+import { type RecipientOptions, removalDelayMilliseconds } from './push-device-recipients.js';
+import { type Recipient, tokenAddress } from './recipient.js';
+import { sealForKey } from './seal-notification.js';
+
+/** A device of the newer generation as the recipient of a notification. */
+export function clientDeviceRecipient(
+  { clock, database, publish, sodium }: RecipientOptions,
+  device: ActiveClientDevice,
+): Recipient {
+  return {
+    row: { table: 'client_devices', id: device.id },
+    address: tokenAddress(device.push_token_id),
+    seal: (type, encoded) => sealForKey(sodium, device, type, encoded),
+    async drop(transaction) {
+      const now = clock();
+      const runAt = now + removalDelayMilliseconds;
+      await enqueueTokenRemoval(database, transaction, { freed: [device.push_token_id], now, runAt });
+      await publish(transaction, await dropDeadToken(transaction, device));
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import { pushDeviceEvent } from '../push-devices/push-device-state.js';
+import {
+  type ActivePushDevice,
+  deadRegistrationCode,
+  dropDeadRegistration,
+} from '../push-devices/push-device-store.js';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
+import type { PublishEvents } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import { deviceAddress, type Recipient } from './recipient.js';
+import { sealNotification } from './seal-notification.js';
+
+export interface RecipientOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly publish: PublishEvents;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+}
+
+/** A phone registers again at once after the event, and the relay may give it the same device. */
+export const removalDelayMilliseconds = 10 * 60_000;
+
+/** A device of the older generation as the recipient of a notification. */
+export function pushDeviceRecipient(
+  { clock, database, publish, sodium }: RecipientOptions,
+  device: ActivePushDevice,
+): Recipient {
+  return {
+    row: { table: 'push_devices', id: device.id },
+    address: deviceAddress(device.relayDeviceId),
+    seal: (type, encoded) => sealNotification(sodium, device, type, encoded),
+    async drop(transaction) {
+      const now = clock();
+      const runAt = now + removalDelayMilliseconds;
+      await enqueueRemoval(database, transaction, { freed: [device], now, runAt });
+      const gone = await dropDeadRegistration(transaction, device);
+      if (gone === undefined) return;
+      const event = pushDeviceEvent(gone.pushAccountId, deadRegistrationCode);
+      await publish(transaction, [{ event, audience: [gone.userId] }]);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { WrittenPushRequest } from '@waxwing/protocol';
+import type { PushTransaction } from '../tables.js';
+import type { NotificationContent } from './notification-content.js';
+
+/** One device that a notification is sent to, of either generation. */
+export interface Recipient {
+  /** Where its row is. */
+  readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
+  /** What the relay's answer calls it if it is dead. No request has two recipients of one address. */
+  readonly address: string;
+  /** Encrypts an encoded notification for the device. Returns its entry of the relay's notify request. */
+  seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;
+  /** Drops a device that the relay no longer knows, with its event, unless its phone has registered again since. */
+  drop(transaction: PushTransaction): Promise<void>;
+}
+
+/** The address of a device that the relay names by its `device_id`. */
+export function deviceAddress(deviceId: number | bigint): string {
+  return `device_id ${deviceId}`;
+}
+
+/** The address of a device that the relay names by its token. */
+export function tokenAddress(tokenId: string): string {
+  return `token_id ${tokenId}`;
+}

@@ -1,0 +1,30 @@
+import { type ClientDeviceId, formatPushAccountId, type PushAccountId, type UserId } from '@waxwing/protocol';
+import { activeClientDevices } from '../client-devices/client-device-store.js';
+import { activePushDevices } from '../push-devices/push-device-store.js';
+import { clientDeviceRecipient } from './client-device-recipients.js';
+import { pushDeviceRecipient, type RecipientOptions } from './push-device-recipients.js';
+import type { Recipient } from './recipient.js';
+
+/** One device, by the name that its generation has for it. */
+export interface OnlyDevice {
+  readonly device_id?: ClientDeviceId | undefined;
+  readonly push_account_id?: PushAccountId | undefined;
+}
+
+/** A user's active devices of both generations, oldest first in each; only those that `only` names, if it names any. */
+export async function recipientsOf(
+  options: RecipientOptions,
+  userId: UserId,
+  { device_id: deviceId, push_account_id: accountId }: OnlyDevice = {},
+): Promise<Recipient[]> {
+  const { db } = options.database;
+  const account = accountId === undefined ? undefined : formatPushAccountId(accountId);
+  const pushDevices =
+    deviceId !== undefined && account === undefined ? [] : await activePushDevices(db, userId, account);
+  const clientDevices =
+    account !== undefined && deviceId === undefined ? [] : await activeClientDevices(db, userId, deviceId);
+  return [
+    ...pushDevices.map((device) => pushDeviceRecipient(options, device)),
+    ...clientDevices.map((device) => clientDeviceRecipient(options, device)),
+  ];
+}

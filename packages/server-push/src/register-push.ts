@@ -1,0 +1,60 @@
+import {
+  ProtocolError,
+  registerBodyLimitBytes,
+  registerClientPushParameters,
+  registerPushAnyParameters,
+  registerPushDeviceParameters,
+  registerPushDevicePath,
+} from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
+import type { z } from 'zod';
+import { registerClientPush } from './client-devices/register-client-push.js';
+import type { ServerPushContext } from './context.js';
+import { person } from './person.js';
+import { registerPushDevice } from './push-devices/register-push-device.js';
+
+type Context = Pick<
+  ServerPushContext,
+  'authenticate' | 'changing' | 'database' | 'registering' | 'relay' | 'sodium'
+>;
+type Parameters = z.output<typeof registerPushAnyParameters>;
+
+/**
+ * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration and
+ * answers at once. A job forwards a registration to the relay; an event reports the outcome. `push_account_id` without
+ * `device_id` makes it a registration of the older generation. Refuses, in this order:
+ *
+ * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
+ * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
+ * - PUSH_SERVICE_NOT_CONFIGURED
+ * - BAD_REQUEST for the device and the parameters' contents
+ * - RATE_LIMIT_HIT above the user's hourly limit; a repeat of what is stored does not count
+ * - BAD_REQUEST above the maximum number of devices of the older generation
+ */
+export const registerPush = operation({
+  method: 'POST',
+  path: registerPushDevicePath,
+  summary: "Accepts a phone's push key or sealed push registration, to be forwarded to the relay.",
+  actor: person,
+  parameters: registerPushAnyParameters,
+  bodyLimitBytes: registerBodyLimitBytes,
+  answer: noAnswer,
+  codes: ['REQUEST_VARIABLE_MISSING', 'PUSH_SERVICE_NOT_CONFIGURED', 'RATE_LIMIT_HIT'],
+  async handle(context: Context, { actor, parameters }) {
+    if (parameters.device_id === undefined && parameters.push_account_id !== undefined) {
+      await registerPushDevice(context, actor, requireAll(registerPushDeviceParameters, parameters));
+    } else {
+      await registerClientPush(context, actor, requireAll(registerClientPushParameters, parameters));
+    }
+    return {};
+  },
+});
+
+/** The parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first that is missing. */
+function requireAll<Schema extends z.ZodObject>(schema: Schema, parameters: Parameters): z.output<Schema> {
+  const parsed = schema.safeParse(parameters);
+  if (parsed.success) return parsed.data;
+  const name = String(parsed.error.issues[0]?.path[0]);
+  const message = `Missing '${name}' argument`;
+  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: name } });
+}

@@ -1,0 +1,55 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import { removeInBatches } from '@waxwing/storage';
+import type { AddressedEvent, PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { expiredCode, forwardingDeadlineMilliseconds } from './forwarding-jobs.js';
+
+export interface FailLongPendingOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly publish: PublishEvents;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Registrations to fail: at most `limit` that were accepted before `before` (Unix milliseconds). */
+export interface LongPending {
+  readonly before: number;
+  readonly limit: number;
+  readonly errorCode: string;
+  readonly now: number;
+}
+
+interface FailingLongPending {
+  /** Name of the schedule. */
+  readonly name: string;
+  /** Fails registrations, and returns an event for each. */
+  fail(transaction: PushTransaction, longPending: LongPending): Promise<readonly AddressedEvent[]>;
+}
+
+const everyMilliseconds = 60 * 60_000;
+/** By then the forwarding job has settled the registration, unless the job is gone. */
+const longestPendingMilliseconds = forwardingDeadlineMilliseconds + everyMilliseconds;
+
+/**
+ * Schedules an hourly task that fails registrations whose job is gone: dropped by an operator, or missing from a
+ * backup. The phone gets an event and registers again instead of waiting forever. Call it before the jobs start.
+ */
+export function scheduleFailureOfLongPending(
+  { database, publish, clock, log }: FailLongPendingOptions,
+  { name, fail }: FailingLongPending,
+): void {
+  database.jobs.schedule(name, everyMilliseconds, async (signal) => {
+    const now = clock();
+    const before = now - longestPendingMilliseconds;
+    const failSome = (limit: number) =>
+      database.write(async (transaction) => {
+        const events = await fail(transaction, { before, limit, errorCode: expiredCode, now });
+        await publish(transaction, events);
+        return events.length;
+      });
+    const failed = await removeInBatches(failSome, signal);
+    if (failed > 0) log.warn({ failed }, 'registrations have failed that no job took to the relay');
+  });
+}

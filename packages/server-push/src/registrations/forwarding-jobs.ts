@@ -1,0 +1,129 @@
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
+import { maximumPushDevicesPerUser } from '@waxwing/protocol';
+import { Batcher, type Clock } from '@waxwing/service/lifecycle';
+import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import { retryLater } from '../relay-link/retry-later.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+// After this long a registration fails. The relay refuses older ones anyway.
+export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
+/** Error code of a registration that the relay did not take in that time. */
+export const expiredCode = 'REQUEST_EXPIRED';
+
+const capMilliseconds = 60 * 60_000;
+const concurrency = 32;
+// Low, so that these jobs delay no other users, neither here nor on the connections to the relay.
+const furtherConcurrency = 4;
+/** More phones than a person has. Further registrations of a user go into a queue of their own. */
+const maximumPending = 10;
+/** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
+const timeSliceMilliseconds = 60_000;
+
+/** Kinds of the jobs of one generation: the common queue, and that of users with many pending registrations. */
+interface JobKinds {
+  readonly common: string;
+  readonly further: string;
+}
+
+interface EnqueuedForwarding {
+  readonly jobKinds: JobKinds;
+  readonly payload: string;
+  /** Registrations of the same user that were already pending. */
+  readonly waitingBefore: number;
+  readonly now: number;
+}
+
+/**
+ * Enqueues a forwarding job in the transaction that accepts the registration. Fair between users in two ways:
+ *
+ * - At most ten registrations per user enter the common queue; the rest go into a queue with lower concurrency.
+ * - In both queues each registration is dated one minute after the user's previous one. A user's first registration
+ *   therefore waits for at most one of each other user, however many they send.
+ */
+export async function enqueueForwardingJob(
+  { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  { jobKinds, payload, waitingBefore, now }: EnqueuedForwarding,
+): Promise<void> {
+  const kind = waitingBefore < maximumPending ? jobKinds.common : jobKinds.further;
+  const giveUpAt = now + forwardingDeadlineMilliseconds;
+  // Dated in the past, so that all jobs are due at once and an idle server delays none.
+  const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * timeSliceMilliseconds;
+  await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
+}
+
+export interface ForwardingOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** What forwarding does with the registrations of one generation. */
+export interface Forwarding<Key, Found, Registered> {
+  readonly jobKinds: JobKinds;
+  readKey(payload: string): Key;
+  /** Reads pending registrations in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
+  pending(keys: readonly Key[]): Promise<readonly (Found | undefined)[]>;
+  /** Returns `undefined` if the organization has no relay. */
+  register(found: Found, signal: AbortSignal): Promise<RelayOutcome<Registered> | undefined>;
+  activate(transaction: PushTransaction, key: Key, found: Found, registered: Registered): Promise<void>;
+  fail(transaction: PushTransaction, key: Key, errorCode: string): Promise<void>;
+}
+
+/**
+ * Registers the handlers of both forwarding jobs. They retry until the relay accepts or refuses for good, or a day has
+ * passed. A registration that was replaced or removed in the meantime changes nothing.
+ */
+export function handleForwardingJobs<Key, Found, Registered>(
+  options: ForwardingOptions,
+  forwarding: Forwarding<Key, Found, Registered>,
+): void {
+  const { jobs } = options.database;
+  const { jobKinds, readKey } = forwarding;
+  const pending = new Batcher((keys: readonly Key[]) => forwarding.pending(keys));
+  const handler: Omit<JobHandler<ServerPushTables>, 'concurrency'> = {
+    async run(job, signal) {
+      const key = readKey(job.payload);
+      const found = await pending.add(key);
+      if (found === undefined) return { kind: 'done' };
+      const outcome = await forwarding.register(found, signal);
+      const settled = outcome && settle(forwarding, { key, found, outcome });
+      return settled ?? retry(options, job, signal, outcome);
+    },
+    giveUp: (job) => (transaction) => forwarding.fail(transaction, readKey(job.payload), expiredCode),
+  };
+  jobs.handle(jobKinds.common, { ...handler, concurrency });
+  jobs.handle(jobKinds.further, { ...handler, concurrency: furtherConcurrency });
+}
+
+interface Answered<Key, Found, Registered> {
+  readonly key: Key;
+  readonly found: Found;
+  readonly outcome: RelayOutcome<Registered>;
+}
+
+/** Returns `undefined` if the relay has not decided. */
+function settle<Key, Found, Registered>(
+  forwarding: Forwarding<Key, Found, Registered>,
+  { key, found, outcome }: Answered<Key, Found, Registered>,
+): JobOutcome<ServerPushTables> | undefined {
+  if (outcome.kind === 'retry') return undefined;
+  return {
+    kind: 'done',
+    apply: (transaction) =>
+      outcome.kind === 'accepted'
+        ? forwarding.activate(transaction, key, found, outcome.answer)
+        : forwarding.fail(transaction, key, outcome.code),
+  };
+}
+
+function retry(
+  { clock, random }: ForwardingOptions,
+  job: Job,
+  signal: AbortSignal,
+  outcome: RelayOutcome<unknown> | undefined,
+): JobOutcome<ServerPushTables> {
+  if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+  const error = outcome?.kind === 'retry' ? outcome : { reason: 'no relay is configured' };
+  return retryLater(job, error, { clock, random, capMilliseconds });
+}

@@ -1,0 +1,88 @@
+import type { DatabaseWithJobs, Job, JobOutcome } from '@waxwing/jobs';
+import { maximumRemovedDevices } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Kysely } from 'kysely';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import { retryLater } from '../relay-link/retry-later.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+// A relay that is unreachable for this long drops devices by itself once the vendors report them dead.
+const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
+const capMilliseconds = 60 * 60_000;
+const whilePendingMilliseconds = 60_000;
+const concurrency = 4;
+
+/** What the devices at the relay are called in one generation, and how they are removed. `Name` is JSON. */
+export interface Removing<Name> {
+  readonly jobKind: string;
+  /** Sorts freed devices by whether they may be removed. Those in use again are in neither list. */
+  sort(db: Kysely<ServerPushTables>, freed: readonly Name[]): Promise<SortedNames<Name>>;
+  /** The form of the request to the relay. */
+  encode(realmUuid: string, free: readonly Name[]): Record<string, string>;
+}
+
+interface SortedNames<Name> {
+  /** Used by no active or pending registration. */
+  readonly free: readonly Name[];
+  /** A pending registration may get the same device. */
+  readonly undecided: readonly Name[];
+}
+
+/** Devices at the relay that are to be removed. */
+export interface Removal<Name> {
+  readonly freed: readonly Name[];
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Earliest start, in Unix milliseconds; default: now. */
+  readonly runAt?: number;
+}
+
+/** Enqueues the removal in the transaction that frees the devices, split into jobs of bounded size. */
+export async function enqueueRemovalJobs<Name>(
+  { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  { jobKind }: Pick<Removing<Name>, 'jobKind'>,
+  { freed, now, runAt = now }: Removal<Name>,
+): Promise<void> {
+  const giveUpAt = now + removalDeadlineMilliseconds;
+  for (let start = 0; start < freed.length; start += maximumRemovedDevices) {
+    const payload = JSON.stringify({ freed: freed.slice(start, start + maximumRemovedDevices) });
+    await jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt });
+  }
+}
+
+export interface RemovalOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  /** `undefined` if the organization has no relay. */
+  readonly link: RelayLink | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/**
+ * Registers the handler of the removal job. It retries until the relay has removed the devices, answers that it does not
+ * know the operation (as stock relays do), or a week has passed. Skips devices that are in use. Waits while a pending
+ * registration may get the same device.
+ */
+export function handleRemovalJobs<Name>(options: RemovalOptions, removing: Removing<Name>): void {
+  const { database, link, clock, random } = options;
+
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
+    const { freed } = JSON.parse(job.payload) as { readonly freed: readonly Name[] };
+    const { free, undecided } = await removing.sort(database.db, freed);
+    if (free.length > 0) {
+      if (link === undefined)
+        return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
+      const outcome = await link.remove((realmUuid) => removing.encode(realmUuid, free), signal);
+      if (outcome.kind === 'retry') {
+        if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+        return retryLater(job, outcome, { clock, random, capMilliseconds });
+      }
+    }
+    if (undecided.length === 0) return { kind: 'done' };
+    const reason = 'a registration of the same device is pending';
+    return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason };
+  }
+
+  database.jobs.handle(removing.jobKind, { concurrency, run, giveUp: () => async () => undefined });
+}

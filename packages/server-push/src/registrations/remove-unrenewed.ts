@@ -1,0 +1,81 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Metrics } from '@waxwing/service/metrics';
+import { removeInPages } from '@waxwing/storage';
+import type { AddressedEvent, PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+export interface RemoveUnrenewedOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly publish: PublishEvents;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** What to remove: registrations accepted before `before`, at the relay from `runAt` on. Unix milliseconds. */
+export interface Unrenewed {
+  readonly before: number;
+  readonly now: number;
+  readonly runAt: number;
+}
+
+/** A device, and when its newest registration was accepted. */
+interface Registered<Id> {
+  readonly id: Id;
+  /** Unix milliseconds. */
+  readonly registeredAt: number;
+}
+
+interface RemovingUnrenewed<Id extends number> {
+  /** Name of the schedule. */
+  readonly name: string;
+  /** Kind of the removed rows in the metric. */
+  readonly rowKind: string;
+  /** Whether a phone has registered since an instant. */
+  isAnyRenewedSince(db: ServerPushDb, instant: number): Promise<boolean>;
+  /** Devices after an id, in the order of ids. */
+  read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
+  /** Removes those of the devices that are still unrenewed, here and at the relay. Returns an event for each. */
+  remove(
+    transaction: PushTransaction,
+    ids: readonly Id[],
+    unrenewed: Unrenewed,
+  ): Promise<readonly AddressedEvent[]>;
+}
+
+type ServerPushDb = DatabaseWithJobs<ServerPushTables>['db'];
+
+const dayMilliseconds = 24 * 60 * 60_000;
+/** Phones register every 30 days, when their app starts. After three times that, the app is no longer in use. */
+const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
+/** A phone that still runs registers again at the event, and the relay may give it the same device. */
+const removalDelayMilliseconds = 10 * 60_000;
+
+/**
+ * Schedules a daily task that removes devices whose phone has not registered for 90 days, here and at the relay. A
+ * phone that still runs gets an event and registers again. Call it before the jobs start.
+ */
+export function scheduleRemovalOfUnrenewed<Id extends number>(
+  { database, publish, clock, metrics }: RemoveUnrenewedOptions,
+  removing: RemovingUnrenewed<Id>,
+): void {
+  database.jobs.schedule(removing.name, dayMilliseconds, async (signal) => {
+    const now = clock();
+    const before = now - renewalDeadlineMilliseconds;
+    // If no phone has registered since, the clock is more likely wrong than every phone out of use.
+    if (!(await removing.isAnyRenewedSince(database.db, before))) return;
+    const read = (after: number, limit: number) => removing.read(database.db, after as Id, limit);
+    const remove = async (devices: Awaited<ReturnType<typeof read>>) => {
+      const ids = devices.flatMap(({ id, registeredAt }) => (registeredAt < before ? [id] : []));
+      if (ids.length === 0) return 0;
+      return database.write(async (transaction) => {
+        const runAt = now + removalDelayMilliseconds;
+        const events = await removing.remove(transaction, ids, { before, now, runAt });
+        await publish(transaction, events);
+        return events.length;
+      });
+    };
+    const removed = await removeInPages({ read, remove }, signal);
+    metrics.rowsRemoved.inc({ kind: removing.rowKind }, removed);
+  });
+}

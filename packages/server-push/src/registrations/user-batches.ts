@@ -1,0 +1,97 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { Batcher } from '@waxwing/service/lifecycle';
+import { mayBeOneWritesFault } from '@waxwing/storage';
+import { OneAtATime } from '../one-at-a-time.js';
+import type { PushActor, ServerPushOptions } from '../server-push-options.js';
+import type { PushTransaction } from '../tables.js';
+
+/** A change that a user's phone requests. */
+interface Asked {
+  readonly userId: UserId;
+}
+
+interface Pending<Item> {
+  readonly item: Item;
+  readonly lockUser: PushActor['lockUser'];
+}
+
+/** Why a change was not made: the user is gone, or another process is changing the same user's devices. */
+interface Failure {
+  readonly kind: 'failed';
+  readonly error: unknown;
+}
+
+/** Attempts per change while other processes change devices of the same user. */
+const mostTries = 4;
+
+/**
+ * Makes changes in batches, one per event-loop tick and transaction. Serializes those of one user, and locks each user.
+ * An outcome `busy` is tried again, at most three times.
+ */
+export class UserBatches<Item extends Asked, Outcome extends { readonly kind: string }> {
+  readonly #ofUser = new OneAtATime();
+  readonly #database: Pick<ServerPushOptions['database'], 'writeBatched'>;
+  readonly #write: (transaction: PushTransaction, items: readonly Item[]) => Promise<readonly Outcome[]>;
+  readonly #batcher = new Batcher<Pending<Item>, Outcome | Failure>((pending) => this.#writeAll(pending), {
+    isolates: mayBeOneWritesFault,
+  });
+
+  /** @param write makes at most one change per user, and returns the outcomes in order. */
+  constructor(
+    database: Pick<ServerPushOptions['database'], 'writeBatched'>,
+    write: (transaction: PushTransaction, items: readonly Item[]) => Promise<readonly Outcome[]>,
+  ) {
+    this.#database = database;
+    this.#write = write;
+  }
+
+  /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
+  add({ lockUser }: Pick<PushActor, 'lockUser'>, item: Item): Promise<Outcome> {
+    return this.#ofUser.run(item.userId, () => this.#add({ item, lockUser }));
+  }
+
+  async #add(pending: Pending<Item>): Promise<Outcome> {
+    let outcome = await this.#batcher.add(pending);
+    for (let tries = 1; outcome.kind === 'busy' && tries < mostTries; tries++) {
+      outcome = await this.#batcher.add(pending);
+    }
+    if (isFailure(outcome)) throw outcome.error;
+    return outcome;
+  }
+
+  /** Returns refusals instead of throwing: a throw would roll back and repeat the other changes of the transaction. */
+  #writeAll(pending: readonly Pending<Item>[]): Promise<(Outcome | Failure)[]> {
+    return this.#database.writeBatched(async (transaction) => {
+      const outcomes = new Map<Pending<Item>, Outcome | Failure>();
+      for (const each of inOneOrder(pending)) {
+        const error = await refusalOf(() => each.lockUser(transaction));
+        if (error !== undefined) outcomes.set(each, { kind: 'failed', error });
+      }
+      const held = pending.filter((each) => !outcomes.has(each));
+      const items = held.map(({ item }) => item);
+      const written = items.length === 0 ? [] : await this.#write(transaction, items);
+      for (const [index, each] of held.entries()) outcomes.set(each, written[index] as Outcome);
+      return pending.map((each) => outcomes.get(each) as Outcome | Failure);
+    });
+  }
+}
+
+function isFailure(outcome: { readonly kind: string }): outcome is Failure {
+  return outcome.kind === 'failed';
+}
+
+/** A fixed lock order: two transactions for the same users would otherwise deadlock. */
+function inOneOrder<Item extends Asked>(pending: readonly Pending<Item>[]): Pending<Item>[] {
+  return [...pending].sort((a, b) => a.item.userId - b.item.userId);
+}
+
+/** Returns the ProtocolError that `work` throws; rethrows other errors. */
+async function refusalOf(work: () => Promise<void>): Promise<ProtocolError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { z } from 'zod';
+
+/** How the registrations of one generation are written for the relay, and how its answers are read. */
+export interface RegistrationFormat<Registration, Registered> {
+  /** Form of one registration. */
+  form(realmUuid: string, registration: Registration): Record<string, string>;
+  /** Body for many registrations. */
+  body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
+  /** Characters of a registration in that body; may be more than the actual number. */
+  charactersOf(registration: Registration): number;
+  /** The relay's success of one registration. */
+  readonly answer: z.ZodType<Registered>;
+  /** The relay's answer for `count` registrations. */
+  manyAnswer(count: number): z.ZodType<{ readonly results: readonly RegistrationResult<Registered>[] }>;
+}
+
+/** Result of one registration of a batch. */
+export type RegistrationResult<Registered> =
+  | { readonly result: 'success'; readonly registered: Registered }
+  | RefusedRegistration;
+
+export interface RefusedRegistration {
+  readonly result: 'error';
+  readonly code: string;
+  readonly msg: string;
+}
+
+interface Succeeded {
+  readonly result: 'success';
+  readonly [name: string]: unknown;
+}
+
+const refused = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
+
+/** Completes a format with the answers for many registrations. */
+export function registrationFormat<Registration, Registered>(
+  described: Omit<RegistrationFormat<Registration, Registered>, 'manyAnswer'>,
+): RegistrationFormat<Registration, Registered> {
+  const succeeded = z
+    .looseObject({ result: z.literal('success') })
+    .pipe(described.answer as z.ZodType<Registered, Succeeded>)
+    .transform((registered) => ({ result: 'success' as const, registered }));
+  const results = z.array(z.union([succeeded, refused]));
+  const answerFor = (count: number) => z.object({ results: results.length(count) });
+  // Cached per count: building a schema is slow.
+  const answers = new Map<number, ReturnType<typeof answerFor>>();
+  return {
+    ...described,
+    manyAnswer(count) {
+      const known = answers.get(count) ?? answerFor(count);
+      answers.set(count, known);
+      return known;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { UserId } from '@waxwing/protocol';
+import { type RemovalContext, removeClientDevices } from './client-devices/remove-client-devices.js';
+import { deletePushDevicesOf } from './push-devices/push-device-store.js';
+import { enqueueRemoval } from './push-devices/remove-relay-devices.js';
+import type { PushTransaction } from './tables.js';
+
+/**
+ * Deletes all devices of a user, of both generations, for instance when their API key changes. Pending registrations end
+ * without effect. Durable jobs ask the relay to delete its devices, with retries for a week.
+ */
+export async function removePushDevicesOf(
+  context: RemovalContext,
+  transaction: PushTransaction,
+  userId: UserId,
+): Promise<void> {
+  const freed = await deletePushDevicesOf(transaction, userId);
+  await enqueueRemoval(context.database, transaction, { freed, now: context.clock() });
+  await removeClientDevices(context, transaction, userId);
+}
