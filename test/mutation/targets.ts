@@ -123,7 +123,7 @@ const serverPush: Table = [
     'apps/server/push-without-relay',
     'apps/server/registration-vectors',
   ],
-  ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
+  ['registrations/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
   [
     'push-devices/registration-intake',
     'packages/server-push/registration-intake',

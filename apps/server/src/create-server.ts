@@ -97,8 +97,7 @@ async function assemble(
     onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   closers.push(() => database.close());
-  await noteServerStart(database);
-  await raiseClientDeviceIds(database, clock);
+  await expectRestoredDatabase(database, clock);
   const { queueListeners, linkifiers } = await listenToProcesses(database, clock, closers);
   const realm = await readRealm(database, configuration.realm, clock());
   const uploads = await openUploads(database, configuration.uploads);
@@ -130,6 +129,12 @@ async function assemble(
   await startJobs(context, metrics);
   const reloadCredentials = () => reloadRelayKey(configuration, serverPush);
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid, reloadCredentials };
+}
+
+/** Keeps clients from mixing up what the database gave them before a restore with what it gives them after. */
+async function expectRestoredDatabase(database: ServerDatabase, clock: Clock): Promise<void> {
+  await noteServerStart(database);
+  await raiseClientDeviceIds(database, clock);
 }
 
 async function reloadRelayKey({ relay }: ServerConfiguration, serverPush: ServerPush): Promise<void> {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { pushAccountId } from './wire-fields.js';
 
 /**
- * Form parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister). Checks presence and type
- * only; the handler validates contents.
+ * Form parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister). Checks
+ * presence and type only; the handler validates contents.
  */
 export const registerPushDeviceParameters = z.object({
   token_kind: z.enum(['fcm', 'apns']),

@@ -110,13 +110,8 @@ eachBackend((backend) => {
     it('go all at once', async () => {
       await accept('a');
       await accept('a', user(userId + 1));
-      await database.write((transaction) =>
-        removePushDevicesOf(
-          { database, clock: () => now, publish: async () => undefined },
-          transaction,
-          userId,
-        ),
-      );
+      const context = { database, clock: () => now, publish: async () => undefined };
+      await database.write((transaction) => removePushDevicesOf(context, transaction, userId));
       const left = await database.db.selectFrom('push_devices').select('user_id').execute();
       expect(left).toEqual([{ user_id: userId + 1 }]);
     });

@@ -64,7 +64,7 @@ export async function activateToken(
 ): Promise<Settled> {
   const rows = await sameToken(db, { id: key.id, tokenId });
   const own = rows.find(({ id }) => id === key.id);
-  // No longer pending: nobody uses the row that the relay has just created.
+  // No longer pending: no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
     return { events: [], freed: [tokenId] };
   }

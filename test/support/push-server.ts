@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import {
+  type ClientDeviceId,
+  encodeBase64,
+  encodePushKey,
+  type JsonObject,
+  ProtocolError,
+  type TokenId,
+  tokenIdFromDigest,
+  type UserId,
+} from '@waxwing/protocol';
+import {
+  createServerPush,
+  type NotificationContent,
+  type ServerPush,
+  type ServerPushTables,
+  serverPushMigrations,
+} from '@waxwing/server-push';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
+import { loadWasmSodium } from '@waxwing/sodium';
+import { idle } from './idle.js';
+import { createMemoryLog } from './memory-log.js';
+import type { TestBackend } from './test-databases.js';
+import { TokenRelay } from './token-relay.js';
+
+export const pushSodium = await loadWasmSodium();
+const bouncerPublicKey = encodeBase64(pushSodium.generateKeyPair().publicKey);
+
+/** The id of a token, as a phone names it. */
+export function tokenIdOf(token: string): TokenId {
+  return tokenIdFromDigest(createHash('sha256').update(token).digest());
+}
+
+/** A push key whose bytes all are the key's id: a test finds the key again. */
+export function keyOf(id: number): Uint8Array {
+  return new Uint8Array(32).fill(id);
+}
+
+export const keyGroup = (id: number) => ({ push_key_id: String(id), push_key: encodePushKey(keyOf(id)) });
+export const tokenGroup = (token: string, kind: 'fcm' | 'apns' = 'fcm') => ({
+  token_kind: kind,
+  token_id: tokenIdOf(token),
+  bouncer_public_key: bouncerPublicKey,
+  encrypted_push_registration: encodeBase64(
+    Buffer.from(`a registration of ${token}, sealed as it has to be`),
+  ),
+});
+
+interface PublishedEvent {
+  readonly event: JsonObject;
+  readonly audience: readonly number[];
+}
+
+/** A server's half of push on a database, beside a relay that keeps tokens. Operations are called without HTTP. */
+export class PushServer {
+  now = 1_773_000_000_000;
+  readonly relay: TokenRelay;
+  readonly events: PublishedEvent[] = [];
+  readonly log = createMemoryLog();
+  readonly metrics = new Metrics();
+  readonly #backend: TestBackend;
+  readonly #url: string;
+  #database: DatabaseWithJobs<ServerPushTables> | undefined;
+  #push: ServerPush | undefined;
+
+  private constructor(backend: TestBackend, url: string, relay: TokenRelay) {
+    this.#backend = backend;
+    this.#url = url;
+    this.relay = relay;
+  }
+
+  static async start(backend: TestBackend): Promise<PushServer> {
+    const server = new PushServer(backend, await backend.freshUrl(), await TokenRelay.start());
+    await server.boot();
+    return server;
+  }
+
+  get database(): DatabaseWithJobs<ServerPushTables> {
+    if (this.#database === undefined) throw new Error('the server is not running');
+    return this.#database;
+  }
+
+  get push(): ServerPush {
+    if (this.#push === undefined) throw new Error('the server is not running');
+    return this.#push;
+  }
+
+  /** Starts the server on its database. */
+  async boot(): Promise<void> {
+    this.#database = await this.#backend.open<ServerPushTables>({
+      migrations: [serverPushMigrations],
+      now: () => this.now,
+      url: this.#url,
+    });
+    this.#push = createServerPush({
+      database: this.#database,
+      authenticate: async () => ({ userId: 0 as UserId, isBot: false, lockUser: async () => undefined }),
+      publish: async (_transaction, events) => void this.events.push(...events),
+      relay: {
+        ...{ kind: 'configured', url: this.relay.stand.url },
+        ...{ serverId: 'id', serverKey: new Secret('key') },
+      },
+      realm: {
+        uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+        url: 'https://chat.example.com',
+        name: 'Example',
+      },
+      sodium: pushSodium,
+      clock: () => this.now,
+      random: () => 0,
+      log: this.log.log,
+      metrics: this.metrics,
+      registrationsPerHour: 100_000,
+    });
+    await this.#database.jobs.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.database.jobs.stop(0);
+    await this.push.close();
+    await this.database.close();
+    this.#database = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.database.jobs.stop(0);
+    await this.push.close();
+    await this.relay.stand.close();
+  }
+
+  /** Waits until all due jobs are done. */
+  settle(): Promise<void> {
+    return idle(this.database.jobs);
+  }
+
+  async pass(milliseconds: number): Promise<void> {
+    this.now += milliseconds;
+    await this.settle();
+  }
+
+  /** Calls an operation as a user. Returns its answer, or the message of its refusal. */
+  async ask(userId: UserId, path: string, fields: Readonly<Record<string, string>> = {}): Promise<unknown> {
+    const found = this.push.operations.find(
+      ({ declared }) => declared.method === 'POST' && declared.path === `/api/v1/${path}`,
+    );
+    if (found === undefined) throw new Error(`there is no operation ${path}`);
+    const parameters = found.declared.parameters.parse(fields);
+    const actor = { userId, isBot: false, lockUser: async () => undefined };
+    try {
+      return await found.handle({ actor, parameters, signal: new AbortController().signal } as never);
+    } catch (error) {
+      if (error instanceof ProtocolError) return error.message;
+      throw error;
+    }
+  }
+
+  async createDevice(userId: UserId): Promise<ClientDeviceId> {
+    const { device_id: id } = (await this.ask(userId, 'register_client_device')) as {
+      device_id: ClientDeviceId;
+    };
+    return id;
+  }
+
+  register(userId: UserId, id: number, fields: Readonly<Record<string, string>>): Promise<unknown> {
+    return this.ask(userId, 'mobile_push/register', { device_id: String(id), ...fields });
+  }
+
+  /** Creates a device with a key and a token that the relay has confirmed. */
+  async activeDevice(userId: UserId, token: string, keyId = 1): Promise<ClientDeviceId> {
+    const id = await this.createDevice(userId);
+    await this.register(userId, id, { ...keyGroup(keyId), ...tokenGroup(token) });
+    await this.settle();
+    return id;
+  }
+
+  /** Sends a notification that is given up after a minute. */
+  async notify(userId: UserId, content: NotificationContent = { type: 'test', time: 1 }): Promise<void> {
+    const notification = { userId, content, giveUpAt: this.now + 60_000 };
+    await this.database.write((transaction) => this.push.notify(transaction, notification));
+    await this.settle();
+  }
+
+  /** Events to a user, without those of the older generation. */
+  eventsOf(userId: UserId): JsonObject[] {
+    return this.events
+      .filter(({ audience, event }) => audience.includes(userId) && event.type === 'device')
+      .map(({ event }) => event);
+  }
+}

@@ -1,0 +1,93 @@
+import { relayNotifyPath, relayRegisterManyPath, relayRegisterPath } from '@waxwing/protocol';
+import { type RelayReaction, type RelayRequest, RelayStandIn } from './relay-stand-in.js';
+
+/** A push that the relay handed to a vendor. */
+export interface Delivery {
+  readonly tokenId: string | undefined;
+  readonly deviceId: number | undefined;
+  readonly keyId: number | undefined;
+  readonly encryptedData: string;
+}
+
+interface NotifyEntry {
+  readonly token_id?: string;
+  readonly device_id?: number;
+  readonly payload: { readonly push_key_id?: number; readonly encrypted_data: string };
+}
+
+const success = { result: 'success', msg: '' };
+
+/**
+ * A relay's HTTP side that keeps the tokens of the newer generation, as a relay does: what is registered lives until it is
+ * removed or dies. It takes devices of the older generation, and numbers them.
+ */
+export class TokenRelay {
+  readonly stand: RelayStandIn;
+  readonly tokens = new Set<string>();
+  readonly deliveries: Delivery[] = [];
+  /** Token ids that were asked to be removed, in order. */
+  readonly removed: string[] = [];
+  isDown = false;
+  /** Refuses registrations with this code. */
+  refusal: string | undefined;
+  #devices = 0;
+
+  private constructor(stand: RelayStandIn) {
+    this.stand = stand;
+    stand.otherwise((request) => this.#react(request));
+  }
+
+  static async start({ takesMany = true } = {}): Promise<TokenRelay> {
+    return new TokenRelay(await RelayStandIn.start({ takesMany }));
+  }
+
+  #react(request: RelayRequest): RelayReaction {
+    if (this.isDown) return { status: 503 };
+    if (request.path === relayNotifyPath) return this.#notify(request);
+    if (request.path === relayRegisterManyPath) {
+      const { registrations } = JSON.parse(request.body) as { registrations: Record<string, string>[] };
+      const results = registrations.map(({ token_id: id }) => this.#register(id));
+      return { status: 200, body: { ...success, results } };
+    }
+    const form = new URLSearchParams(request.body);
+    if (request.path === relayRegisterPath) {
+      const body = this.#register(form.get('token_id') ?? undefined);
+      return { status: body.result === 'success' ? 200 : 400, body };
+    }
+    for (const id of JSON.parse(form.get('token_ids') ?? '[]') as string[]) {
+      this.removed.push(id);
+      this.tokens.delete(id);
+    }
+    return { status: 200, body: success };
+  }
+
+  #register(tokenId: string | undefined): Record<string, unknown> {
+    if (this.refusal !== undefined) return { result: 'error', msg: 'no', code: this.refusal };
+    if (tokenId === undefined) {
+      this.#devices += 1;
+      return { ...success, device_id: this.#devices };
+    }
+    this.tokens.add(tokenId);
+    return success;
+  }
+
+  #notify({ body }: RelayRequest): RelayReaction {
+    const { push_requests: entries } = JSON.parse(body) as { push_requests: NotifyEntry[] };
+    const dead: string[] = [];
+    for (const { token_id: tokenId, device_id: deviceId, payload } of entries) {
+      if (tokenId !== undefined && !this.tokens.has(tokenId)) dead.push(tokenId);
+      else {
+        const { push_key_id: keyId, encrypted_data: encryptedData } = payload;
+        this.deliveries.push({ tokenId, deviceId, keyId, encryptedData });
+      }
+    }
+    return {
+      status: 200,
+      body: {
+        ...success,
+        ...{ android_successfully_sent_count: 0, apple_successfully_sent_count: 0 },
+        ...{ delete_device_ids: [], delete_token_ids: dead, realm_push_status: null },
+      },
+    };
+  }
+}
