@@ -59,7 +59,7 @@ export class PushServer {
   readonly relay: TokenRelay;
   readonly events: PublishedEvent[] = [];
   readonly log = createMemoryLog();
-  readonly metrics = new Metrics();
+  metrics = new Metrics();
   readonly #backend: TestBackend;
   readonly #url: string;
   #database: DatabaseWithJobs<ServerPushTables> | undefined;
@@ -89,6 +89,7 @@ export class PushServer {
 
   /** Starts the server on its database. */
   async boot(): Promise<void> {
+    this.metrics = new Metrics();
     this.#database = await this.#backend.open<ServerPushTables>({
       migrations: [serverPushMigrations],
       now: () => this.now,

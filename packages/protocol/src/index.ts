@@ -9,6 +9,5 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
-export * from './relay-token-registration.js';
 export * from './validation-message.js';
 export * from './wire-fields.js';

@@ -4,6 +4,7 @@ import { createMemorySeenNotifications } from '@waxwing/client';
 import {
   decodeBase64,
   decodeCiphertextBase64,
+  decodePushKey,
   encodeBase64,
   errorCodes,
   formatPushAccountId,
@@ -164,6 +165,14 @@ describe('the worked example of the protocol page', () => {
       kind: 'notification',
       notification: parseNotification(Buffer.from(block('notification'))),
     });
+  });
+
+  it('has a secret box with the same notification, behind its nonce', () => {
+    const pushKey = decodePushKey(/^push_key: (.+)$/m.exec(block('push key'))?.[1] ?? '');
+    const bytes = decodeCiphertextBase64(block('secret box')) ?? new Uint8Array();
+    expect(encodeBase64(bytes.subarray(0, 24))).toBe(/^nonce: (.+)$/m.exec(block('push key'))?.[1]);
+    const opened = sodium.openSecretBox(bytes.subarray(24), bytes.subarray(0, 24), pushKey ?? bytes);
+    expect(Buffer.from(opened ?? []).toString()).toBe(block('notification').padEnd(512, ' '));
   });
 
   it('says how its secrets are made', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import {
   encodeBase64,
+  encodePushKey,
   encodePushRegistration,
   type KeyListDocument,
   keyListSignedBytes,
@@ -11,7 +12,7 @@ import {
   type UserId,
 } from '@waxwing/protocol';
 import { encodeNotification } from '#server-push/notifications/encode-notification.js';
-import { publicKeyOf, seal, signDetached } from '../../support/noble-oracle.js';
+import { publicKeyOf, seal, sealSecretBox, signDetached } from '../../support/noble-oracle.js';
 
 /** 32 reproducible bytes: the SHA-256 of a name. */
 function secretOf(name: string): Uint8Array {
@@ -40,6 +41,7 @@ export const keys = {
   secondSigning: signingKeys('second signing key'),
   thirdSigning: signingKeys('third signing key'),
   recovery: signingKeys('recovery key'),
+  push: secretOf('push key'),
 };
 
 /** 2026-03-01T00:00:00Z in Unix seconds. */
@@ -142,6 +144,9 @@ const notification = encodeNotification(realm, userId, {
 const sealedNotification = seal(notification, account.publicKey, keys.notificationEphemeral.privateKey);
 const encryptedData = encodeBase64(sealedNotification);
 
+const boxNonce = secretOf('nonce of the notification').slice(0, 24);
+const secretBox = encodeBase64(Buffer.concat([boxNonce, sealSecretBox(notification, boxNonce, keys.push)]));
+
 /** The exact text of the page under each name. */
 export const example: Readonly<Record<string, string>> = {
   keys: lines({
@@ -177,6 +182,8 @@ export const example: Readonly<Record<string, string>> = {
   notification: Buffer.from(notification).toString().trimEnd(),
   encrypted_data: wrap(encryptedData),
   'FCM data': stringifyJson({ push_account_id: String(pushAccountId), encrypted_data: encryptedData }),
+  'push key': lines({ push_key: encodePushKey(keys.push), nonce: encodeBase64(boxNonce) }),
+  'secret box': wrap(secretBox),
   'notify body': stringifyJson({
     realm_uuid: realm.uuid,
     push_requests: [
