@@ -21,8 +21,7 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
 
 /**
  * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration and
- * answers at once. A job forwards a registration to the relay; an event reports the outcome. `push_account_id` without
- * `device_id` makes it a registration of the older generation. Refuses, in this order:
+ * answers at once. A job forwards a registration to the relay; an event reports the outcome. Refuses, in this order:
  *
  * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
  * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
@@ -41,7 +40,7 @@ export const registerPush = operation({
   answer: noAnswer,
   codes: ['REQUEST_VARIABLE_MISSING', 'PUSH_SERVICE_NOT_CONFIGURED', 'RATE_LIMIT_HIT'],
   async handle(context: Context, { actor, parameters }) {
-    if (parameters.device_id === undefined && parameters.push_account_id !== undefined) {
+    if (isOfOlderGeneration(parameters)) {
       await registerPushDevice(context, actor, requireAll(registerPushDeviceParameters, parameters));
     } else {
       await registerClientPush(context, actor, requireAll(registerClientPushParameters, parameters));
@@ -49,6 +48,12 @@ export const registerPush = operation({
     return {};
   },
 });
+
+/** Only the older generation has an account or a public key; `device_id` decides if both generations' fields are there. */
+function isOfOlderGeneration(parameters: Parameters): boolean {
+  const { device_id: deviceId, push_account_id: accountId, push_public_key: publicKey } = parameters;
+  return deviceId === undefined && (accountId !== undefined || publicKey !== undefined);
+}
 
 /** The parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first that is missing. */
 function requireAll<Schema extends z.ZodObject>(schema: Schema, parameters: Parameters): z.output<Schema> {
