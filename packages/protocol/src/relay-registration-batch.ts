@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
-import {
-  accountsOfUser,
-  relayRegisterAnswer,
-  relayRegisterAnyAnswer,
-  relayRegisterParameters,
-} from './relay-registration.js';
+import { accountsOfUser, relayRegisterAnyAnswer, relayRegisterParameters } from './relay-registration.js';
 import type { TokenId } from './token-id.js';
 import { validationMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
@@ -70,14 +65,7 @@ export const relayRegisterManyParameters = z.object({
 const success = { result: z.literal('success') };
 const refusal = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Result of one registration: its device, or why it was refused. */
-const relayRegisterResult = z.discriminatedUnion('result', [relayRegisterAnswer.extend(success), refusal]);
-export type RelayRegisterResult = z.output<typeof relayRegisterResult>;
-
-/** The relay's answer: one result per registration, in order. */
-export const relayRegisterManyAnswer = z.object({ results: z.array(relayRegisterResult) });
-
-/** The same in both generations: a registration by `token_id` has no `device_id`. */
+/** Result of one registration, or why it was refused. A registration by `token_id` has no `device_id`. */
 const relayRegisterAnyResult = z.discriminatedUnion('result', [
   relayRegisterAnyAnswer.extend(success),
   refusal,

@@ -1,5 +1,11 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { type ClientDeviceId, type ErrorCode, parseJson, type TokenId } from '@waxwing/protocol';
+import {
+  type ClientDeviceId,
+  type ErrorCode,
+  type ForwardedTokenRegistration,
+  parseJson,
+  type TokenId,
+} from '@waxwing/protocol';
 import {
   enqueueForwardingJob,
   type ForwardingOptions,
@@ -12,7 +18,6 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import { activateToken, failToken, pendingTokens, type TokenKey } from './pending-tokens.js';
 import { enqueueTokenRemoval } from './remove-tokens.js';
-import type { TokenRegistration } from './token-format.js';
 
 /** Kind of the job that forwards a token's registration to the relay. */
 export const forwardTokenJob = 'client-devices/forward-token';
@@ -41,7 +46,7 @@ export async function enqueueTokenForwarding(
 
 export interface ForwardTokenOptions extends ForwardingOptions {
   /** `undefined` if the organization has no relay. */
-  readonly registrations: GroupedRegistrations<TokenRegistration, object> | undefined;
+  readonly registrations: GroupedRegistrations<ForwardedTokenRegistration, object> | undefined;
   readonly publish: PublishEvents;
 }
 
@@ -77,7 +82,7 @@ function refusal(code: ErrorCode): RelayRefusal {
   return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
 }
 
-function registrationOf(row: ClientDeviceRow): TokenRegistration {
+function registrationOf(row: ClientDeviceRow): ForwardedTokenRegistration {
   return {
     tokenId: tokenOf(row),
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { TokenId } from '@waxwing/protocol';
+import { encodeRelayRemoval, type TokenId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { enqueueRemovalJobs, type Removal, type Removing } from '../registrations/removal-jobs.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
@@ -11,7 +11,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 export const tokenRemoving: Removing<TokenId> = {
   jobKind: 'client-devices/remove-tokens',
   sort: sortFreedTokens,
-  encode: (realmUuid, free) => ({ realm_uuid: realmUuid, token_ids: JSON.stringify(free), device_ids: '[]' }),
+  encode: (realmUuid, free) => encodeRelayRemoval(realmUuid, [], free),
 };
 
 /** Enqueues the removal in the transaction that frees the tokens. */
