@@ -1,0 +1,118 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { askRelay, RelayFailure, type RelayRequestOptions } from './relay-requests.js';
+
+/** Rows that the server has, by list. Their ids count from 1. */
+export interface Counts {
+  readonly realmCounts: number;
+  readonly installationCounts: number;
+  readonly auditLogRows: number;
+}
+
+interface ReportOptions extends RelayRequestOptions {
+  readonly realm: { readonly uuid: string; readonly url: string; readonly name: string };
+  readonly clock: () => number;
+}
+
+const hourMilliseconds = 3_600_000;
+const mostRows = 10_000;
+
+/** The hourly job of a stock server, and whether push is on for its realm. */
+export class HourlyReport {
+  isPushOn = true;
+  expectedEnd: number | null = null;
+  /** When the relay last took a notification of the realm, in Unix milliseconds. */
+  lastSuccessAt: number | undefined;
+  /** Rows that were sent in all reports. */
+  rowsSent = 0;
+  readonly #options: ReportOptions;
+  readonly #log: string[];
+  readonly #ownerSecret = `zuliprealm_${randomBytes(16).toString('hex')}`;
+
+  constructor(options: ReportOptions, log: string[]) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  setStatus(canPush: boolean, expectedEnd: number | null): void {
+    this.isPushOn = canPush;
+    this.expectedEnd = expectedEnd;
+  }
+
+  /** Asks which rows the relay has, sends the others and the realm, and stores the realm's status. */
+  async send(counts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 }): Promise<void> {
+    try {
+      const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
+      const form = this.#form(known, counts);
+      const { realms } = await askRelay(this.#options, 'POST', 'server/analytics', { form });
+      this.#take(realms);
+    } catch (error) {
+      if (!(error instanceof RelayFailure)) throw error;
+      this.#failed(error);
+    }
+  }
+
+  #form(known: Record<string, unknown>, counts: Counts): Record<string, string> {
+    const { realm } = this.#options;
+    const rows = (last: unknown, have: number, make: (id: number) => object): object[] => {
+      if (!Number.isInteger(last)) throw new RelayFailure('unhandled', 'the last id is no integer');
+      const ids = Array.from({ length: have }, (_, index) => index + 1).filter((id) => id > Number(last));
+      this.rowsSent += Math.min(ids.length, mostRows);
+      return ids.slice(0, mostRows).map(make);
+    };
+    const count = {
+      property: 'messages_sent:is_bot:hour',
+      subgroup: 'false',
+      value: 3,
+      end_time: 1773230400.0,
+    };
+    const { last_realm_count_id, last_installation_count_id, last_realmauditlog_id } = known;
+    return {
+      realm_counts: json(rows(last_realm_count_id, counts.realmCounts, (id) => ({ ...count, id, realm: 1 }))),
+      installation_counts: json(
+        rows(last_installation_count_id, counts.installationCounts, (id) => ({ ...count, id })),
+      ),
+      realmauditlog_rows: json(
+        rows(last_realmauditlog_id, counts.auditLogRows, (id) => ({
+          ...{ id, realm: 1, event_time: 1773230400.25, backfilled: false, event_type: 101 },
+          extra_data: { role_count: { '11': { '100': 1 } } },
+        })),
+      ),
+      realms: json([this.#realm(realm)]),
+      version: json('12.1'),
+      merge_base: json(''),
+      api_feature_level: json(500),
+    };
+  }
+
+  /** With fields that newer servers send. */
+  #realm({ uuid, url, name }: ReportOptions['realm']): object {
+    return {
+      ...{ id: 2, host: new URL(url).host, url, name, org_type: 10, date_created: 1773200000.5 },
+      ...{ deactivated: false, is_system_bot_realm: false, authentication_methods: { Email: true } },
+      ...{ uuid, uuid_owner_secret: this.#ownerSecret, description: '', is_demo_organization: false },
+      ...{ invite_required: true, asks_to_advertise: false, icon_url: `/user_avatars/${randomUUID()}` },
+    };
+  }
+
+  #take(realms: unknown): void {
+    const status = (realms as Record<string, Record<string, unknown>> | null)?.[this.#options.realm.uuid];
+    if (typeof status?.can_push !== 'boolean') {
+      this.#failed(new RelayFailure('unhandled', `realms of another form: ${JSON.stringify(realms)}`));
+      return;
+    }
+    this.setStatus(status.can_push, status.expected_end_timestamp as number | null);
+  }
+
+  /** A server error never switches push off; anything else does, unless push worked within the hour. */
+  #failed(failure: RelayFailure): void {
+    this.#log.push(`WARNING hourly report: ${failure.kind}: ${failure.message}`);
+    if (failure.kind === 'server') return;
+    const { lastSuccessAt } = this;
+    const hasWorked = lastSuccessAt !== undefined && this.#options.clock() - lastSuccessAt < hourMilliseconds;
+    if (!hasWorked) this.setStatus(false, null);
+  }
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value);
+}

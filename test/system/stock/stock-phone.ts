@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { openSecretBox, seal } from '../../support/noble-oracle.js';
+
+export interface StockPhoneOptions {
+  /** For FCM any text, for APNs hexadecimal digits. */
+  readonly token: string;
+  readonly kind: 'fcm' | 'apns';
+  /** The relay's public key that is built into the app. */
+  readonly bouncerPublicKey: string;
+  readonly clock: () => number;
+}
+
+/** The token fields of a registration. */
+export interface TokenGroup {
+  readonly token_kind: string;
+  readonly token_id: string;
+  readonly bouncer_public_key: string;
+  readonly encrypted_push_registration: string;
+}
+
+/** The device that a stock app runs on: its token, and how the app seals a registration of it. */
+export class StockPhone {
+  token: string;
+  readonly kind: 'fcm' | 'apns';
+  bouncerPublicKey: string;
+  readonly clock: () => number;
+
+  constructor({ token, kind, bouncerPublicKey, clock }: StockPhoneOptions) {
+    this.token = token;
+    this.kind = kind;
+    this.bouncerPublicKey = bouncerPublicKey;
+    this.clock = clock;
+  }
+
+  get tokenId(): string {
+    return createHash('sha256').update(this.token).digest().subarray(0, 8).toString('base64');
+  }
+
+  /** `sealedAt`: Unix seconds; now by default. */
+  tokenGroup(sealedAt = Math.floor(this.clock() / 1000)): TokenGroup {
+    const { kind, token, tokenId, bouncerPublicKey } = this;
+    const registration = {
+      ...{ token_kind: kind, token, timestamp: sealedAt },
+      ...(kind === 'apns' && { ios_app_id: 'org.example.Stock' }),
+    };
+    const publicKey = Buffer.from(bouncerPublicKey, 'base64');
+    const box = seal(Buffer.from(JSON.stringify(registration)), publicKey, randomBytes(32));
+    return {
+      token_kind: kind,
+      token_id: tokenId,
+      bouncer_public_key: bouncerPublicKey,
+      encrypted_push_registration: Buffer.from(box).toString('base64'),
+    };
+  }
+}
+
+/** A key that notifications to one account are encrypted with. */
+export interface PushKey {
+  readonly id: number;
+  /** 33 bytes, the first of which is 0x31. */
+  readonly bytes: Buffer;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  supersededAt: number | undefined;
+}
+
+export function newPushKey(createdAt: number): PushKey {
+  const bytes = Buffer.concat([Buffer.of(0x31), randomBytes(32)]);
+  return { id: randomBytes(4).readUInt32BE(), bytes, createdAt, supersededAt: undefined };
+}
+
+/** The key id and ciphertext in what a vendor delivered; `undefined` for a notification of another form. */
+export function readDelivered(body: Readonly<Record<string, unknown>>) {
+  const { data } = (body.message ?? {}) as { data?: Record<string, string> };
+  // In FCM data every value is a text; in APNs JSON the id is a number.
+  const keyId = data === undefined ? body.push_key_id : asUnsigned(data.push_key_id);
+  const encrypted = (data ?? body).encrypted_data;
+  if (typeof keyId !== 'number' || typeof encrypted !== 'string') return undefined;
+  return { keyId, encrypted: Buffer.from(encrypted, 'base64') };
+}
+
+function asUnsigned(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** The JSON object in a ciphertext; `undefined` if the key does not open it. */
+export function openNotification(encrypted: Buffer, { bytes }: PushKey): Record<string, unknown> | undefined {
+  const plaintext = openSecretBox(encrypted.subarray(24), encrypted.subarray(0, 24), bytes.subarray(1));
+  if (plaintext === undefined) return undefined;
+  return JSON.parse(Buffer.from(plaintext).toString('utf8')) as Record<string, unknown>;
+}
