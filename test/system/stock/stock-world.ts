@@ -94,7 +94,9 @@ export class StockWorld {
     return this.#relay !== undefined;
   }
 
+  /** Starts the relay on its former data; one that runs is stopped first. */
   async startRelay(environment: Environment = {}): Promise<Relay> {
+    await this.stopRelay();
     const { credentials, urls } = this.vendors;
     const { apnsTeamId: team_id, apnsKeyId: key_id, apnsKeyFile: key_file } = credentials;
     const apps = {
@@ -154,11 +156,14 @@ export class StockWorld {
     return this.#server;
   }
 
-  /** A stock server that the relay's operator has added, with one realm. */
-  async stockServer(name: string): Promise<StockServer> {
+  /** A stock server with one realm. The relay's operator has added both, unless there are `credentials` already. */
+  async stockServer(
+    name: string,
+    { credentials, relayUrl = this.relayUrl }: { credentials?: StockCredentials; relayUrl?: string } = {},
+  ): Promise<StockServer> {
     const realm = { uuid: randomUUID(), url: `https://${name}.example.com`, name };
-    const credentials = await this.credentialsFor(name, realm.uuid);
-    return new StockServer({ relayUrl: this.relayUrl, credentials, realm, clock: this.clock });
+    const own = credentials ?? (await this.credentialsFor(name, realm.uuid));
+    return new StockServer({ relayUrl, credentials: own, realm, clock: this.clock });
   }
 
   async credentialsFor(name: string, realmUuid: string): Promise<StockCredentials> {
