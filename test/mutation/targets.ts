@@ -100,8 +100,8 @@ const connections: Table = [
     'connections',
   ],
   ['foreign-request', 'foreign-request'],
-  ['connection', 'connections', 'ended-connections'],
-  ['connections', '../overload/client-fairness', 'connections', 'ended-connections'],
+  ['connection', 'closing-connections', 'connections', 'ended-connections'],
+  ['connections', '../overload/client-fairness', 'closing-connections', 'connections', 'ended-connections'],
 ];
 
 const overload: Table = [

@@ -74,7 +74,10 @@ describe('the hourly report of a stock server', () => {
   it('keeps push on while the relay is busy, and the worker retries what it queued', async () => {
     const [busy, server] = [await newServer(), await newServer()];
     const device = await registerAt(busy, ada, await newPhone(world, 'fcm'));
-    await world.startRelay({ RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '1' });
+    await world.startRelay({
+      RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '1',
+      RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1',
+    });
     await world.setFaults([{ vendor: 'fcm', token: device.phone.token, latency_ms: 1000 }]);
     const test = busy.testNotification(ada);
     await expect.poll(() => inFlight()).toBe(1);

@@ -98,7 +98,8 @@ describe('a service with slow checks or requests', () => {
       const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
       await slow.listen({ host: '127.0.0.1', port: 0 });
       const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
-      const gone = closing(socket);
+      // A client that reads: the rest of a head is refused with an answer.
+      const gone = closing(socket.resume());
       socket.write(text);
       const [connection] = (await once(slow.server, 'connection')) as [Socket];
       await expect.poll(() => connection.bytesRead).toBe(text.length);

@@ -51,6 +51,14 @@ export function newConnection(
   };
 }
 
+/**
+ * Whether a client has sent a part of a head, or has just connected in order to send one. It needs an answer even while the
+ * server closes: stock servers switch push off after a broken connection.
+ */
+export function expectsAnswer({ bytesBefore, serving, socket }: Connection): boolean {
+  return serving === undefined && (bytesBefore === 0 || socket.bytesRead > bytesBefore);
+}
+
 /** Whether a connection must be closed for a reason that Node's own timeouts miss. `now` is of `performance.now()`. */
 export function isLate(
   { answeredAt, isSurplus, openedAt, refusedAt, unread }: Connection,

@@ -17,7 +17,7 @@ import type { RefusalReason } from '../overload/in-flight-caps.js';
 import { PipeliningCaps } from '../overload/pipelining-caps.js';
 import type { RequestScheduler } from '../overload/request-scheduler.js';
 import { ClientAddresses } from './client-addresses.js';
-import { type Connection, isLate, newConnection } from './connection.js';
+import { type Connection, expectsAnswer, isLate, newConnection } from './connection.js';
 import { connectionsOfPartialHeads } from './partial-heads.js';
 import {
   answerUnparsed,
@@ -79,9 +79,12 @@ export class Connections {
     return this.#pipelining.bodyBytes;
   }
 
-  /** Drains: closes idle connections, and closes each other one after its current response. */
+  /** Drains: closes idle connections, and each other one after its response. One that expects an answer gets a 503. */
   endSoon(): void {
-    for (const connection of this.#idle) this.#cut(connection);
+    for (const connection of [...this.#idle]) {
+      if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
+      else this.#cut(connection);
+    }
     for (const { serving } of this.#open.values()) if (serving) serving.response.shouldKeepAlive = false;
   }
 

@@ -1,0 +1,32 @@
+import { afterEach, expect, it } from 'vitest';
+import { ListeningApp, request } from '../listening-app.js';
+
+let app: ListeningApp;
+
+afterEach(() => app.close());
+
+// Long, so that no test passes because all connections were cut.
+const patienceMilliseconds = 30_000;
+
+it.each([
+  ['that has just been opened', ''],
+  ['on which a part of a request has arrived', 'GET /open HTTP/1.1\r\nho'],
+])('while the app closes, a connection %s gets a 503 and may send the rest', async (_case, part) => {
+  app = await ListeningApp.start({}, patienceMilliseconds);
+  const connection = await app.connect();
+  connection.send(part);
+  await expect.poll(() => app.metric('waxwing_http_connections')).toBe(1);
+  // A request on another connection follows the part through the event loop.
+  const other = await app.connect();
+  other.send(request('GET /open'));
+  await expect.poll(() => other.statuses).toEqual([200]);
+  const closed = app.closeItself();
+  connection.send(request('GET /open').slice(part.length));
+  await connection.closed;
+  const [head = '', body = ''] = connection.text.split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1.1 503 /);
+  expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });
+  await closed;
+  // Its own answer had been sent, so it is only closed.
+  expect(other.statuses).toEqual([200]);
+});
