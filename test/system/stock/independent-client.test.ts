@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it.each([
+it.concurrent.each([
   ['older', 'fcm'],
   ['older', 'apns'],
   ['newer', 'fcm'],
@@ -33,7 +33,7 @@ it.each([
       ...{ 'sender-email': sender.email, 'sender-password': sender.password, generation, kind },
     };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
-    const { stdout } = await promisify(execFile)(python, [script, ...args]);
+    const { stdout } = await promisify(execFile)(python, ['-B', script, ...args]);
     const steps = stdout.trim().split('\n');
     expect(steps.map((line) => JSON.parse(line))).toEqual([
       { step: 'registered', result: null },
