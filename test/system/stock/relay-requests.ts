@@ -30,6 +30,15 @@ export class RelayFailure extends Error {
     this.code = code;
   }
 
+  /** The relay refuses the realm: push is switched off for it. */
+  get refusesRealm(): boolean {
+    return this.code === 'MISSING_REMOTE_REALM' || this.kind === 'disallowed';
+  }
+
+  get needsAdministrator(): boolean {
+    return this.refusesRealm || this.kind === 'configuration';
+  }
+
   get isRetried(): boolean {
     return this.kind === 'connection' || this.kind === 'server';
   }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { sealSecretBox } from '../../support/noble-oracle.js';
 import { askRelay, RelayFailure, type RelayRequestOptions } from './relay-requests.js';
 import {
   type Fields,
@@ -10,6 +8,13 @@ import {
   type TokenRegistration,
 } from './stock-devices.js';
 import { type Counts, HourlyReport } from './stock-hourly-report.js';
+import {
+  answerToUser,
+  type NotifyAnswer,
+  pushRequest,
+  readNotifyAnswer,
+  type StockNotification,
+} from './stock-notify.js';
 
 export interface StockRealm {
   readonly uuid: string;
@@ -27,27 +32,13 @@ export interface StockServerOptions extends RelayRequestOptions {
   readonly clock: () => number;
 }
 
-/** A notification as the server's queue holds it: for one user. */
-export interface StockNotification {
-  readonly type: 'message' | 'remove' | 'test';
-  readonly [field: string]: unknown;
-}
-
 interface Job {
   readonly run: () => Promise<void>;
   readonly what: string;
   failedTries: number;
 }
 
-interface NotifyAnswer {
-  readonly deleteTokenIds: readonly string[];
-  readonly sent: number;
-}
-
 const retriesOfJob = 3;
-const messageAps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
-const removeAps = { 'mutable-content': 1 };
-
 /**
  * Acts towards a relay as a stock Zulip 12 server does, for one realm: the order of its requests, their forms, how it
  * reads each answer, and which errors it retries.
@@ -168,9 +159,7 @@ export class StockServer {
   /** @throws RelayFailure for what is retried. */
   #registrationFailed(device: StockDevice, failure: RelayFailure): void {
     if (failure.isRetried) throw failure;
-    const needsAdministrator =
-      failure.code === 'MISSING_REMOTE_REALM' || ['configuration', 'disallowed'].includes(failure.kind);
-    if (needsAdministrator) {
+    if (failure.needsAdministrator) {
       this.log.push(`ERROR Push device registration request for device_id=${device.deviceId} failed.`);
       throw new RelayFailure('connection', failure.message);
     }
@@ -199,8 +188,7 @@ export class StockServer {
       await this.#ask(user, notification, active);
     } catch (error) {
       const failure = asRelayFailure(error);
-      const isRefused = failure.code === 'MISSING_REMOTE_REALM' || failure.kind === 'disallowed';
-      if (!isRefused) throw failure;
+      if (!failure.refusesRealm) throw failure;
       this.log.push(`WARNING Bouncer refused to send E2EE push notification: ${failure.message}`);
     }
   }
@@ -245,9 +233,7 @@ export class StockServer {
       return answer;
     } catch (error) {
       const failure = asRelayFailure(error);
-      if (failure.code === 'MISSING_REMOTE_REALM' || failure.kind === 'disallowed') {
-        this.report.setStatus(false, null);
-      }
+      if (failure.refusesRealm) this.report.setStatus(false, null);
       throw failure;
     }
   }
@@ -258,66 +244,6 @@ export class StockServer {
       this.devices.change(device, { tokenId: null }, { push_token_id: null });
     }
   }
-}
-
-function pushRequest(device: StockDevice, notification: StockNotification): object {
-  const { tokenId: token_id, tokenKind, pushKey, pushKeyId: push_key_id } = device;
-  if (pushKey === null) throw new TypeError('an active device has no push key');
-  const nonce = randomBytes(24);
-  const box = sealSecretBox(Buffer.from(JSON.stringify(notification)), nonce, pushKey.subarray(1));
-  const payload = { push_key_id, encrypted_data: Buffer.concat([nonce, box]).toString('base64') };
-  const isRemoval = notification.type === 'remove';
-  if (tokenKind === 'fcm') {
-    return { token_id, fcm_priority: isRemoval ? 'normal' : 'high', payload };
-  }
-  const http_headers = isRemoval
-    ? { apns_priority: 5, apns_push_type: 'background' }
-    : { apns_priority: 10, apns_push_type: 'alert' };
-  return { token_id, http_headers, payload: { ...payload, aps: isRemoval ? removeAps : messageAps } };
-}
-
-/** All four fields must be there, of the right types. */
-function readNotifyAnswer(body: Record<string, unknown>) {
-  const { android_successfully_sent_count: android, apple_successfully_sent_count: apple } = body;
-  const { delete_token_ids: ids, realm_push_status: status } = body;
-  const isList = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && isDecodable(id));
-  if (!Number.isInteger(android) || !Number.isInteger(apple) || !isList) {
-    throw new RelayFailure('unhandled', `a notify answer of another form: ${JSON.stringify(body)}`);
-  }
-  const { can_push: canPush, expected_end_timestamp: expectedEnd } = (status ?? {}) as Record<
-    string,
-    unknown
-  >;
-  if (typeof canPush !== 'boolean' || !(expectedEnd === null || Number.isInteger(expectedEnd))) {
-    throw new RelayFailure('unhandled', `a realm status of another form: ${JSON.stringify(status)}`);
-  }
-  return {
-    sent: Number(android) + Number(apple),
-    deleteTokenIds: ids as string[],
-    canPush,
-    expectedEnd: expectedEnd as number | null,
-  };
-}
-
-function isDecodable(tokenId: string): boolean {
-  return Buffer.from(tokenId, 'base64').toString('base64') === tokenId;
-}
-
-function answerToUser(failure: RelayFailure): StockAnswer {
-  if (failure.kind === 'connection') {
-    const msg = 'Network error while connecting to Zulip push notification service.';
-    return refuse(msg, 'FAILED_TO_CONNECT_BOUNCER', 502);
-  }
-  if (failure.kind === 'server') {
-    const msg = 'Internal server error on Zulip push notification service, retry later.';
-    return refuse(msg, 'INTERNAL_SERVER_ERROR_ON_BOUNCER', 502);
-  }
-  const isForAdministrator =
-    failure.code === 'MISSING_REMOTE_REALM' || ['configuration', 'disallowed'].includes(failure.kind);
-  if (!isForAdministrator) return refuse(failure.message);
-  const msg =
-    'Push notification configuration issue on server, contact the server administrator or retry later.';
-  return refuse(msg, 'ADMIN_ACTION_REQUIRED', 403);
 }
 
 /** An exception of this program itself is thrown on. */

@@ -14,6 +14,7 @@ import { type RingOnDisk, ringOnDisk } from '../../apps/relay/keyring/ring-mater
 import { freePort } from '../../support/free-ports.js';
 import { idle } from '../../support/idle.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { askByHttp } from './ask-servers.js';
 import type { StockCredentials } from './relay-requests.js';
 import { StockServer } from './stock-server.js';
 
@@ -182,11 +183,35 @@ export class StockWorld {
       { email, fullName: name, role: roles.member, isBot: false, ownerEmail: undefined },
     );
     const password = `password of ${name}`;
-    await setPassword(database, this.clock, email, async () => new Secret(password));
+    await this.setPassword({ email, password });
     const signIn = new URLSearchParams({ username: email, password });
     const answer = await fetch(`${this.serverUrl}/api/v1/fetch_api_key`, { method: 'POST', body: signIn });
     const { api_key: apiKey } = (await answer.json()) as { api_key: string };
     return { userId: user.id, email, password, apiKey };
+  }
+
+  /** Sets the password, perhaps to the same one, which ends what the user's API keys gave access to. */
+  async setPassword({ email, password }: Pick<WorldUser, 'email' | 'password'>): Promise<void> {
+    await setPassword(this.server.database, this.clock, email, async () => new Secret(password));
+  }
+
+  /** Asks our server as one of its users. */
+  async ask(
+    { email, apiKey }: WorldUser,
+    method: 'GET' | 'POST',
+    path: string,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<Record<string, unknown>> {
+    const authorization = `Basic ${btoa(`${email}:${apiKey}`)}`;
+    const { status, body } = await askByHttp(this.serverUrl)(method, path, fields, authorization);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** Sends a direct message at our server. Returns its id. */
+  async sendMessage(from: WorldUser, to: WorldUser, content = 'hello'): Promise<number> {
+    const fields = { type: 'direct', to: JSON.stringify([to.userId]), content };
+    return Number((await this.ask(from, 'POST', 'messages', fields)).id);
   }
 
   /** The public key that phones seal to. */
