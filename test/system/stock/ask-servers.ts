@@ -20,7 +20,6 @@ export function askByHttp(serverUrl: string): AskServer {
 export function askStockServer(server: StockServer, user: StockUser): AskServer {
   const { devices } = server;
   const { userId } = user;
-  let lastEventId = -1;
   const ok = (fields: object = {}) => ({ status: 200, body: { ...success, ...fields } });
   return async (method, path, fields) => {
     switch (`${method} ${path}`) {
@@ -28,12 +27,13 @@ export function askStockServer(server: StockServer, user: StockUser): AskServer 
         return ok({ zulip_feature_level: 500 });
       case 'POST fetch_api_key':
         return ok({ api_key: 'x'.repeat(32), user_id: userId });
-      case 'POST register':
-        devices.takeEvents(userId);
-        return ok({ queue_id: 'q', last_event_id: lastEventId, devices: devices.state(userId) });
+      case 'POST register': {
+        const last_event_id = devices.eventsOf(userId).length - 1;
+        return ok({ queue_id: 'q', last_event_id, devices: devices.state(userId) });
+      }
       case 'GET events': {
-        const events = devices.takeEvents(userId).map((event) => ({ ...event, id: ++lastEventId }));
-        return ok({ events });
+        const events = devices.eventsOf(userId).map((event, id) => ({ ...event, id }));
+        return ok({ events: events.filter(({ id }) => id > Number(fields.last_event_id)) });
       }
       case 'POST register_client_device':
         return devices.add(userId);

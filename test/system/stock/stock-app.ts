@@ -73,8 +73,20 @@ export class StockApp {
     this.phone = options.phone;
   }
 
-  get isSignedIn(): boolean {
-    return this.#authorization !== undefined;
+  get isPending(): boolean {
+    return this.device?.pending_push_token_id != null && !this.isFailed;
+  }
+
+  get isFailed(): boolean {
+    return this.device?.push_registration_error_code != null;
+  }
+
+  /** Whether the server notifies the current token with the current key. */
+  get isSettled(): boolean {
+    const { push_token_id: tokenId, push_key_id: keyId } = this.device ?? {};
+    return (
+      tokenId === this.phone.tokenId && keyId === this.keys.at(-1)?.id && !this.isPending && !this.isFailed
+    );
   }
 
   get device(): KnownDevice | undefined {
@@ -117,6 +129,13 @@ export class StockApp {
   async changeToken(token: string): Promise<void> {
     this.phone.token = token;
     await this.#register();
+  }
+
+  /** Makes the newest key as old as one that the next start replaces. */
+  ageKey(): void {
+    const newest = this.keys.pop();
+    if (newest !== undefined)
+      this.keys.push({ ...newest, createdAt: newest.createdAt - rotationMilliseconds });
   }
 
   async logOut(): Promise<void> {

@@ -60,11 +60,9 @@ export class StockDevices {
     return [...this.rows.values()].filter((row) => row.userId === userId);
   }
 
-  /** Events to the user since the last call. */
-  takeEvents(userId: number): StockEvent[] {
-    const events = this.#events.get(userId) ?? [];
-    this.#events.delete(userId);
-    return events;
+  /** All events to the user; the id of an event is its index. */
+  eventsOf(userId: number): readonly StockEvent[] {
+    return this.#events.get(userId) ?? [];
   }
 
   /** The map `devices` of the answer to a registering client. */
@@ -164,7 +162,7 @@ export class StockDevices {
   }
 
   #publish(userId: number, event: StockEvent): void {
-    this.#events.set(userId, [...(this.#events.get(userId) ?? []), event]);
+    this.#events.set(userId, [...this.eventsOf(userId), event]);
   }
 }
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 const rowOf = (deviceId: number) => server.devices.rows.get(deviceId);
-const updates = () => server.devices.takeEvents(ada.userId).filter(({ op }) => op === 'update');
+const updates = () => server.devices.eventsOf(ada.userId).filter(({ op }) => op === 'update');
 
 describe('a stock server registers at our relay', () => {
   it('devices of both vendors, and notifies each once with what only the phone reads', async () => {

@@ -177,17 +177,14 @@ export class StockWorld {
   async addUser(name: string): Promise<WorldUser> {
     const { database } = this.server;
     const email = `${name}@example.com`;
-    const { user } = await addUser(
+    const { user, apiKey } = await addUser(
       database,
       { clock: this.clock, realm: { url: this.serverUrl } },
       { email, fullName: name, role: roles.member, isBot: false, ownerEmail: undefined },
     );
     const password = `password of ${name}`;
     await this.setPassword({ email, password });
-    const signIn = new URLSearchParams({ username: email, password });
-    const answer = await fetch(`${this.serverUrl}/api/v1/fetch_api_key`, { method: 'POST', body: signIn });
-    const { api_key: apiKey } = (await answer.json()) as { api_key: string };
-    return { userId: user.id, email, password, apiKey };
+    return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
   /** Sets the password, perhaps to the same one, which ends what the user's API keys gave access to. */

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seededRandom } from '../crash/seeded-random.js';
+import { Fleet } from './fleet.js';
+
+const seed = 20_261_126;
+const stepHours = 6;
+const steps = (7 * 24) / stepHours;
+const rotatesAt = 8;
+const revokesAt = 18;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  fleet = await Fleet.create({ random: seededRandom(seed), usersPerServer: 3 });
+});
+afterAll(() => fleet.world.close());
+
+it('both generations at two servers, a week long: nothing is lost, shown twice or stuck', async () => {
+  const { world, stock } = fleet;
+  const random = seededRandom(seed + 1);
+  for (const phone of fleet.phones) await fleet.signIn(phone);
+  await fleet.settle();
+  expect(fleet.phones.map(({ app }) => app.isSettled)).not.toContain(false);
+  for (let step = 0; step < steps; step += 1) {
+    if (!world.isRelayRunning) {
+      if (random() < 0.6) await fleet.endOutage();
+    } else if (random() < 0.2) await fleet.beginOutage();
+    if (step === rotatesAt || step === revokesAt) await fleet.changeKeys({ revokes: step === revokesAt });
+    await fleet.use(stepHours);
+    await fleet.settle();
+    await stock.reportHourly();
+  }
+  if (!world.isRelayRunning) await fleet.endOutage();
+  // The server asks a relay that was away again after an hour at the latest.
+  for (let hours = 0; hours < 3; hours += 1) {
+    world.time.ahead += 3_600_000;
+    for (const phone of fleet.phones) await (phone.isSignedIn ? phone.app.start() : fleet.signIn(phone));
+    await fleet.settle();
+  }
+  const stuck = fleet.phones.filter(({ app }) => app.isPending || !app.isSettled);
+  expect(stuck.map(({ app }) => app.phone.token)).toEqual([]);
+  for (const user of fleet.users) await fleet.notify(user);
+  await fleet.settle();
+
+  const { lost, twice, expected } = fleet.unfulfilled();
+  expect({ lost, twice, afterLogout: fleet.afterLogout }).toEqual({ lost: [], twice: [], afterLogout: [] });
+  expect(expected).toBeGreaterThan(steps);
+  expect(fleet.freed).toBeGreaterThan(0);
+  await stock.reportHourly();
+  expect(stock.isPushOn).toBe(true);
+});
