@@ -1,3 +1,4 @@
+export type { AccountDevice, PushKey } from './accounts/account-device.js';
 export type { Random } from './accounts/create-push-account.js';
 export { pickPushAccountId } from './accounts/create-push-account.js';
 export * from './accounts/export-for-extension.js';
@@ -6,13 +7,14 @@ export type {
   AccountIdentity,
   PushAccount,
   PushAccountIdentity,
-  SentRegistration,
 } from './accounts/push-account.js';
 export * from './accounts/push-account-store.js';
 export * from './accounts/push-account-text.js';
+export type { SentRegistration } from './accounts/sent-registration.js';
 export * from './build-registration.js';
 export * from './chat-api/api-error.js';
 export * from './chat-api/chat-api.js';
+export type { ClientDeviceApi, ClientDeviceUpdate } from './chat-api/client-device-api.js';
 export type { EventQueue, PushDeviceState, ServerEvent } from './chat-api/event-queue.js';
 export type { Fetch } from './chat-api/fetch.js';
 export type { UnreachableCause } from './chat-api/unreachable-cause.js';

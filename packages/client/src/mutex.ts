@@ -41,3 +41,14 @@ export function createSharedRun(task: () => Promise<void>): () => void {
     task().then(end, end);
   };
 }
+
+/** The part of the Web Locks API that serializes tasks between the tabs and workers of one origin. */
+interface WebLocks {
+  request<T>(name: string, task: () => Promise<T>): Promise<T>;
+}
+
+/** Serializes a task by name among the tabs and workers of a browser that has Web Locks; elsewhere just runs it. */
+export async function acrossTabs<T>(name: string, task: () => Promise<T>): Promise<T> {
+  const { navigator } = globalThis as { navigator?: { locks?: WebLocks } };
+  return navigator?.locks === undefined ? task() : navigator.locks.request(name, task);
+}

@@ -102,7 +102,7 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
   const locks = accountLocksOf(options.accounts);
   const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks });
-  const shared = { sodium, random, clock, accounts, bouncerKeys, pushToken, locks, signOuts };
+  const shared = { sodium, random, clock, accounts, forgotten, bouncerKeys, pushToken, locks, signOuts };
 
   return {
     registrar(account) {

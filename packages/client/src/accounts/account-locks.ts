@@ -1,4 +1,4 @@
-import { createKeyedMutex } from '../mutex.js';
+import { acrossTabs, createKeyedMutex } from '../mutex.js';
 import { webOriginOf } from '../web-origin.js';
 import type { AccountIdentity, PushAccount } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
@@ -8,7 +8,7 @@ import type { PushAccountStore } from './push-account-store.js';
  * would otherwise register an account twice.
  */
 export interface AccountLocks {
-  /** Runs a task when no other task of this account is running. */
+  /** Runs a task when no other task of this account is running, in this tab or another one. */
   exclusively<T>(account: AccountIdentity, task: () => Promise<T>): Promise<T>;
   /** How often the account was signed out since the app started. */
   signOutsOf(account: AccountIdentity): number;
@@ -41,7 +41,10 @@ function createAccountLocks(): AccountLocks {
   const signOuts = new Map<string, number>();
   const signOutsOf = (account: AccountIdentity) => signOuts.get(nameOf(account)) ?? 0;
   return {
-    exclusively: (account, task) => exclusively(nameOf(account), task),
+    exclusively(account, task) {
+      const name = nameOf(account);
+      return exclusively(name, () => acrossTabs(`waxwing.account ${name}`, task));
+    },
     signOutsOf,
     countSignOut: (account) => void signOuts.set(nameOf(account), signOutsOf(account) + 1),
   };

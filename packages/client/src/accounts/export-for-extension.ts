@@ -2,7 +2,7 @@ import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { webOriginOf } from '../web-origin.js';
 import type { PushAccount } from './push-account.js';
 
-/** JSON shape of {@link exportForExtension}. All values are strings except `version`. */
+/** JSON shape of {@link exportForExtension}. All values are strings except `version` and `pushKeys`. */
 export interface ExtensionAccount {
   /** Increases when a field changes its meaning. Readers must refuse a version that they do not know. */
   readonly version: 1;
@@ -15,16 +15,27 @@ export interface ExtensionAccount {
   /** Base64 of 32 bytes, as is `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
+  /** Keys for pushes with `push_key_id`. Absent in texts of older app versions, which had none. */
+  readonly pushKeys: readonly ExtensionPushKey[];
+}
+
+export interface ExtensionPushKey {
+  /** Decimal digits; equals the `push_key_id` of pushes that the key opens. */
+  readonly pushKeyId: string;
+  /** Base64 of 32 bytes. */
+  readonly key: string;
 }
 
 /**
  * Exports what native code needs to open the account's notifications, as JSON ({@link ExtensionAccount}): for a
- * notification service extension on iOS or a messaging service on Android. Contains the key pair and its owner, but
- * neither push token nor registration. Store it in the system's keychain only: it contains the private key.
+ * notification service extension on iOS or a messaging service on Android. Contains the keys and their owner, but
+ * neither push token nor registration. Store it in the system's keychain only: it contains secret keys. A sync can
+ * change the keys, so export again after each.
  *
  * @throws RangeError if the account's `realmUrl` is not an http or https URL.
  */
-export function exportForExtension({ pushAccountId, realmUrl, userId, keyPair }: PushAccount): string {
+export function exportForExtension(row: PushAccount): string {
+  const { pushAccountId, realmUrl, userId, keyPair, device } = row;
   const realmOrigin = webOriginOf(realmUrl);
   if (realmOrigin === undefined) {
     throw new RangeError(`realmUrl must be an absolute URL such as https://chat.example.com: ${realmUrl}`);
@@ -36,6 +47,10 @@ export function exportForExtension({ pushAccountId, realmUrl, userId, keyPair }:
     userId: String(userId),
     publicKey: encodeBase64(keyPair.publicKey),
     privateKey: encodeBase64(keyPair.privateKey),
+    pushKeys: (device?.pushKeys ?? []).map(({ pushKeyId, key }) => ({
+      pushKeyId: String(pushKeyId),
+      key: encodeBase64(key),
+    })),
   };
   return JSON.stringify(account);
 }

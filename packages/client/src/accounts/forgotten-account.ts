@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol/phone';
+import type { ClientDeviceId, PushAccountId } from '@waxwing/protocol/phone';
 
 /**
  * A signed-out account whose server may not know about the sign-out yet. Contains the API key for that request, so
@@ -6,6 +6,8 @@ import type { PushAccountId } from '@waxwing/protocol/phone';
  */
 export interface ForgottenAccount {
   readonly pushAccountId: PushAccountId;
+  /** The server's id of this phone in the newer generation; absent if there is none. */
+  readonly deviceId?: ClientDeviceId;
   readonly realmUrl: string;
   readonly email: string;
   readonly apiKey: string;

@@ -4,22 +4,20 @@ import {
   formatPushAccountId,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
   parseJson,
   parsePushAccountId,
   stringifyJson,
 } from '@waxwing/protocol/phone';
-import type { PushToken } from '../build-registration.js';
-import type { PushAccount, SentRegistration } from './push-account.js';
-
-const noToken: PushToken = { tokenKind: 'fcm', token: '' };
+import { decodeAccountDevice, encodeAccountDevice } from './account-device-text.js';
+import type { PushAccount } from './push-account.js';
+import { decodeRegistration, encodeRegistration } from './sent-registration-text.js';
 
 /**
  * Encodes an account as one line of text for a store. It contains the private key: keep it in the system's secret
  * storage.
  */
 export function encodePushAccount(account: PushAccount): string {
-  const { pushAccountId, keyPair, userId, realmUrl, sequence, registration } = account;
+  const { pushAccountId, keyPair, userId, realmUrl, sequence, registration, device } = account;
   return stringifyJson({
     pushAccountId: formatPushAccountId(pushAccountId),
     realmUrl,
@@ -27,9 +25,8 @@ export function encodePushAccount(account: PushAccount): string {
     publicKey: encodeBase64(keyPair.publicKey),
     privateKey: encodeBase64(keyPair.privateKey),
     ...(sequence === undefined ? {} : { sequence }),
-    ...(registration === undefined
-      ? {}
-      : { registration: { ...registration, pushToken: { ...registration.pushToken } } }),
+    ...(registration === undefined ? {} : { registration: encodeRegistration(registration) }),
+    ...(device === undefined ? {} : { device: encodeAccountDevice(device) }),
   });
 }
 
@@ -40,7 +37,7 @@ export function decodePushAccount(text: string): PushAccount {
   const pushAccountId = parsePushAccountId(row.pushAccountId);
   const publicKey = decodePublicKey(String(row.publicKey));
   const privateKey = decodePublicKey(String(row.privateKey));
-  const { realmUrl, userId, sequence, registration } = row;
+  const { realmUrl, userId, sequence } = row;
   if (
     pushAccountId === undefined ||
     publicKey === undefined ||
@@ -51,38 +48,27 @@ export function decodePushAccount(text: string): PushAccount {
   ) {
     throw notAnAccount();
   }
-  const account: PushAccount = {
+  return {
     pushAccountId,
     realmUrl,
     userId,
     keyPair: { publicKey, privateKey },
     ...(sequence === undefined ? {} : { sequence }),
+    ...decodeRegistrations(row),
   };
-  return registration === undefined
-    ? account
-    : { ...account, registration: decodeRegistration(registration) };
 }
 
-function decodeRegistration(row: JsonValue): SentRegistration {
-  if (!isJsonObject(row)) throw notAnAccount();
-  const { pushToken, bouncerPublicKey, timestamp } = row;
-  if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
-    throw notAnAccount();
-  }
-  const registration = { pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp };
-  return typeof row.repeatedForSequence === 'number'
-    ? { ...registration, repeatedForSequence: row.repeatedForSequence }
-    : registration;
-}
-
-/** Replaces an invalid token by one that no phone has, so that the phone registers again. */
-function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
-  if (typeof token !== 'string') return noToken;
-  if (tokenKind === 'fcm') return { tokenKind, token };
-  if (tokenKind !== 'apns' || typeof iosAppId !== 'string') return noToken;
-  if (apnsEnvironment === undefined) return { tokenKind, token, iosAppId };
-  if (apnsEnvironment !== 'production' && apnsEnvironment !== 'sandbox') return noToken;
-  return { tokenKind, token, iosAppId, apnsEnvironment };
+function decodeRegistrations({
+  registration,
+  device,
+}: JsonObject): Pick<PushAccount, 'registration' | 'device'> {
+  const decoded = registration === undefined ? null : decodeRegistration(registration);
+  const decodedDevice = device === undefined ? null : decodeAccountDevice(device);
+  if (decoded === undefined || decodedDevice === undefined) throw notAnAccount();
+  return {
+    ...(decoded === null ? {} : { registration: decoded }),
+    ...(decodedDevice === null ? {} : { device: decodedDevice }),
+  };
 }
 
 function notAnAccount(): SyntaxError {

@@ -1,7 +1,8 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { KeyPair } from '@waxwing/sodium';
-import type { PushToken } from '../build-registration.js';
 import { webOriginOf } from '../web-origin.js';
+import type { AccountDevice } from './account-device.js';
+import type { SentRegistration } from './sent-registration.js';
 
 /** One user of one organization. */
 export interface AccountIdentity {
@@ -10,29 +11,22 @@ export interface AccountIdentity {
   readonly userId: number | bigint;
 }
 
-/** The last registration that the server accepted. */
-export interface SentRegistration {
-  readonly pushToken: PushToken;
-  readonly bouncerPublicKey: string;
-  /** Unix seconds by the time that the phone followed. */
-  readonly timestamp: number;
-  /** Sequence of the key list for which it was sent again after the relay had refused a key. */
-  readonly repeatedForSequence?: number;
-}
-
 /** An account with the id that its notifications carry; contains no secrets. */
 export interface PushAccountIdentity extends AccountIdentity {
   /** Random 63-bit id, unique in the table. Every push for this account carries it as `push_account_id`. */
   readonly pushAccountId: PushAccountId;
 }
 
-/** A row of the phone's account table: one account's push state. Contains a private key. */
+/** A row of the phone's account table: one account's push state. Contains a private key and secret keys. */
 export interface PushAccount extends PushAccountIdentity {
-  /** X25519 key pair; notifications are sealed to its public key. */
+  /** X25519 key pair; notifications of the older generation are sealed to its public key. */
   readonly keyPair: KeyPair;
-  /** Sequence of the last sealed registration; absent before the first. */
+  /** Sequence of the last sealed registration for the key pair; absent before the first. */
   readonly sequence?: number;
+  /** Registration of the older generation; absent before the first, and once a newer one has replaced it. */
   readonly registration?: SentRegistration;
+  /** Registration of the newer generation; absent before the first sync with a server that has it. */
+  readonly device?: AccountDevice;
 }
 
 /** Whether two identities are the same account: same origin and same user id. */

@@ -1,5 +1,6 @@
 import {
   bouncerKeysPath,
+  type ClientDeviceId,
   encodeBase64,
   type JsonObject,
   type PushAccountId,
@@ -11,6 +12,7 @@ import { createServerClock, type PhoneClock, type ServerClock } from '../server-
 import { requireRealmUrl } from '../web-origin.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { type Connection, exchangeJson } from './api-exchange.js';
+import { type ClientDeviceApi, clientDeviceApi } from './client-device-api.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
 import type { Fetch } from './fetch.js';
 import { encodeForm, type FormFields } from './form.js';
@@ -29,7 +31,7 @@ export interface ChatApiOptions {
   readonly timeoutMilliseconds?: number;
 }
 
-/** Parameters of `POST /mobile_push/register` (docs/protocol.md#mobile_pushregister). */
+/** Parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister). */
 export interface PushDeviceRequest {
   readonly tokenKind: TokenKind;
   readonly pushAccountId: PushAccountId;
@@ -52,7 +54,7 @@ export interface EventsRequest {
  * Chat API client for one user: the operations that a phone needs for push. Every method rejects with {@link ApiError}
  * if the server refuses, and with {@link UnreachableError} if there is no usable answer.
  */
-export interface ChatApi {
+export interface ChatApi extends ClientDeviceApi {
   /** Estimate of the server's clock, from the answers so far. */
   readonly serverClock: ServerClock;
   /**
@@ -62,10 +64,13 @@ export interface ChatApi {
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
   /** Deletes one of the user's devices from the server. Idempotent: succeeds for an unknown id. */
   unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
-  /** Requests a notification of type `test` to one device, or to all of the user's devices. */
-  sendTestNotification(pushAccountId?: PushAccountId): Promise<void>;
   /**
-   * Opens an event queue for these event types, such as `push_device`. Returns the state at its start and the owner of
+   * Requests a notification of type `test` to one device, by its id in either generation, or to all of the user's
+   * devices.
+   */
+  sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
+  /**
+   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the state at its start and the owner of
    * the API key.
    */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
@@ -99,6 +104,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
 
   return {
     serverClock,
+    ...clientDeviceApi((path, fields) => send('POST', path, fields, asUser)),
     async registerPushDevice(request) {
       const fields = {
         token_kind: request.tokenKind,
@@ -112,8 +118,9 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
     async unregisterPushDevice(pushAccountId) {
       await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);
     },
-    async sendTestNotification(pushAccountId) {
-      await send('POST', testNotificationPath, { push_account_id: pushAccountId }, asUser);
+    async sendTestNotification(device) {
+      const fields = typeof device === 'number' ? { device_id: device } : { push_account_id: device };
+      await send('POST', testNotificationPath, fields, asUser);
     },
     async registerEventQueue(eventTypes) {
       const fetched = JSON.stringify([...eventTypes, 'realm']);

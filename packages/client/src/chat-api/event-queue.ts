@@ -1,8 +1,12 @@
 import {
+  type ClientDeviceEvent,
+  type ClientDeviceOnWire,
   type JsonObject,
   type JsonValue,
   type PushAccountId,
   type PushDeviceStatus,
+  parseClientDeviceEvent,
+  parseClientDevices,
   parsePushDeviceEvent,
   parsePushDevices,
 } from '@waxwing/protocol/phone';
@@ -25,14 +29,19 @@ export interface EventQueue {
   readonly realmUrl: string | undefined;
   /** UUID of the organization; `undefined` from old servers. */
   readonly realmUuid: string | undefined;
+  /** `zulip_feature_level` of the server; 0 if it does not say. */
+  readonly featureLevel: number;
   /** The user's PushDevices by decimal push account id. */
   readonly pushDevices: ReadonlyMap<string, PushDeviceState>;
+  /** The user's devices of the newer generation, by decimal device id. */
+  readonly clientDevices: ReadonlyMap<string, ClientDeviceOnWire>;
 }
 
-/** One event. Only `push_device` events are parsed; others just have an `id`. */
+/** One event. Only `push_device` and `device` events are parsed; others just have an `id`. */
 export interface ServerEvent {
   readonly id: number;
   readonly pushDevice?: PushDeviceState & { readonly pushAccountId: PushAccountId };
+  readonly clientDevice?: ClientDeviceEvent;
 }
 
 /** @throws UnreachableError if the answer does not match the chat API, as does `parseEvents`. */
@@ -40,11 +49,14 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
   const realmUrl = answer.realm_url ?? answer.realm_uri;
   const pushDevices = parsePushDevices(answer.push_devices ?? {});
+  const clientDevices = parseClientDevices(answer.devices ?? {});
+  const featureLevel = answer.zulip_feature_level;
   if (
     typeof queueId !== 'string' ||
     typeof lastEventId !== 'number' ||
     !isInteger(userId) ||
-    pushDevices === undefined
+    pushDevices === undefined ||
+    clientDevices === undefined
   ) {
     throw new UnreachableError('The server answered /register without a usable event queue.');
   }
@@ -57,7 +69,9 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
     userId,
     realmUrl: typeof realmUrl === 'string' ? realmUrl : undefined,
     realmUuid: typeof realmUuid === 'string' ? realmUuid : undefined,
+    featureLevel: typeof featureLevel === 'number' ? featureLevel : 0,
     pushDevices: new Map(states),
+    clientDevices,
   };
 }
 
@@ -75,6 +89,8 @@ export function parseEvents(answer: JsonObject): readonly ServerEvent[] {
 function parseEvent(event: JsonObject): ServerEvent {
   const id = event?.id;
   if (typeof id !== 'number') throw new UnreachableError('The server sent an event without an id.');
+  const clientDevice = parseClientDeviceEvent(event);
+  if (clientDevice !== undefined) return { id, clientDevice };
   const parsed = parsePushDeviceEvent(event);
   if (parsed === undefined) return { id };
   const { push_account_id: pushAccountId, status, error_code } = parsed;

@@ -10,16 +10,18 @@ import type { Sodium } from '@waxwing/sodium';
 import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { jsonSafe } from '../json-safe.js';
+import { findBox } from './find-box.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
 
 /** Why a push is ignored: each reason with a sentence for the app's log. */
 export const ignoredReasons = Object.freeze({
   'not-encrypted-push':
-    'The push has no usable push_account_id and encrypted_data: it is not for this library.',
+    'The push has no usable push_key_id or push_account_id, or no usable encrypted_data: it is not for this library.',
   'rounded-account-id':
     'push_account_id came as a number beyond 2^53, which has been rounded: hand over the raw JSON text, or the id as text or bigint.',
-  'unknown-account': 'No account of this phone has the push_account_id: the user has signed out, for one.',
+  'unknown-account':
+    'No account of this phone has the push_key_id or push_account_id: the user has signed out, for one.',
   'cannot-open': 'The box does not open with the key of the account.',
   'unknown-type': 'The box holds no notification of a type that this version knows.',
   'wrong-account': 'The box opens, but names another organization or user than the account that it came for.',
@@ -50,7 +52,7 @@ export interface OpenNotificationContext {
 }
 
 /**
- * Opens a push from FCM or APNs: finds the account, opens the sealed box, checks that `realm_url` and `user_id` are
+ * Opens a push from FCM or APNs: finds the account, opens the box, checks that `realm_url` and `user_id` are
  * the account's, and drops replays of messages and tests. Never throws because of the push's contents; errors of the
  * stores pass through.
  */
@@ -59,10 +61,11 @@ export async function openNotification(
   received: ReceivedPush,
 ): Promise<OpenedNotification> {
   const push = parseReceivedPush(received);
-  if (push.kind !== 'encrypted') return ignored(push.kind);
-  const account = await accounts.get(push.pushAccountId);
-  if (account === undefined) return ignored('unknown-account');
-  const plaintext = sodium.openSealed(push.sealed, account.keyPair);
+  if (push.kind === 'rounded-account-id' || push.kind === 'not-encrypted-push') return ignored(push.kind);
+  const box = await findBox(accounts, push);
+  if (box === undefined) return ignored('unknown-account');
+  const { account } = box;
+  const plaintext = box.open(sodium);
   if (plaintext === undefined) return ignored('cannot-open');
   const notification = parseNotification(plaintext);
   if (notification === undefined) return ignored('unknown-type');
@@ -71,7 +74,7 @@ export async function openNotification(
   // Removals are idempotent, so replays need no check.
   if (notification.type !== 'remove') {
     const { time } = notification;
-    const name = nameOf(notification, push.sealed);
+    const name = nameOf(notification, push.ciphertext);
     if (!(await seen.addIfNew({ pushAccountId, time, name }))) return ignored('repeat');
   }
   const identity = jsonSafe({ pushAccountId, realmUrl, userId });

@@ -1,8 +1,10 @@
 import {
   decodeCiphertextBase64,
   type PushAccountId,
+  type PushKeyId,
   parseJsonOrUndefined,
   parsePushAccountId,
+  parsePushKeyId,
 } from '@waxwing/protocol/phone';
 
 /**
@@ -14,24 +16,34 @@ export type ReceivedPush = string | Readonly<Record<string, unknown>>;
 
 /** The two relevant fields of a push, or why they are unusable. */
 export type ParsedPush =
-  | { readonly kind: 'encrypted'; readonly pushAccountId: PushAccountId; readonly sealed: Uint8Array }
+  | {
+      readonly kind: 'sealed-to-account';
+      readonly pushAccountId: PushAccountId;
+      readonly ciphertext: Uint8Array;
+    }
+  | { readonly kind: 'sealed-with-key'; readonly pushKeyId: PushKeyId; readonly ciphertext: Uint8Array }
   | { readonly kind: 'rounded-account-id' }
   | { readonly kind: 'not-encrypted-push' };
 
-/** Parses an untrusted push; never throws. */
+/** Parses an untrusted push of either generation; never throws. */
 export function parseReceivedPush(received: unknown): ParsedPush {
-  const { push_account_id: id, encrypted_data: data } = fieldsOf(received);
-  if (typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)) {
+  const { push_account_id: accountId, push_key_id: keyId, encrypted_data: data } = fieldsOf(received);
+  const ciphertext = typeof data === 'string' ? decodeCiphertextBase64(data) : undefined;
+  const pushKeyId = parsePushKeyId(keyId);
+  if (pushKeyId !== undefined && ciphertext !== undefined) {
+    return { kind: 'sealed-with-key', pushKeyId, ciphertext };
+  }
+  if (typeof accountId === 'number' && Number.isInteger(accountId) && !Number.isSafeInteger(accountId)) {
     return { kind: 'rounded-account-id' };
   }
-  const pushAccountId = parsePushAccountId(id);
-  const sealed = typeof data === 'string' ? decodeCiphertextBase64(data) : undefined;
-  if (pushAccountId === undefined || sealed === undefined) return { kind: 'not-encrypted-push' };
-  return { kind: 'encrypted', pushAccountId, sealed };
+  const pushAccountId = parsePushAccountId(accountId);
+  if (pushAccountId === undefined || ciphertext === undefined) return { kind: 'not-encrypted-push' };
+  return { kind: 'sealed-to-account', pushAccountId, ciphertext };
 }
 
 function fieldsOf(received: unknown): {
   readonly push_account_id?: unknown;
+  readonly push_key_id?: unknown;
   readonly encrypted_data?: unknown;
 } {
   const value = typeof received === 'string' ? parseJsonOrUndefined(received) : received;

@@ -5,6 +5,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import { type ChatApiOptions, createChatApi } from '../chat-api/chat-api.js';
 import type { PhoneClock } from '../server-clock.js';
+import { generations } from './choose-generation.js';
 
 /** By then the app's credentials are obsolete, and the vendors have long reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
@@ -53,9 +54,16 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
   }
 }
 
-async function isNotified(options: ChatApiOptions, { pushAccountId }: ForgottenAccount): Promise<boolean> {
+/** Whether no generation needs another try. */
+async function isNotified(options: ChatApiOptions, account: ForgottenAccount): Promise<boolean> {
+  const api = createChatApi(options);
+  const removals = generations.map((generation) => isFinal(generation.remove(api, account)));
+  return (await Promise.all(removals)).every((done) => done);
+}
+
+async function isFinal(removal: Promise<void>): Promise<boolean> {
   try {
-    await createChatApi(options).unregisterPushDevice(pushAccountId);
+    await removal;
     return true;
   } catch (error) {
     if (error instanceof UnreachableError) return false;

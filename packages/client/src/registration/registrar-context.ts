@@ -1,5 +1,6 @@
 import type { Sodium } from '@waxwing/sodium';
 import type { Random } from '../accounts/create-push-account.js';
+import type { ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { AccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { PushToken } from '../build-registration.js';
@@ -13,6 +14,7 @@ export interface RegistrarContext {
   readonly random: Random;
   readonly clock: PhoneClock;
   readonly accounts: Required<PushAccountStore>;
+  readonly forgotten: ForgottenAccountStore;
   readonly bouncerKeys: BouncerKeyChooser;
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   readonly identity: AccountIdentity;

@@ -1,6 +1,8 @@
 import { type AccountLocks, isSignedOut, noteSignedOut } from '../accounts/account-locks.js';
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import { rowsOf } from '../accounts/push-account.js';
+import { generationOfAccount } from './choose-generation.js';
+import { mergeRows } from './merge-rows.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import type { SignOuts } from './sign-outs.js';
@@ -16,8 +18,9 @@ export interface SyncOptions {
 export interface Registrar {
   /**
    * Brings the account's registration up to date from any state: never registered, other token, failed, older than 30
-   * days, other bouncer key. Idempotent: registers nothing if nothing is to be done. Call it when the app starts, when
-   * the token changes, and at a `push_device` event. Calls for one account are serialized.
+   * days, other bouncer key, push key older than 30 days, upgraded server. Idempotent: registers nothing if nothing is
+   * to be done. Call it when the app starts, when the token changes, and at a `push_device` or `device` event. Calls for
+   * one account are serialized.
    *
    * Refusals and network failures are returned as a status. After `forget` the status is `forgotten`, and nothing is
    * registered: make another registrar when the user signs in again.
@@ -66,7 +69,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
           return registrationStatus('forgotten', { warning: forgottenWarning });
         await signOuts.finish(await rows());
         // Rows that another client added at the same time. Their devices would deliver everything again.
-        await signOuts.forget((await rows()).slice(1), signIn);
+        await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
         signOuts.notifyConcurrently();
         const status = await syncRegistration(options, settleTimeoutMilliseconds);
         lastId = status.pushAccountId ?? lastId;
@@ -76,7 +79,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       const [row] = await rows();
       if (row === undefined)
         throw new Error('This account is not registered on this phone: call sync first.');
-      await api.sendTestNotification(row.pushAccountId);
+      await generationOfAccount(row).requestTest(api, row);
     },
     async forget() {
       locks.countSignOut(identity);

@@ -1,6 +1,7 @@
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import { createSharedRun } from '../mutex.js';
+import { generations } from './choose-generation.js';
 import { halfForgotten, type NotifyForgottenContext, notifyForgotten } from './notify-forgotten.js';
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
@@ -22,10 +23,14 @@ export function createSignOuts(context: NotifyForgottenContext): SignOuts {
   const notify = () => notifyForgotten(context);
   return {
     async forget(rows, signIn) {
-      for (const { pushAccountId, sequence, registration } of rows) {
+      for (const row of rows) {
+        const { pushAccountId } = row;
+        const deviceId = row.device?.deviceId;
         // Stored before the row is deleted: if the app exits in between, the server is still notified.
-        const mayBeKnown = sequence !== undefined || registration !== undefined;
-        if (mayBeKnown) await forgotten.put({ ...signIn, pushAccountId, forgottenAt: clock() });
+        if (generations.some((generation) => generation.mayBeKnown(row))) {
+          const device = deviceId === undefined ? {} : { deviceId };
+          await forgotten.put({ ...signIn, ...device, pushAccountId, forgottenAt: clock() });
+        }
         await accounts.remove(pushAccountId);
       }
     },

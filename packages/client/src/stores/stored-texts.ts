@@ -1,4 +1,4 @@
-import { createMutex, type RunExclusive } from '../mutex.js';
+import { acrossTabs, createMutex, type RunExclusive } from '../mutex.js';
 
 /**
  * Text storage by name, compatible with `localStorage`, React Native's AsyncStorage and MMKV. The accounts contain
@@ -56,11 +56,6 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
   };
 }
 
-/** The part of the Web Locks API that serializes changes between tabs and workers of one origin. */
-interface WebLocks {
-  request<T>(name: string, task: () => Promise<T>): Promise<T>;
-}
-
 const inThisProcess = createMutex();
 
 /**
@@ -68,8 +63,4 @@ const inThisProcess = createMutex();
  * client, and among the tabs and workers of a browser that has Web Locks. Two concurrent changes would otherwise lose
  * one of them.
  */
-export const exclusively: RunExclusive = (task) =>
-  inThisProcess(() => {
-    const { navigator } = globalThis as { navigator?: { locks?: WebLocks } };
-    return navigator?.locks === undefined ? task() : navigator.locks.request('waxwing.stores', task);
-  });
+export const exclusively: RunExclusive = (task) => inThisProcess(() => acrossTabs('waxwing.stores', task));

@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type JsonValue,
   type PushAccountId,
+  parseClientDeviceId,
   parseJsonOrUndefined,
   parsePushAccountId,
   stringifyJson,
@@ -96,6 +97,7 @@ function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;
   const { realmUrl, email, apiKey, forgottenAt } = row;
   const pushAccountId = parsePushAccountId(row.pushAccountId);
+  const deviceId = parseClientDeviceId(row.deviceId);
   if (
     pushAccountId === undefined ||
     typeof realmUrl !== 'string' ||
@@ -105,7 +107,8 @@ function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   ) {
     return undefined;
   }
-  return { pushAccountId, realmUrl, email, apiKey, forgottenAt };
+  const device = deviceId === undefined ? {} : { deviceId };
+  return { pushAccountId, ...device, realmUrl, email, apiKey, forgottenAt };
 }
 
 function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {

@@ -1,8 +1,9 @@
 import { livenessTimeoutSeconds } from '@waxwing/protocol/phone';
-import type { SentRegistration } from '../accounts/push-account.js';
-import type { PushToken } from '../build-registration.js';
-import type { PushDeviceState } from '../chat-api/event-queue.js';
-import type { BouncerKeyChoice } from '../key-list/bouncer-key-choice.js';
+import type { SentRegistration } from '../../accounts/sent-registration.js';
+import type { PushToken } from '../../build-registration.js';
+import type { PushDeviceState } from '../../chat-api/event-queue.js';
+import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
+import { isKeyRefusal, isWorthRepeating } from '../repeat-policy.js';
 
 /** Age at which a registration is renewed, so that relays can drop devices that are gone. */
 const renewalAgeSeconds = 30 * 86_400;
@@ -41,7 +42,8 @@ export function reasonToRegister({
   if (sent === undefined) return 'never-registered';
   if (known === undefined) return 'lost';
   if (!isSameToken(sent.pushToken, pushToken)) return 'token-changed';
-  if (known.status === 'failed') return isRetryable(sent, known, key) ? failedReason(known) : undefined;
+  if (known.status === 'failed')
+    return isWorthRepeating(sent, known.errorCode, key) ? failedReason(known) : undefined;
   if (key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
   // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
@@ -49,27 +51,8 @@ export function reasonToRegister({
   return ageSeconds >= renewalAgeSeconds ? 'old' : undefined;
 }
 
-/** Whether the relay refused the key that the registration was sealed to. */
-export function isKeyRefused(known: PushDeviceState | undefined): boolean {
-  return known?.status === 'failed' && known.errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
-}
-
-/**
- * A refused key is retried once per newly fetched key list, whose primary key may be the same. Without a new list it
- * is retried only if the key has changed, as after an app update.
- */
-function isRetryable(
-  sent: SentRegistration,
-  known: PushDeviceState,
-  key: BouncerKeyChoice | undefined,
-): boolean {
-  if (!isKeyRefused(known) || key === undefined) return true;
-  if (key.source === 'key-list') return sent.repeatedForSequence !== key.sequence;
-  return key.publicKey !== sent.bouncerPublicKey;
-}
-
 function failedReason(known: PushDeviceState): ReasonToRegister {
-  return isKeyRefused(known) ? 'key-refused' : 'failed';
+  return isKeyRefusal(known.errorCode) ? 'key-refused' : 'failed';
 }
 
 function isSameToken(left: PushToken, right: PushToken): boolean {

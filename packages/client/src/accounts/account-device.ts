@@ -1,0 +1,45 @@
+import type { ClientDeviceId, PushKeyId } from '@waxwing/protocol/phone';
+import type { SentRegistration } from './sent-registration.js';
+
+/** A secret key that notifications of the newer generation are sealed with. */
+export interface PushKey {
+  /** Random, and unique over all accounts of the phone. Every push that is sealed with the key carries it. */
+  readonly pushKeyId: PushKeyId;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** Unix milliseconds by the device's clock, as is `supersededAt`. */
+  readonly createdAt: number;
+  /** When the server acknowledged a newer key; absent for the key that it uses, and for those not sent yet. */
+  readonly supersededAt?: number;
+}
+
+/** An account's registration with a server of the newer generation. Contains secret keys. */
+export interface AccountDevice {
+  /** The server's id of this phone; absent until the server has given one. */
+  readonly deviceId?: ClientDeviceId;
+  /** Oldest first. */
+  readonly pushKeys: readonly PushKey[];
+  /** The last token registration that the server accepted. */
+  readonly sent?: SentRegistration;
+  /**
+   * When the account's registration of the older generation was removed, in Unix milliseconds by the device's clock.
+   * Its key pair opens what is in flight for 30 days more, and is replaced then.
+   */
+  readonly keyPairUnusedSince?: number;
+}
+
+export const noDevice: AccountDevice = { pushKeys: [] };
+
+/** Combines the devices of two rows of one account. The first one's id is in force; all keys are kept. */
+export function mergeDevices(kept: AccountDevice, dropped: AccountDevice): AccountDevice {
+  const deviceId = kept.deviceId ?? dropped.deviceId;
+  const sent = kept.deviceId === undefined ? dropped.sent : kept.sent;
+  const known = new Set(kept.pushKeys.map(({ pushKeyId }) => pushKeyId));
+  const others = dropped.pushKeys.filter(({ pushKeyId }) => !known.has(pushKeyId));
+  return {
+    pushKeys: [...kept.pushKeys, ...others].sort((one, other) => one.createdAt - other.createdAt),
+    ...(deviceId === undefined ? {} : { deviceId }),
+    ...(sent === undefined ? {} : { sent }),
+    ...(kept.keyPairUnusedSince === undefined ? {} : { keyPairUnusedSince: kept.keyPairUnusedSince }),
+  };
+}

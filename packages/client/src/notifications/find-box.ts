@@ -1,0 +1,37 @@
+import type { Sodium } from '@waxwing/sodium';
+import type { PushAccount } from '../accounts/push-account.js';
+import type { PushAccountStore } from '../accounts/push-account-store.js';
+import type { ParsedPush } from './received-push.js';
+
+/** A push, with the account whose key it names. */
+export interface Box {
+  readonly account: PushAccount;
+  /** Returns `undefined` if the box does not open, for any reason. */
+  open(sodium: Sodium): Uint8Array | undefined;
+}
+
+const nonceBytes = 24;
+
+/** Returns `undefined` if no account of the phone has the key. */
+export async function findBox(
+  accounts: PushAccountStore,
+  push: Extract<ParsedPush, { ciphertext: Uint8Array }>,
+): Promise<Box | undefined> {
+  const { ciphertext } = push;
+  if (push.kind === 'sealed-to-account') {
+    const account = await accounts.get(push.pushAccountId);
+    return account && { account, open: (sodium) => sodium.openSealed(ciphertext, account.keyPair) };
+  }
+  for (const account of await accounts.list()) {
+    const found = account.device?.pushKeys.find(({ pushKeyId }) => pushKeyId === push.pushKeyId);
+    if (found !== undefined)
+      return { account, open: (sodium) => openSecretBox(sodium, ciphertext, found.key) };
+  }
+  return undefined;
+}
+
+/** The nonce comes before the box. */
+function openSecretBox(sodium: Sodium, ciphertext: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+  if (ciphertext.length < nonceBytes) return undefined;
+  return sodium.openSecretBox(ciphertext.subarray(nonceBytes), ciphertext.subarray(0, nonceBytes), key);
+}

@@ -1,0 +1,20 @@
+import type { PushAccount } from '../accounts/push-account.js';
+import { clientDevices } from './client-devices/client-devices.js';
+import type { RegistrationGeneration } from './generation.js';
+import { pushAccounts } from './push-accounts/push-accounts.js';
+
+/** From this feature level on, servers have devices with push keys and tokens of their own. */
+const firstLevelOfClientDevices = 468;
+
+export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
+
+/** The generation that a server speaks, by its feature level. */
+export function generationOfServer(featureLevel: number): RegistrationGeneration {
+  return featureLevel >= firstLevelOfClientDevices ? clientDevices : pushAccounts;
+}
+
+/** The generation that an account is registered in. */
+export function generationOfAccount(account: PushAccount): RegistrationGeneration {
+  // While an account moves, both have it, and the older one is active until the newer one is.
+  return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
+}

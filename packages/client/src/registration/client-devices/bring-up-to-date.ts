@@ -1,0 +1,115 @@
+import { formatPushAccountId } from '@waxwing/protocol/phone';
+import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
+import type { RegistrarContext } from '../registrar-context.js';
+import type { RegistrationStatus } from '../registration-status.js';
+import { followedTime } from '../registration-time.js';
+import { isKeyRefusal } from '../repeat-policy.js';
+import { noUsableKey, settledStatus } from '../settled-status.js';
+import type { SyncRun } from '../sync-run.js';
+import { destroyUnusedKeys } from './destroy-unused-keys.js';
+import { createDeviceStates } from './device-states.js';
+import {
+  chooseKey,
+  type DeviceSync,
+  deviceOf,
+  type OwnDevice,
+  serverSeconds,
+  storeDevice,
+} from './device-sync.js';
+import { type DueGroups, dueGroups, isStuck, verdictOn } from './due-groups.js';
+import { createDevice, findForgottenDevices, findStoredDevice } from './own-device.js';
+import { acknowledgeKey, addPushKey, isRotationDue, newestKey } from './push-keys.js';
+import { removeFormer } from './remove-former.js';
+import { sendGroups } from './send-groups.js';
+import { tokenIdOf } from './token-id-of.js';
+
+/** More than any state of the server needs: only a server that contradicts itself makes a sync go on for longer. */
+const mostRequestsOfOneSync = 8;
+
+/** Registers the phone as a device of the server, until the server has what the phone has. */
+export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
+  const account = await findOrCreateAccount(context);
+  if (account === undefined) return noStorage();
+  const withKey = newestKey(account) === undefined ? await addPushKey(context, account) : account;
+  if (withKey === undefined) return noStorage();
+  const sync: DeviceSync = {
+    ...{ context, run, account: withKey, tokenId: tokenIdOf(run.pushToken) },
+    forgotten: await findForgottenDevices(context),
+    states: createDeviceStates({ ...context, ...run }),
+    key: await chooseKey(context),
+    ...{ requests: 0, registrations: 0 },
+  };
+  for (;;) {
+    const status = await takeStep(sync);
+    if (status !== undefined) return status;
+  }
+}
+
+/** Does what is due next. Returns the status when nothing more is. */
+async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefined> {
+  const { context, states, key } = sync;
+  const own = await findStoredDevice(sync);
+  const mayAsk = sync.requests < mostRequestsOfOneSync;
+  if (own === undefined || isStuck(own.state, serverSeconds(sync))) {
+    if (!mayAsk) return settle(sync, own);
+    await createDevice(sync, own);
+    return undefined;
+  }
+  await noteKeyInUse(sync, own);
+  const due = groupsDue(sync, own);
+  const sealedTo = due.token && key.source !== 'none' ? key : undefined;
+  if (mayAsk && (due.key || sealedTo !== undefined)) {
+    await sendGroups(sync, own, { withKey: due.key, sealedTo });
+    return undefined;
+  }
+  if (due.token && key.source === 'none') return noUsableKey(sync.account, key);
+  if (verdictOn(own.state, sync.tokenId) !== 'pending' || !(await states.next())) return settle(sync, own);
+  const errorCode = states.all.get(own.deviceId)?.push_registration_error_code;
+  if (isKeyRefusal(errorCode ?? undefined)) sync.key = await chooseKey(context);
+  return undefined;
+}
+
+/** Notes which key the server uses, and adds a newer one when that one is to be rotated. */
+async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
+  const now = sync.context.clock();
+  const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);
+  if (device !== sync.account.device) await storeDevice(sync, device);
+  const newest = newestKey(sync.account);
+  if (newest !== undefined && newest.pushKeyId === state.push_key_id && isRotationDue(newest, now)) {
+    sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
+  }
+}
+
+function groupsDue(sync: DeviceSync, { state }: OwnDevice): DueGroups {
+  const { context, account, tokenId, key, registrations } = sync;
+  return dueGroups({
+    ...{ state, tokenId, registrations, now: serverSeconds(sync) },
+    newestKeyId: newestKey(account)?.pushKeyId,
+    sent: account.device?.sent,
+    key: key.source === 'none' ? undefined : key,
+    isServerTime: followedTime(context, key).isServerTime,
+  });
+}
+
+/** Cleans up behind an active device, and returns the status. */
+async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<RegistrationStatus> {
+  const { context, key, tokenId } = sync;
+  const time = followedTime(context, key);
+  const verdict = own === undefined ? 'failed' : verdictOn(own.state, tokenId);
+  if (own !== undefined && verdict === 'active') await removeFormer(sync, own);
+  // A wrong clock would destroy keys that are still needed.
+  if (time.clocksAgree) sync.account = await destroyUnusedKeys(context, sync.account);
+  const ending = { context, account: sync.account, key, time };
+  const errorCode = own?.state.push_registration_error_code ?? undefined;
+  if (verdict === 'active' || !isFormerActive(sync)) return settledStatus({ ...ending, verdict, errorCode });
+  return settledStatus({ ...ending, verdict: 'active', errorCode, warning: formerWarning });
+}
+
+const formerWarning =
+  'The server has been upgraded, and does not notify this phone in the newer way yet: it still uses the registration of before.';
+
+/** Whether the registration of the older generation still brings notifications to this phone. */
+function isFormerActive({ account, run }: DeviceSync): boolean {
+  const former = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
+  return former?.status === 'active' && account.registration?.pushToken.token === run.pushToken.token;
+}

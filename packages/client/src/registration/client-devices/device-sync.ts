@@ -1,0 +1,48 @@
+import type { ClientDeviceId, ClientDeviceOnWire, TokenId } from '@waxwing/protocol/phone';
+import { type AccountDevice, noDevice } from '../../accounts/account-device.js';
+import type { PushAccount } from '../../accounts/push-account.js';
+import type { BouncerKeyChoice, NoBouncerKey } from '../../key-list/bouncer-key-choice.js';
+import type { RegistrarContext } from '../registrar-context.js';
+import type { SyncRun } from '../sync-run.js';
+import type { DeviceStates } from './device-states.js';
+
+/** State of one sync. */
+export interface DeviceSync {
+  readonly context: RegistrarContext;
+  readonly run: SyncRun;
+  readonly tokenId: TokenId;
+  readonly states: DeviceStates;
+  /** Devices of accounts that were signed out: the server is yet to be notified. */
+  readonly forgotten: ReadonlySet<ClientDeviceId>;
+  account: PushAccount;
+  key: BouncerKeyChoice | NoBouncerKey;
+  /** How many requests have changed something at the server. */
+  requests: number;
+  /** How many of them had a token. */
+  registrations: number;
+}
+
+/** This phone's device, as the server knows it. */
+export interface OwnDevice {
+  readonly deviceId: ClientDeviceId;
+  readonly state: ClientDeviceOnWire;
+}
+
+export function deviceOf({ account }: DeviceSync): AccountDevice {
+  return account.device ?? noDevice;
+}
+
+/** Stores what has changed before anything else depends on it. */
+export async function storeDevice(sync: DeviceSync, device: AccountDevice): Promise<void> {
+  sync.account = { ...sync.account, device };
+  await sync.context.accounts.put(sync.account);
+}
+
+/** Unix seconds by the server's clock, which dates its devices. */
+export function serverSeconds({ context }: DeviceSync): number {
+  return Math.floor(context.api.serverClock.now() / 1000);
+}
+
+export function chooseKey({ bouncerKeys, api }: RegistrarContext): Promise<BouncerKeyChoice | NoBouncerKey> {
+  return bouncerKeys.choose({ fetchKeyList: () => api.getBouncerKeys() });
+}

@@ -1,0 +1,75 @@
+import {
+  type ClientDeviceOnWire,
+  livenessTimeoutSeconds,
+  type PushKeyId,
+  type TokenId,
+} from '@waxwing/protocol/phone';
+import type { SentRegistration } from '../../accounts/sent-registration.js';
+import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
+import { canRepeatAtOnce, isWorthRepeating, mostRegistrationsOfOneSync } from '../repeat-policy.js';
+
+/** Age at which a token is registered again, so that relays can drop devices that are gone. */
+const renewalAgeSeconds = 30 * 86_400;
+
+export interface DeviceFacts {
+  /** The device as the server knows it. */
+  readonly state: ClientDeviceOnWire;
+  readonly newestKeyId: PushKeyId | undefined;
+  /** The id of the phone's token. */
+  readonly tokenId: TokenId;
+  readonly sent: SentRegistration | undefined;
+  /** `undefined` if there is no usable key. */
+  readonly key: BouncerKeyChoice | undefined;
+  /** Unix seconds by the server's clock. */
+  readonly now: number;
+  /** How many tokens this sync has registered. */
+  readonly registrations: number;
+  readonly isServerTime: boolean;
+}
+
+/** The groups of parameters to send; none if the server has what the phone has, or a retry would not help. */
+export interface DueGroups {
+  readonly key: boolean;
+  readonly token: boolean;
+}
+
+export function dueGroups(facts: DeviceFacts): DueGroups {
+  const { state, newestKeyId } = facts;
+  // The server refuses a key without a token on a new device, and another token while one is in progress.
+  const isNew = state.push_key_id === null;
+  const token =
+    !isInProgress(state) && facts.registrations < mostRegistrationsOfOneSync && (isNew || isTokenDue(facts));
+  return { key: state.push_key_id !== newestKeyId && (token || !isNew), token };
+}
+
+function isTokenDue(facts: DeviceFacts): boolean {
+  const { state, tokenId, sent, key, now, registrations, isServerTime } = facts;
+  const errorCode = state.push_registration_error_code ?? undefined;
+  if (registrations > 0 && (errorCode === undefined || !canRepeatAtOnce(errorCode, isServerTime)))
+    return false;
+  if ((state.pending_push_token_id ?? state.push_token_id) !== tokenId) return true;
+  if (errorCode !== undefined) return isWorthRepeating(sent, errorCode, key);
+  const registeredAt = state.push_token_last_updated_timestamp;
+  return registeredAt === null || now - registeredAt >= renewalAgeSeconds;
+}
+
+/** Whether the server waits for the relay's decision on a token. */
+export function isInProgress(state: ClientDeviceOnWire): boolean {
+  return state.pending_push_token_id !== null && state.push_registration_error_code === null;
+}
+
+/**
+ * Whether a registration has been in progress for longer than relays accept it: the server has given up without saying
+ * so, and refuses any other token for the device.
+ */
+export function isStuck(state: ClientDeviceOnWire, now: number): boolean {
+  const registeredAt = state.push_token_last_updated_timestamp;
+  return isInProgress(state) && registeredAt !== null && now - registeredAt > livenessTimeoutSeconds;
+}
+
+/** What the device's state means for notifications to this phone. */
+export function verdictOn(state: ClientDeviceOnWire, tokenId: TokenId): 'active' | 'pending' | 'failed' {
+  const hasToken = state.push_token_id === tokenId;
+  if (isInProgress(state) && !(hasToken && state.pending_push_token_id === tokenId)) return 'pending';
+  return hasToken ? 'active' : 'failed';
+}

@@ -1,0 +1,56 @@
+import type { ClientDeviceId, ClientDeviceOnWire, TokenId } from '@waxwing/protocol/phone';
+import type { AccountDevice } from '../../accounts/account-device.js';
+import { tokenIdOf } from './token-id-of.js';
+
+export interface DevicesOfUser {
+  readonly all: ReadonlyMap<ClientDeviceId, ClientDeviceOnWire>;
+  /** What the phone has stored. */
+  readonly device: AccountDevice;
+  readonly tokenId: TokenId;
+  /** Devices of accounts that were signed out: the server is yet to be notified. */
+  readonly forgotten: ReadonlySet<ClientDeviceId>;
+}
+
+/**
+ * Finds this phone's device among those of the user: the stored one, or one with the phone's token, as after a lost
+ * store. Returns `undefined` if the server knows none.
+ */
+export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefined {
+  const { deviceId } = devices.device;
+  const stored = deviceId === undefined ? undefined : devices.all.get(deviceId);
+  if (deviceId !== undefined && stored !== undefined && isOwn(devices, deviceId, stored)) return deviceId;
+  const [adopted] = [...devices.all].find(
+    ([id, state]) => !devices.forgotten.has(id) && hasToken(state, devices.tokenId),
+  ) ?? [undefined];
+  return adopted;
+}
+
+/**
+ * A restored server can give an id again: then the device has the key and the token of another phone of the user. A
+ * restored phone still has the token.
+ */
+function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId, state: ClientDeviceOnWire) {
+  if (forgotten.has(id)) return false;
+  const sent = device.sent && tokenIdOf(device.sent.pushToken);
+  return (
+    state.push_key_id === null ||
+    hasKey(state, device) ||
+    hasToken(state, tokenId) ||
+    (sent !== undefined && hasToken(state, sent))
+  );
+}
+
+/** Other devices that stand for this phone: without their removal it would get each notification again. */
+export function findDuplicates(devices: DevicesOfUser, own: ClientDeviceId): readonly ClientDeviceId[] {
+  const isDuplicate = ([id, state]: readonly [ClientDeviceId, ClientDeviceOnWire]) =>
+    id !== own && (hasKey(state, devices.device) || hasToken(state, devices.tokenId));
+  return [...devices.all].filter(isDuplicate).map(([id]) => id);
+}
+
+function hasKey({ push_key_id: id }: ClientDeviceOnWire, { pushKeys }: AccountDevice): boolean {
+  return pushKeys.some(({ pushKeyId }) => pushKeyId === id);
+}
+
+function hasToken(state: ClientDeviceOnWire, tokenId: TokenId): boolean {
+  return state.push_token_id === tokenId || state.pending_push_token_id === tokenId;
+}

@@ -1,0 +1,39 @@
+import type { ClientDeviceId } from '@waxwing/protocol/phone';
+import { webOriginOf } from '../../web-origin.js';
+import type { RegistrarContext } from '../registrar-context.js';
+import { type DeviceSync, deviceOf, type OwnDevice, storeDevice } from './device-sync.js';
+import { findOwnDevice } from './find-devices.js';
+import { removeQuietly } from './remove-former.js';
+
+/** Finds this phone's device at the server, and stores its id if it is another one than before. */
+export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | undefined> {
+  const { states, tokenId, forgotten } = sync;
+  const device = deviceOf(sync);
+  const deviceId = findOwnDevice({ all: states.all, device, tokenId, forgotten });
+  const state = deviceId === undefined ? undefined : states.all.get(deviceId);
+  if (deviceId === undefined || state === undefined) return undefined;
+  if (deviceId !== device.deviceId) await storeDevice(sync, { ...device, deviceId });
+  return { deviceId, state };
+}
+
+/**
+ * Creates a device at the server, in place of one that is stuck, if any. That one is removed at once unless its former
+ * token may still work: then once the new device is active.
+ */
+export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefined): Promise<void> {
+  sync.requests += 1;
+  const deviceId = await sync.context.api.registerClientDevice();
+  sync.states.add(deviceId);
+  await storeDevice(sync, { ...deviceOf(sync), deviceId });
+  if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
+}
+
+/** Devices of signed-out accounts of this server that it is yet to be notified of. */
+export async function findForgottenDevices({
+  forgotten,
+  identity,
+}: RegistrarContext): Promise<ReadonlySet<ClientDeviceId>> {
+  const origin = webOriginOf(identity.realmUrl);
+  const ofServer = (await forgotten.list()).filter(({ realmUrl }) => webOriginOf(realmUrl) === origin);
+  return new Set(ofServer.flatMap(({ deviceId }) => deviceId ?? []));
+}

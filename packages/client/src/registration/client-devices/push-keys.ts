@@ -1,0 +1,62 @@
+import { type PushKeyId, pushKeyBytes, pushKeyIdFromBytes } from '@waxwing/protocol/phone';
+import { type AccountDevice, noDevice, type PushKey } from '../../accounts/account-device.js';
+import type { PushAccount } from '../../accounts/push-account.js';
+import type { RegistrarContext } from '../registrar-context.js';
+
+const rotationMilliseconds = 30 * 86_400_000;
+const mostTries = 100;
+
+/** The account's newest key, which the server is to use. */
+export function newestKey({ device }: PushAccount): PushKey | undefined {
+  return device?.pushKeys.at(-1);
+}
+
+/**
+ * Adds a random key to the account, before anything is sent with it. Returns `undefined` if the store does not keep it.
+ *
+ * @throws Error if 100 random ids are all taken, which means that the random source is broken.
+ */
+export async function addPushKey(
+  context: RegistrarContext,
+  account: PushAccount,
+): Promise<PushAccount | undefined> {
+  const { accounts, sodium, clock } = context;
+  const pushKeyId = await pickPushKeyId(context);
+  const device = account.device ?? noDevice;
+  const added = { pushKeyId, key: sodium.randomBytes(pushKeyBytes), createdAt: clock() };
+  await accounts.put({ ...account, device: { ...device, pushKeys: [...device.pushKeys, added] } });
+  const kept = await accounts.get(account.pushAccountId);
+  return kept !== undefined && newestKey(kept)?.pushKeyId === pushKeyId ? kept : undefined;
+}
+
+async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<PushKeyId> {
+  const keys = (await accounts.list()).flatMap(({ device }) => device?.pushKeys ?? []);
+  const taken = new Set(keys.map(({ pushKeyId }) => pushKeyId));
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const pushKeyId = pushKeyIdFromBytes(random(4));
+    if (!taken.has(pushKeyId)) return pushKeyId;
+  }
+  throw new Error(`The random source gave ${mostTries} push key ids that are all taken: it is broken.`);
+}
+
+/** Whether the newest key, which the server uses, is to be replaced by a new one. */
+export function isRotationDue({ createdAt }: PushKey, now: number): boolean {
+  // Either way: the key may be from before the phone's clock was corrected.
+  return Math.abs(now - createdAt) >= rotationMilliseconds;
+}
+
+/**
+ * Notes which key the server uses. Older ones are superseded from the first time on that a newer one is in use. Returns
+ * the same object if nothing changes.
+ */
+export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, now: number): AccountDevice {
+  const index = device.pushKeys.findIndex(({ pushKeyId }) => pushKeyId === inUse);
+  const pushKeys = device.pushKeys.map((pushKey, at) => {
+    if (at < index) return pushKey.supersededAt === undefined ? { ...pushKey, supersededAt: now } : pushKey;
+    if (at > index || pushKey.supersededAt === undefined) return pushKey;
+    // The server was restored, and uses the key again.
+    const { supersededAt: _supersededAt, ...used } = pushKey;
+    return used;
+  });
+  return pushKeys.every((pushKey, at) => pushKey === device.pushKeys[at]) ? device : { ...device, pushKeys };
+}

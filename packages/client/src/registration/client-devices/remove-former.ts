@@ -1,0 +1,50 @@
+import { type ClientDeviceId, formatPushAccountId } from '@waxwing/protocol/phone';
+import { ApiError, UnreachableError } from '../../chat-api/api-error.js';
+import { type DeviceSync, deviceOf, type OwnDevice } from './device-sync.js';
+import { findDuplicates } from './find-devices.js';
+
+/** From this feature level on, servers can remove devices. */
+const firstLevelOfRemoval = 470;
+
+/**
+ * Removes what the active device replaces: the account's registration of the older generation, and other devices of
+ * this phone. Each notification would otherwise arrive twice. What fails is tried again at the next sync.
+ */
+export async function removeFormer(sync: DeviceSync, own: OwnDevice): Promise<void> {
+  const { states, tokenId, forgotten } = sync;
+  await leavePushAccount(sync);
+  const devices = { all: states.all, device: deviceOf(sync), tokenId, forgotten };
+  for (const id of findDuplicates(devices, own.deviceId)) await removeQuietly(sync, id);
+}
+
+/** The key pair stays, since what is in flight is sealed to it. */
+async function leavePushAccount(sync: DeviceSync): Promise<void> {
+  const { api, accounts, clock } = sync.context;
+  const { registration, ...account } = sync.account;
+  const { pushAccountId, sequence, device } = account;
+  if (sync.run.queue.pushDevices.has(formatPushAccountId(pushAccountId))) {
+    if (!(await isDone(api.unregisterPushDevice(pushAccountId)))) return;
+  }
+  const wasRegistered = registration !== undefined || sequence !== undefined;
+  if (!wasRegistered || device === undefined || device.keyPairUnusedSince !== undefined) return;
+  sync.account = { ...account, device: { ...device, keyPairUnusedSince: clock() } };
+  await accounts.put(sync.account);
+}
+
+/** Removes a device if the server can; a failure is not worth reporting. */
+export async function removeQuietly(sync: DeviceSync, deviceId: ClientDeviceId): Promise<void> {
+  if (sync.run.queue.featureLevel < firstLevelOfRemoval) return;
+  if (await isDone(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);
+}
+
+/** Whether the server has done it, or never will. */
+async function isDone(request: Promise<void>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (error instanceof UnreachableError) return false;
+    if (error instanceof ApiError) return error.remedy !== 'retry-later';
+    throw error;
+  }
+}

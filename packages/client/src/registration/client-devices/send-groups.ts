@@ -1,0 +1,70 @@
+import type { ClientDeviceOnWire } from '@waxwing/protocol/phone';
+import type { SentRegistration } from '../../accounts/sent-registration.js';
+import { buildRegistration } from '../../build-registration.js';
+import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
+import { sealRegistration } from '../../seal-registration.js';
+import { dateAfter, followedTime } from '../registration-time.js';
+import { isKeyRefusal } from '../repeat-policy.js';
+import { type DeviceSync, deviceOf, type OwnDevice, serverSeconds, storeDevice } from './device-sync.js';
+import { newestKey } from './push-keys.js';
+
+/** What to send: the newest push key, and the token sealed to a bouncer key. */
+export interface SentGroups {
+  readonly withKey: boolean;
+  readonly sealedTo: BouncerKeyChoice | undefined;
+}
+
+export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentGroups): Promise<void> {
+  const { withKey, sealedTo } = groups;
+  const { deviceId, state } = own;
+  sync.requests += 1;
+  const pushKey = withKey ? newestKey(sync.account) : undefined;
+  const timestamp = dateToken(sync);
+  const token = sealedTo && sealToken(sync, sealedTo, timestamp);
+  await sync.context.api.updateClientDevice({ deviceId, pushKey, token });
+  sync.states.change(deviceId, {
+    ...(pushKey === undefined ? {} : { push_key_id: pushKey.pushKeyId }),
+    ...(token === undefined ? {} : acceptedToken(sync, own)),
+  });
+  if (sealedTo === undefined) return;
+  sync.registrations += 1;
+  const isRepeat = isKeyRefusal(state.push_registration_error_code ?? undefined);
+  const repeatedForSequence = isRepeat ? sealedTo.sequence : deviceOf(sync).sent?.repeatedForSequence;
+  const sent = { pushToken: sync.run.pushToken, bouncerPublicKey: sealedTo.publicKey, timestamp };
+  await storeDevice(sync, { ...deviceOf(sync), sent: withRepeat(sent, repeatedForSequence) });
+}
+
+/** Unix seconds. */
+function dateToken(sync: DeviceSync): number {
+  const time = followedTime(sync.context, sync.key);
+  return dateAfter(deviceOf(sync).sent, time, sync.registrations > 0);
+}
+
+function sealToken(
+  { context, run, tokenId }: DeviceSync,
+  { publicKey }: BouncerKeyChoice,
+  timestamp: number,
+) {
+  const registration = buildRegistration(run.pushToken, { timestamp, audience: run.queue.realmUuid });
+  return {
+    tokenKind: run.pushToken.tokenKind,
+    tokenId,
+    bouncerPublicKey: publicKey,
+    encryptedPushRegistration: sealRegistration(context.sodium, registration, publicKey),
+  };
+}
+
+/** What the server makes of a token that it accepts. One that is in force already changes nothing there. */
+function acceptedToken(sync: DeviceSync, { state }: OwnDevice): Partial<ClientDeviceOnWire> {
+  const { tokenId } = sync;
+  if (state.push_token_id === tokenId && state.push_registration_error_code === null) return {};
+  return {
+    pending_push_token_id: tokenId,
+    push_token_last_updated_timestamp: serverSeconds(sync),
+    push_registration_error_code: null,
+  };
+}
+
+function withRepeat(sent: SentRegistration, repeatedForSequence: number | undefined): SentRegistration {
+  return repeatedForSequence === undefined ? sent : { ...sent, repeatedForSequence };
+}

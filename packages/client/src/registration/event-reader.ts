@@ -1,0 +1,33 @@
+import { ApiError, UnreachableError } from '../chat-api/api-error.js';
+import type { ChatApi } from '../chat-api/chat-api.js';
+import type { EventQueue, ServerEvent } from '../chat-api/event-queue.js';
+import type { PhoneClock } from '../server-clock.js';
+
+export interface EventReaderOptions {
+  readonly api: ChatApi;
+  readonly queue: Pick<EventQueue, 'queueId' | 'lastEventId'>;
+  readonly clock: PhoneClock;
+  /** When to stop waiting, in Unix milliseconds by `clock`. */
+  readonly deadline: number;
+}
+
+/**
+ * Creates a function that returns the next events of a queue. It returns `undefined` if there are none before the
+ * deadline, or the server does not answer.
+ */
+export function createEventReader({ api, queue, clock, deadline }: EventReaderOptions) {
+  let { lastEventId } = queue;
+  return async (): Promise<readonly ServerEvent[] | undefined> => {
+    const timeoutMilliseconds = deadline - clock();
+    if (timeoutMilliseconds <= 0) return undefined;
+    try {
+      const events = await api.getEvents({ queueId: queue.queueId, lastEventId, timeoutMilliseconds });
+      lastEventId = Math.max(lastEventId, ...events.map(({ id }) => id));
+      return events;
+    } catch (error) {
+      // The server has the registration: not learning its outcome in time is no failure.
+      if (error instanceof UnreachableError || error instanceof ApiError) return undefined;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,23 @@
+import type { ForgottenAccount } from '../accounts/forgotten-account.js';
+import type { PushAccount } from '../accounts/push-account.js';
+import type { ChatApi } from '../chat-api/chat-api.js';
+import type { RegistrarContext } from './registrar-context.js';
+import type { RegistrationStatus } from './registration-status.js';
+import type { SyncRun } from './sync-run.js';
+
+/** Registrations in one generation of the protocol (docs/protocol.md#two-generations). */
+export interface RegistrationGeneration {
+  /**
+   * Brings an account's registration up to date, moves it here from the other generation, and waits for the relay's
+   * decision.
+   *
+   * @throws ApiError, UnreachableError; errors of the stores.
+   */
+  bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus>;
+  /** Whether the server may have a registration of this generation for the account. */
+  mayBeKnown(account: PushAccount): boolean;
+  /** Requests a test notification for the account. @throws ApiError, UnreachableError. */
+  requestTest(api: ChatApi, account: PushAccount): Promise<void>;
+  /** Asks the server to delete an account's registration of this generation. @throws ApiError, UnreachableError. */
+  remove(api: ChatApi, account: ForgottenAccount): Promise<void>;
+}

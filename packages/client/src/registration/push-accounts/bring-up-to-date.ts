@@ -1,0 +1,152 @@
+import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
+import { createPushAccount } from '../../accounts/create-push-account.js';
+import type { PushAccount } from '../../accounts/push-account.js';
+import { buildRegistration } from '../../build-registration.js';
+import type { PushDeviceState } from '../../chat-api/event-queue.js';
+import type { BouncerKeyChoice, NoBouncerKey } from '../../key-list/bouncer-key-choice.js';
+import { sealRegistration } from '../../seal-registration.js';
+import type { FollowedTime } from '../../time-to-follow.js';
+import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
+import type { RegistrarContext } from '../registrar-context.js';
+import type { RegistrationStatus } from '../registration-status.js';
+import { dateAfter, followedTime } from '../registration-time.js';
+import { canRepeatAtOnce, isKeyRefusal, mostRegistrationsOfOneSync } from '../repeat-policy.js';
+import { noUsableKey, settledStatus } from '../settled-status.js';
+import type { SyncRun } from '../sync-run.js';
+import { createDeviceWatch } from './device-watch.js';
+import { isKeyPairLost, leaveClientDevice } from './leave-client-device.js';
+import { type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
+
+/** Registers an account by its push account id, until the server has what the phone has. */
+export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
+  const found = await findOrCreateAccount(context);
+  if (found === undefined) return noStorage();
+  let account = await leaveClientDevice(context, found);
+  const watchOf = ({ pushAccountId }: PushAccount) =>
+    createDeviceWatch({ ...context, ...run, pushAccountId });
+  let watch = watchOf(account);
+  let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
+  const chooseKey = () => context.bouncerKeys.choose({ fetchKeyList: () => context.api.getBouncerKeys() });
+  let key = await chooseKey();
+
+  for (let registrations = 0; ; ) {
+    const time = followedTime(context, key);
+    const reason = nextReason({ run, account, known, key, time, registrations });
+    if (reason !== undefined) {
+      if (key.source === 'none') return noUsableKey(account, key);
+      if (isKeyPairLost(account, known) || isLockedOut({ account, known, time, registrations })) {
+        const replaced = await replaceAccount(context, account);
+        if (replaced === undefined) return noStorage();
+        account = replaced;
+        watch = watchOf(account);
+      }
+      const timestamp = dateAfter(account.registration, time, registrations > 0);
+      account = await register(context, { account, run, key, reason, timestamp });
+      registrations += 1;
+      known = { status: 'pending' };
+    } else {
+      if (known?.status === 'pending') known = await watch.nextState();
+      else return statusOf({ context, account, known, key, time });
+      if (known.status === 'pending') return statusOf({ context, account, known, key, time });
+      if (isKeyRefusal(known.errorCode)) key = await chooseKey();
+    }
+  }
+}
+
+/**
+ * Whether the relay refuses all further registrations of this account: someone presented a later sequence for it, or
+ * the phone sealed one while its clock was ahead. A server's clock cannot cause this. The last attempt was dated by
+ * the later of the two clocks, and a sequence derived from a server's time stays within what that server can lead the
+ * phone to.
+ */
+function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
+  const isExpired = known?.status === 'failed' && known.errorCode === 'REQUEST_EXPIRED';
+  if (registrations === mostRegistrationsOfOneSync - 1 && isExpired) return true;
+  const nextSequence = (account.sequence ?? 0) + 1;
+  return time.isServerTime && Math.floor(nextSequence / 1000) > Math.floor(time.latest / 1000);
+}
+
+/**
+ * Creates a new push account for the same user. Sequences presented for the old one do not affect it. Returns
+ * `undefined` if the store does not keep it.
+ */
+async function replaceAccount(
+  context: RegistrarContext,
+  account: PushAccount,
+): Promise<PushAccount | undefined> {
+  await context.accounts.remove(account.pushAccountId);
+  return createPushAccount(context.accounts, context.identity, context);
+}
+
+interface LastTry {
+  readonly account: PushAccount;
+  readonly known: PushDeviceState | undefined;
+  readonly time: FollowedTime;
+  /** How many this sync has sent. */
+  readonly registrations: number;
+}
+
+interface Step extends LastTry {
+  readonly run: SyncRun;
+  readonly key: BouncerKeyChoice | NoBouncerKey;
+}
+
+function nextReason({ run, account, known, key, time, registrations }: Step): ReasonToRegister | undefined {
+  if (registrations >= mostRegistrationsOfOneSync) return undefined;
+  const failedJustNow = registrations > 0 && known?.status === 'failed';
+  if (failedJustNow && !canRepeatAtOnce(known.errorCode, time.isServerTime)) return undefined;
+  return reasonToRegister({
+    sent: account.registration,
+    known,
+    pushToken: run.pushToken,
+    key: key.source === 'none' ? undefined : key,
+    now: Math.floor(time.now / 1000),
+  });
+}
+
+interface RegisterTask {
+  readonly account: PushAccount;
+  readonly run: SyncRun;
+  readonly key: BouncerKeyChoice;
+  readonly reason: ReasonToRegister;
+  /** Unix seconds. */
+  readonly timestamp: number;
+}
+
+async function register(
+  { api, sodium, accounts }: RegistrarContext,
+  { account: before, run, key, reason, timestamp }: RegisterTask,
+): Promise<PushAccount> {
+  const { pushToken, queue } = run;
+  const sequence = Math.max((before.sequence ?? 0) + 1, timestamp * 1000);
+  const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
+  const registration = buildRegistration(pushToken, { timestamp, ...binding });
+  const account: PushAccount = { ...before, sequence };
+  // Stored before it is sent: a reused sequence would make two registrations indistinguishable in order.
+  await accounts.put(account);
+  await api.registerPushDevice({
+    tokenKind: pushToken.tokenKind,
+    pushAccountId: account.pushAccountId,
+    pushPublicKey: encodeBase64(account.keyPair.publicKey),
+    bouncerPublicKey: key.publicKey,
+    encryptedPushRegistration: sealRegistration(sodium, registration, key.publicKey),
+  });
+  const repeatedForSequence =
+    reason === 'key-refused' ? key.sequence : account.registration?.repeatedForSequence;
+  const sent = { pushToken, bouncerPublicKey: key.publicKey, timestamp };
+  const registered: PushAccount = {
+    ...account,
+    registration: repeatedForSequence === undefined ? sent : { ...sent, repeatedForSequence },
+  };
+  await accounts.put(registered);
+  return registered;
+}
+
+interface Ending extends Pick<Step, 'account' | 'known' | 'key' | 'time'> {
+  readonly context: RegistrarContext;
+}
+
+function statusOf({ known, ...ending }: Ending): RegistrationStatus {
+  const verdict = known?.status ?? 'failed';
+  return settledStatus({ ...ending, verdict, errorCode: known?.errorCode });
+}

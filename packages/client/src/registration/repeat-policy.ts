@@ -1,0 +1,29 @@
+import type { SentRegistration } from '../accounts/sent-registration.js';
+import type { BouncerKeyChoice } from '../key-list/bouncer-key-choice.js';
+
+// One for the state found, one after a refused key or a wrong clock, one for a new account or device.
+export const mostRegistrationsOfOneSync = 3;
+
+/** Whether the relay refused the key that a registration was sealed to. */
+export function isKeyRefusal(errorCode: string | undefined): boolean {
+  return errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
+}
+
+/**
+ * Whether to repeat a failed registration. A refused key is retried once per newly fetched key list, whose primary key
+ * may be the same. Without a new list it is retried only if the key has changed, as after an app update.
+ */
+export function isWorthRepeating(
+  sent: SentRegistration | undefined,
+  errorCode: string | undefined,
+  key: BouncerKeyChoice | undefined,
+): boolean {
+  if (sent === undefined || !isKeyRefusal(errorCode) || key === undefined) return true;
+  if (key.source === 'key-list') return sent.repeatedForSequence !== key.sequence;
+  return key.publicKey !== sent.bouncerPublicKey;
+}
+
+/** Of a sync's own registrations, only these two failures can succeed on a retry. */
+export function canRepeatAtOnce(errorCode: string | undefined, isServerTime: boolean): boolean {
+  return isKeyRefusal(errorCode) || (errorCode === 'REQUEST_EXPIRED' && isServerTime);
+}

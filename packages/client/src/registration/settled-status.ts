@@ -1,0 +1,46 @@
+import type { PushAccount } from '../accounts/push-account.js';
+import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
+import type { FollowedTime } from '../time-to-follow.js';
+import type { RegistrarContext } from './registrar-context.js';
+import { type RegistrationStatus, registrationStatus } from './registration-status.js';
+import { clockWarning } from './registration-time.js';
+import { isKeyRefusal } from './repeat-policy.js';
+import { statusCodeOf } from './status-of-error.js';
+
+const refusedKeyWarning =
+  'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or that of another relay; compare it with what waxwing-relay keys export-public prints.';
+
+/** How a sync ended. */
+export interface SettledRegistration {
+  readonly context: RegistrarContext;
+  readonly account: PushAccount;
+  readonly verdict: 'active' | 'pending' | 'failed';
+  readonly errorCode: string | undefined;
+  readonly key: BouncerKeyChoice | NoBouncerKey;
+  readonly time: FollowedTime;
+  /** Another problem, for a log. */
+  readonly warning?: string | undefined;
+}
+
+export function settledStatus(settled: SettledRegistration): RegistrationStatus {
+  const { context, account, verdict, errorCode, key, time } = settled;
+  const judged = verdict === 'failed' ? statusCodeOf(errorCode) : verdict;
+  const isOwnKeyRefused = key.source === 'built-in' && isKeyRefusal(errorCode);
+  const warnings = [
+    key.warning,
+    isOwnKeyRefused ? refusedKeyWarning : undefined,
+    time.clocksAgree ? undefined : clockWarning(context),
+    settled.warning,
+  ];
+  return registrationStatus(time.isServerTime ? judged : 'clock-wrong', {
+    pushAccountId: account.pushAccountId,
+    errorCode,
+    keySource: key.source === 'none' ? undefined : key.source,
+    warning: warnings.filter((warning) => warning !== undefined).join(' ') || undefined,
+  });
+}
+
+/** Status of an account for which there is no key that is safe to seal to. */
+export function noUsableKey({ pushAccountId }: PushAccount, { warning }: NoBouncerKey): RegistrationStatus {
+  return registrationStatus('no-usable-key', { warning, pushAccountId });
+}

@@ -1,0 +1,11 @@
+import type { PushToken } from '../build-registration.js';
+import type { EventQueue } from '../chat-api/event-queue.js';
+
+/** What one sync works with. */
+export interface SyncRun {
+  readonly pushToken: PushToken;
+  /** Opened before anything is sent, so that no event is missed. */
+  readonly queue: EventQueue;
+  /** When to stop waiting for the relay, in Unix milliseconds by the device's clock. */
+  readonly deadline: number;
+}
