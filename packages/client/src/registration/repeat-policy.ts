@@ -1,8 +1,16 @@
 import type { SentRegistration } from '../accounts/sent-registration.js';
-import type { BouncerKeyChoice } from '../key-list/bouncer-key-choice.js';
+import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 
 // One for the state found, one after a refused key or a wrong clock, one for a new account or device.
 export const mostRegistrationsOfOneSync = 3;
+
+/** Whether a registration is sealed to another key than the primary one of a list that was just fetched. */
+export function isSealedToFormerKey(
+  sent: SentRegistration | undefined,
+  key: BouncerKeyChoice | NoBouncerKey | undefined,
+): boolean {
+  return sent !== undefined && key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey;
+}
 
 /** Whether the relay refused the key that a registration was sealed to. */
 export function isKeyRefusal(errorCode: string | undefined): boolean {

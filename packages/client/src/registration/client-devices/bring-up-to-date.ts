@@ -3,7 +3,7 @@ import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
 import { followedTime } from '../registration-time.js';
-import { isKeyRefusal } from '../repeat-policy.js';
+import { isKeyRefusal, isSealedToFormerKey } from '../repeat-policy.js';
 import { noUsableKey, settledStatus } from '../settled-status.js';
 import type { SyncRun } from '../sync-run.js';
 import { destroyUnusedKeys } from './destroy-unused-keys.js';
@@ -16,7 +16,7 @@ import {
   serverSeconds,
   storeDevice,
 } from './device-sync.js';
-import { type DueGroups, dueGroups, isStuck, verdictOn } from './due-groups.js';
+import { type DueGroups, dueGroups, isInProgress, isStuck, verdictOn } from './due-groups.js';
 import { createDevice, findForgottenDevices, findStoredDevice } from './own-device.js';
 import { acknowledgeKey, addPushKey, isRotationDue, newestKey } from './push-keys.js';
 import { removeFormer } from './remove-former.js';
@@ -69,13 +69,15 @@ async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefine
   return undefined;
 }
 
-/** Notes which key the server uses, and adds a newer one when that one is to be rotated. */
+/** Notes which key the server uses. Adds a newer one when that one is old, and for a new primary key of the relay. */
 async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
   const now = sync.context.clock();
   const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);
   if (device !== sync.account.device) await storeDevice(sync, device);
   const newest = newestKey(sync.account);
-  if (newest !== undefined && newest.pushKeyId === state.push_key_id && isRotationDue(newest, now)) {
+  if (newest === undefined || newest.pushKeyId !== state.push_key_id) return;
+  const isResealDue = isSealedToFormerKey(sync.account.device?.sent, sync.key) && !isInProgress(state);
+  if (isResealDue || isRotationDue(newest, now)) {
     sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
   }
 }

@@ -6,7 +6,12 @@ import {
 } from '@waxwing/protocol/phone';
 import type { SentRegistration } from '../../accounts/sent-registration.js';
 import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
-import { canRepeatAtOnce, isWorthRepeating, mostRegistrationsOfOneSync } from '../repeat-policy.js';
+import {
+  canRepeatAtOnce,
+  isSealedToFormerKey,
+  isWorthRepeating,
+  mostRegistrationsOfOneSync,
+} from '../repeat-policy.js';
 
 /** Age at which a token is registered again, so that relays can drop devices that are gone. */
 const renewalAgeSeconds = 30 * 86_400;
@@ -49,6 +54,8 @@ function isTokenDue(facts: DeviceFacts): boolean {
     return false;
   if ((state.pending_push_token_id ?? state.push_token_id) !== tokenId) return true;
   if (errorCode !== undefined) return isWorthRepeating(sent, errorCode, key);
+  // With the present push key the server would take the token for the same, and forward nothing.
+  if (isSealedToFormerKey(sent, key) && state.push_key_id !== facts.newestKeyId) return true;
   const registeredAt = state.push_token_last_updated_timestamp;
   return registeredAt === null || now - registeredAt >= renewalAgeSeconds;
 }

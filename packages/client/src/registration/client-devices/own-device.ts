@@ -1,4 +1,5 @@
 import type { ClientDeviceId } from '@waxwing/protocol/phone';
+import { noDevice } from '../../accounts/account-device.js';
 import { webOriginOf } from '../../web-origin.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import { type DeviceSync, deviceOf, type OwnDevice, storeDevice } from './device-sync.js';
@@ -12,8 +13,23 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
   const deviceId = findOwnDevice({ all: states.all, device, tokenId, forgotten });
   const state = deviceId === undefined ? undefined : states.all.get(deviceId);
   if (deviceId === undefined || state === undefined) return undefined;
-  if (deviceId !== device.deviceId) await storeDevice(sync, { ...device, deviceId });
+  if (deviceId !== device.deviceId) {
+    await releaseDevice(sync, { deviceId, state });
+    await storeDevice(sync, { ...device, deviceId });
+  }
   return { deviceId, state };
+}
+
+/**
+ * Takes the device from another account of the phone that has its key: that of the same user at the server's former
+ * URL. Otherwise a sign-out of that account would remove it. Ids alone do not tell: each server counts its own.
+ */
+async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
+  for (const row of await context.accounts.list()) {
+    const { deviceId: _deviceId, ...device } = row.device ?? noDevice;
+    const hasKey = device.pushKeys.some(({ pushKeyId }) => pushKeyId === state.push_key_id);
+    if (hasKey && row.pushAccountId !== account.pushAccountId) await context.accounts.put({ ...row, device });
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { SentRegistration } from '../../accounts/sent-registration.js';
 import type { PushToken } from '../../build-registration.js';
 import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
-import { isKeyRefusal, isWorthRepeating } from '../repeat-policy.js';
+import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-policy.js';
 
 /** Age at which a registration is renewed, so that relays can drop devices that are gone. */
 const renewalAgeSeconds = 30 * 86_400;
@@ -44,7 +44,7 @@ export function reasonToRegister({
   if (!isSameToken(sent.pushToken, pushToken)) return 'token-changed';
   if (known.status === 'failed')
     return isWorthRepeating(sent, known.errorCode, key) ? failedReason(known) : undefined;
-  if (key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey) return 'key-rotated';
+  if (isSealedToFormerKey(sent, key)) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
   // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
   if (known.status === 'pending' && ageSeconds > livenessTimeoutSeconds) return 'stuck';
