@@ -1,13 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { publicKeyOf, seal } from '../support/noble-oracle.js';
+import { publicKeyOf, seal, sealSecretBox } from '../support/noble-oracle.js';
 import { relayProtocolVectors } from '../support/protocol-vectors.js';
 
 /** One push and what code beside an app must make of it. */
 export interface NativeVector {
   readonly name: string;
-  /** The two fields as FCM and APNs deliver them, both as text. */
-  readonly push: { readonly push_account_id: string; readonly encrypted_data: string };
+  /** The two fields as FCM and APNs deliver them, both as text: the id is of one generation or the other. */
+  readonly push: {
+    readonly push_account_id?: string;
+    readonly push_key_id?: string;
+    readonly encrypted_data: string;
+  };
   readonly expect:
     | {
         /** The opened bytes as text, without their padding. */
@@ -45,11 +49,17 @@ const privateKey = new Uint8Array(32).fill(41);
 const publicKey = publicKeyOf(privateKey);
 const id = '9007199254740993';
 const realm_url = 'https://chat.example.com:8443/';
-const { gen11 } = relayProtocolVectors();
+const { gen11, ...newer } = relayProtocolVectors();
 const gen11Id = '9223372036854775807';
 const gen11Plaintext = JSON.parse(gen11.plaintext) as { realm_url: string; user_id: number };
 
-function account(fields: Record<string, string>): string {
+const pushKey = new Uint8Array(32).fill(42);
+const formerPushKey = new Uint8Array(32).fill(43);
+const [pushKeyId, formerPushKeyId, newerKeyId] = ['4294967295', '0', '20'];
+/** The key of the protocol's own vectors; on the wire a byte that names the cipher comes first. */
+const newerKey = Buffer.from(newer.push_key, 'base64').subarray(1);
+
+function account(fields: Record<string, unknown>): string {
   return JSON.stringify({ version: 1, ...fields });
 }
 
@@ -72,6 +82,63 @@ const message = {
 function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): NativeVector['push'] {
   const sealed = seal(new TextEncoder().encode(plaintext), publicKey, new Uint8Array(32).fill(7));
   return { push_account_id: id, encrypted_data: base64(sealed), ...changes };
+}
+
+/** The same with a push key. */
+function keyPush(
+  plaintext: string,
+  changes: Partial<NativeVector['push']> = {},
+  key = pushKey,
+): NativeVector['push'] {
+  const nonce = new Uint8Array(24).fill(9);
+  const box = sealSecretBox(new TextEncoder().encode(plaintext), nonce, key);
+  return { push_key_id: pushKeyId, encrypted_data: base64(Uint8Array.of(...nonce, ...box)), ...changes };
+}
+
+/** Pushes of the newer generation, and what is refused in it alone. */
+function keyPushes(): readonly NativeVector[] {
+  const plaintext = JSON.stringify(message);
+  const good = keyPush(plaintext);
+  const bytes = Buffer.from(good.encrypted_data, 'base64');
+  const altered = (at: number) => base64(bytes.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+  const known: NativeVector['expect'] = { plaintext, type: 'message' };
+  const test = newer.notifications.find(({ type }) => type === 'test');
+  return [
+    { name: 'a message with a push key', push: keyPush(`${plaintext}   `), expect: known },
+    {
+      name: 'a message with a superseded push key',
+      push: keyPush(plaintext, { push_key_id: formerPushKeyId }, formerPushKey),
+      expect: known,
+    },
+    {
+      name: 'a message with a push key, whose base64 comes in lines',
+      push: { ...good, encrypted_data: good.encrypted_data.replace(/.{76}/g, '$&\r\n') },
+      expect: known,
+    },
+    {
+      name: 'the notification with a push key of the protocol’s own vectors, made with another library',
+      push: { push_key_id: newerKeyId, encrypted_data: test?.encrypted_data ?? '' },
+      expect: { plaintext: test?.plaintext_utf8 ?? '', type: 'test' },
+    },
+    ignored('an unknown push key', 'unknown-account', { ...good, push_key_id: '7' }),
+    ignored('another push key of the account', 'cannot-open', { ...good, push_key_id: formerPushKeyId }),
+    ignored('a push key id beyond 32 bits', 'not-encrypted-push', { ...good, push_key_id: '4294967296' }),
+    ignored('a negative push key id', 'not-encrypted-push', { ...good, push_key_id: '-1' }),
+    ignored('a push key id with a leading zero', 'not-encrypted-push', { ...good, push_key_id: '00' }),
+    ignored('a nonce with one bit changed', 'cannot-open', { ...good, encrypted_data: altered(0) }),
+    ignored('a secret box with one bit changed', 'cannot-open', { ...good, encrypted_data: altered(60) }),
+    ignored('a nonce without a box', 'cannot-open', {
+      ...good,
+      encrypted_data: base64(bytes.subarray(0, 24)),
+    }),
+    ignored('less than a nonce', 'cannot-open', { ...good, encrypted_data: 'QUJD' }),
+    ignored(
+      'another user, with a push key',
+      'wrong-account',
+      keyPush(JSON.stringify({ ...message, user_id: 11 })),
+    ),
+    ignored('no JSON, with a push key', 'unknown-type', keyPush('Hello')),
+  ];
 }
 
 function opens(
@@ -134,6 +201,10 @@ export function makeNativeVectors(): NativeVectors {
         userId: '10',
         publicKey: base64(publicKey),
         privateKey: base64(privateKey),
+        pushKeys: [
+          { pushKeyId: formerPushKeyId, key: base64(formerPushKey) },
+          { pushKeyId, key: base64(pushKey) },
+        ],
       }),
       account({
         pushAccountId: gen11Id,
@@ -141,6 +212,7 @@ export function makeNativeVectors(): NativeVectors {
         userId: String(gen11Plaintext.user_id),
         publicKey: gen11.push_public_key,
         privateKey: gen11.client_private_key,
+        pushKeys: [{ pushKeyId: newerKeyId, key: base64(newerKey) }],
       }),
     ],
     pushes: [
@@ -176,6 +248,7 @@ export function makeNativeVectors(): NativeVectors {
       ignored('a type that is not known', 'unknown-type', other({ type: 'later' })),
       ignored('a message without its time', 'unknown-type', other({ time: undefined })),
       ignored('no JSON', 'unknown-type', push('Hello')),
+      ...keyPushes(),
     ],
     seen: { capacity: 3, messages: seenMessages },
   };

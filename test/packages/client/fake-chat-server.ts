@@ -1,5 +1,6 @@
 import type { Fetch } from '@waxwing/client';
 import { openSealed, publicKeyOf, seal } from '../../support/noble-oracle.js';
+import { ModelClientDevices, Refusal } from './model-client-devices.js';
 
 /** A registration as the relay of the stand-in has opened it. */
 export interface OpenedRegistration {
@@ -41,9 +42,19 @@ export class FakeChatServer {
   /** Where the organization says that it is. */
   realmUrl: string | undefined = this.url;
   readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+  /** What it announces; from 468 on it has devices of the newer generation too. */
+  featureLevel = 431;
   /** Base64 public -> private keys that the relay opens registrations with. */
   readonly bouncerKeys = new Map<string, Uint8Array>();
   readonly devices = new Map<string, FakeDevice>();
+  /** The devices of the newer generation. */
+  readonly clientDevices = new ModelClientDevices({
+    now: () => this.now,
+    bouncerKeys: this.bouncerKeys,
+    emit: (event) => this.#emit(event),
+    verdictOn: (opened) =>
+      this.verdictOn({ ...opened, pushAccountId: '', pushPublicKey: '', sealedBytes: 0 }),
+  });
   readonly registrations: OpenedRegistration[] = [];
   readonly requests: FakeRequest[] = [];
   /** Unix milliseconds by the server's clock. */
@@ -52,8 +63,8 @@ export class FakeChatServer {
   claimedLateness = 0;
   /** Whether a registration is decided at once, or stays pending until `decide`. */
   relayIsUp = true;
-  /** Answers instead of the operation at this path. */
-  readonly overrides = new Map<string, () => Response | Promise<Response>>();
+  /** Answers instead of the operation at this path, unless it returns `undefined`. */
+  readonly overrides = new Map<string, () => Response | undefined | Promise<Response>>();
   /** The answer of `GET /mobile_push/bouncer_keys`; none by default. */
   keyList: Record<string, unknown> | undefined;
   #events: Record<string, unknown>[] = [];
@@ -73,8 +84,8 @@ export class FakeChatServer {
     const authorization = new Headers(init.headers).get('authorization') ?? undefined;
     this.requests.push({ method: init.method ?? 'GET', path: pathname, fields, authorization });
     init.signal?.throwIfAborted();
-    const override = this.overrides.get(pathname);
-    if (override !== undefined) return override();
+    const overridden = await this.overrides.get(pathname)?.();
+    if (overridden !== undefined) return overridden;
     if (pathname === '/api/v1/mobile_push/bouncer_keys') {
       return this.keyList === undefined ? this.error('NOT_FOUND', 404) : this.answer(this.keyList);
     }
@@ -141,7 +152,9 @@ export class FakeChatServer {
           ...(this.tellsUserId ? { user_id: userId } : {}),
           realm_url: this.realmUrl,
           realm_uuid: this.realmUuid,
+          zulip_feature_level: this.featureLevel,
           push_devices: Object.fromEntries(this.devices),
+          ...(this.featureLevel < 468 ? {} : { devices: this.clientDevices.stateOf(userId) }),
         });
       case 'GET /api/v1/users/me':
         return this.answer({ user_id: userId });
@@ -154,9 +167,33 @@ export class FakeChatServer {
         this.devices.delete(fields.get('push_account_id') ?? '');
         return this.answer({});
       case 'POST /api/v1/mobile_push/register':
-        return this.#registerPushDevice(fields);
-      default:
-        return this.error('NOT_FOUND', 404);
+        if (!fields.has('device_id')) return this.#registerPushDevice(fields);
+    }
+    return this.#operateDevices(operation, fields, userId);
+  }
+
+  #operateDevices(operation: string, fields: ReadonlyMap<string, string>, userId: number): Response {
+    const answers = new Map([
+      ['register_client_device', () => ({ device_id: this.clientDevices.create(userId) })],
+      ['mobile_push/register', () => this.clientDevices.register(userId, fields)],
+      ...(this.featureLevel < 470
+        ? []
+        : ([
+            [
+              'remove_client_device',
+              () => this.clientDevices.remove(userId, Number(fields.get('device_id'))),
+            ],
+          ] as const)),
+    ]);
+    const answer = answers.get(operation.replace('POST /api/v1/', ''));
+    if (this.featureLevel < 468 || answer === undefined) return this.error('NOT_FOUND', 404);
+    try {
+      const fields = answer() ?? {};
+      if (this.relayIsUp) this.clientDevices.runJobs();
+      return this.answer(fields);
+    } catch (error) {
+      if (error instanceof Refusal) return this.error(error.code, 400, { msg: error.message });
+      throw error;
     }
   }
 

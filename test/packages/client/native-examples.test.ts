@@ -10,7 +10,7 @@ import {
   exportForExtension,
   type PushAccount,
 } from '@waxwing/client';
-import { parsePushAccountId } from '@waxwing/protocol';
+import { parsePushAccountId, parsePushKeyId } from '@waxwing/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createBackgroundHandler,
@@ -32,6 +32,13 @@ const accounts: readonly PushAccount[] = shared.map((account) => ({
   realmUrl: `${account.realmOrigin}/`,
   userId: Number(account.userId),
   keyPair: { publicKey: fromBase64(account.publicKey), privateKey: fromBase64(account.privateKey) },
+  device: {
+    pushKeys: account.pushKeys.map(({ pushKeyId, key }) => ({
+      pushKeyId: parsePushKeyId(pushKeyId) ?? (0 as never),
+      key: fromBase64(key),
+      createdAt: 1,
+    })),
+  },
   registration: {
     pushToken: { tokenKind: 'fcm', token: 'the-push-token' },
     bouncerPublicKey: account.publicKey,
@@ -90,6 +97,7 @@ describe('What native code is given', () => {
       'userId',
       'publicKey',
       'privateKey',
+      'pushKeys',
     ]);
   });
 
@@ -157,18 +165,24 @@ describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
     const source = new URL('open_push.c', examples).pathname;
     const strict = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-pedantic'];
     execFileSync('cc', [...strict, '-o', program, source, '-lsodium']);
-    const lines = shared.map(({ pushAccountId, publicKey, privateKey }) =>
-      [pushAccountId, publicKey, privateKey].join(' '),
-    );
+    const lines = shared.flatMap(({ pushAccountId, publicKey, privateKey, pushKeys }) => [
+      ['push_account_id', pushAccountId, publicKey, privateKey].join(' '),
+      ...pushKeys.map(({ pushKeyId, key }) => ['push_key_id', pushKeyId, key].join(' ')),
+    ]);
     writeFileSync(join(directory, 'accounts'), `${lines.join('\n')}\n`);
     return () => rmSync(directory, { recursive: true, force: true });
   });
 
-  function open({ push_account_id, encrypted_data }: NativeVectors['pushes'][number]['push']): string {
+  function open({
+    push_key_id: keyId,
+    push_account_id: accountId = '',
+    encrypted_data: data,
+  }: NativeVectors['pushes'][number]['push']): string {
     const accountsFile = openSync(join(directory, 'accounts'), 'r');
     try {
       const stdio = [accountsFile, 'pipe', 'inherit'] as const;
-      return execFileSync(program, [push_account_id, encrypted_data], {
+      const id = keyId === undefined ? ['push_account_id', accountId] : ['push_key_id', keyId];
+      return execFileSync(program, [...id, data], {
         encoding: 'utf8',
         stdio: [...stdio],
       });

@@ -103,8 +103,9 @@ describe('two clients on one store', () => {
     const server = new FakeChatServer();
     const { accounts } = createTextStores(slowStorage(texts));
     await (await registrarOn(server, accounts)).sync();
-    // The new account, and its registration before and after it is sent.
-    expect(asked).toEqual(['waxwing.stores', 'waxwing.stores', 'waxwing.stores']);
+    // The sync as a whole; the new account, and its registration before and after it is sent.
+    const stores = ['waxwing.stores', 'waxwing.stores', 'waxwing.stores'];
+    expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
 
   it('that added an account twice keep one of them, which both use, and the server forgets the other', async () => {

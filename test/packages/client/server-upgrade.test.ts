@@ -1,0 +1,331 @@
+import { createTextStores, decodePushAccount, encodePushAccount, type PushAccount } from '@waxwing/client';
+import { describe, expect, it } from 'vitest';
+import { modelTokenId } from './model-client-devices.js';
+import { createPhone } from './phone.js';
+import { TextsInMemory } from './texts-in-memory.js';
+import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
+
+const day = 86_400_000;
+const path = '/api/v1/mobile_push/register';
+
+/** A phone that is registered in the older generation, with a server that was upgraded since. */
+async function registeredBefore() {
+  const phone = await createUpgradedPhone();
+  phone.server.featureLevel = 431;
+  await phone.registrar.sync();
+  phone.server.featureLevel = 500;
+  const former = phone.server.lastRegistration.pushAccountId;
+  /** The ids of the registrations of the older generation that the phone had deleted. */
+  const deleted = () =>
+    phone.server.requests
+      .filter((request) => request.method === 'DELETE' && request.path === path)
+      .map(({ fields }) => fields.get('push_account_id'));
+  return { ...phone, former, deleted };
+}
+
+describe('When a server is upgraded', () => {
+  it('the phone registers in the newer generation, and only then has the former registration deleted', async () => {
+    const { server, registrar, former, deleted, device, row } = await registeredBefore();
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(device().push_token_id).not.toBeNull();
+    expect(deleted()).toEqual([former]);
+    expect([...server.devices]).toEqual([]);
+    const { registration, keyPair, device: stored } = await row();
+    expect(registration).toBeUndefined();
+    expect(keyPair.privateKey).toHaveLength(32);
+    expect(stored?.keyPairUnusedSince).toBe(server.now);
+    await registrar.sync();
+    expect(deleted()).toHaveLength(1);
+  });
+
+  it('what was sealed to the former key pair opens for 30 days, and then the pair is destroyed', async () => {
+    const { server, client, registrar, row } = await registeredBefore();
+    const inFlight = [1, 2].map((id) => server.pushTo(messageOf(id, server.url), id));
+    await registrar.sync();
+    const { keyPair } = await row();
+    server.now += 30 * day - 1;
+    await registrar.sync();
+    await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
+    server.now += 1;
+    await registrar.sync();
+    await expect(client.open(inFlight[1] ?? '')).resolves.toMatchObject({ reason: 'cannot-open' });
+    expect((await row()).keyPair).not.toEqual(keyPair);
+    expect(keyPair.privateKey).toEqual(new Uint8Array(32));
+  });
+
+  it('a message that comes in both generations is shown once', async () => {
+    const { server, client, registrar, notify } = await registeredBefore();
+    const former = server.pushTo(messageOf(7, server.url));
+    await registrar.sync();
+    expect(await notify(7)).toMatchObject([{ kind: 'notification' }]);
+    await expect(client.open(former)).resolves.toMatchObject({ reason: 'repeat' });
+  });
+
+  it('the former registration stays in force while the relay has not decided on the new one', async () => {
+    const { server, registrar, deleted, clientDevices, row } = await registeredBefore();
+    server.relayIsUp = false;
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code: 'active',
+      warning: expect.stringContaining('it still uses the registration of before'),
+    });
+    expect(deleted()).toEqual([]);
+    expect((await row()).registration).toBeDefined();
+    await registrar.sendTestNotification();
+    expect(server.requestsTo('mobile_push/e2ee/test_notification')[0]?.fields.has('push_account_id')).toBe(
+      true,
+    );
+    clientDevices.runJobs();
+    const status = await registrar.sync();
+    expect(status).toMatchObject({ code: 'active' });
+    expect(status).not.toHaveProperty('warning');
+    expect(deleted()).toHaveLength(1);
+  });
+
+  it('the former registration stays where its relay refuses the new one', async () => {
+    const { server, registrar, deleted } = await registeredBefore();
+    server.verdictOn = () => 'BAD_REQUEST';
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', errorCode: 'BAD_REQUEST' });
+    expect(deleted()).toEqual([]);
+  });
+
+  it.each([
+    ['without a network', () => Promise.reject(new TypeError('fetch failed'))],
+    ['that is busy', undefined],
+  ])('the deletion is tried again after a server %s', async (_, answer) => {
+    const { server, registrar, deleted } = await registeredBefore();
+    const isDelete = () => server.requests.at(-1)?.method === 'DELETE';
+    const refuse = () => answer?.() ?? server.error('RATE_LIMIT_HIT', 429);
+    server.overrides.set(path, () => (isDelete() ? refuse() : undefined));
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(deleted()).toHaveLength(1);
+    expect(server.devices.size).toBe(1);
+    server.overrides.clear();
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(deleted()).toHaveLength(2);
+    expect(server.devices.size).toBe(0);
+  });
+
+  it('a server that knows no such registration any more is not asked to delete one', async () => {
+    const { server, registrar, deleted, row } = await registeredBefore();
+    server.devices.clear();
+    await registrar.sync();
+    expect(deleted()).toEqual([]);
+    expect((await row()).registration).toBeUndefined();
+  });
+});
+
+describe('When a server is downgraded', () => {
+  it('the phone registers in the older generation again, and destroys its push keys', async () => {
+    const { server, registrar, row, notify } = await createUpgradedPhone();
+    await registrar.sync();
+    const [{ key } = { key: new Uint8Array() }] = (await row()).device?.pushKeys ?? [];
+    expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
+    server.featureLevel = 431;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(server.devices.size).toBe(1);
+    expect((await row()).device).toEqual({ deviceId: 1, pushKeys: [] });
+    expect(key).toEqual(new Uint8Array(32));
+    expect(await notify(2)).toMatchObject([{ reason: 'unknown-account' }]);
+    await registrar.sendTestNotification();
+    expect(server.requestsTo('mobile_push/e2ee/test_notification')[0]?.fields.has('push_account_id')).toBe(
+      true,
+    );
+  });
+
+  it('and upgraded again, the phone uses its former device with a new key', async () => {
+    const { server, registrar, clientDevices, device, notify } = await createUpgradedPhone();
+    await registrar.sync();
+    const before = device().push_key_id;
+    server.featureLevel = 431;
+    await registrar.sync();
+    server.featureLevel = 500;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect([...clientDevices.rows.keys()]).toEqual([1]);
+    expect(device().push_key_id).not.toBe(before);
+    expect(server.devices.size).toBe(0);
+    expect(await notify(3)).toMatchObject([{ kind: 'notification' }]);
+  });
+
+  it('to a state with a key pair that is destroyed, the phone registers under a new id', async () => {
+    const { server, registrar, row, former } = await registeredBefore();
+    const restored = new Map(server.devices);
+    await registrar.sync();
+    server.now += 30 * day;
+    await registrar.sync();
+    server.featureLevel = 431;
+    for (const [id, state] of restored) server.devices.set(id, state);
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    const { pushAccountId } = await row();
+    expect(String(pushAccountId)).not.toBe(former);
+    expect(server.lastRegistration.pushAccountId).toBe(String(pushAccountId));
+  });
+});
+
+describe('Push keys', () => {
+  it('that were superseded open what is in flight for 30 days, and are destroyed then', async () => {
+    const { server, registrar, client, clientDevices, row, device } = await createUpgradedPhone();
+    await registrar.sync();
+    const seal = (id: number) =>
+      clientDevices.sealFor(device(), JSON.stringify(messageOf(id, server.url)), new Uint8Array(24).fill(id));
+    const inFlight = [seal(1), seal(2)] as const;
+    server.now += 30 * day;
+    await registrar.sync();
+    const [{ key } = { key: new Uint8Array() }] = (await row()).device?.pushKeys ?? [];
+    server.now += 30 * day - 1;
+    await registrar.sync();
+    await expect(client.open(inFlight[0])).resolves.toMatchObject({ kind: 'notification' });
+    server.now += 1;
+    await registrar.sync();
+    await expect(client.open(inFlight[1])).resolves.toMatchObject({ reason: 'unknown-account' });
+    expect(key).toEqual(new Uint8Array(32));
+  });
+
+  it('are not superseded before the server has a newer one', async () => {
+    const { server, registrar, row } = await createUpgradedPhone();
+    await registrar.sync();
+    server.now += 30 * day;
+    server.overrides.set(path, () => Promise.reject(new TypeError('fetch failed')));
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(registrar.sync()).resolves.toMatchObject({ code: 'unreachable' });
+      server.now += 40 * day;
+    }
+    const keys = (await row()).device?.pushKeys ?? [];
+    expect(keys.map(({ supersededAt }) => supersededAt)).toEqual([undefined, undefined]);
+    server.overrides.clear();
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
+  });
+
+  it('count from a corrected clock on where they were superseded in the future', async () => {
+    const { server, knobs, registrar, row } = await createUpgradedPhone();
+    await registrar.sync();
+    knobs.clockErrorMilliseconds = 400 * day;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'clock-wrong' });
+    expect((await row()).device?.pushKeys).toHaveLength(2);
+    knobs.clockErrorMilliseconds = 0;
+    await registrar.sync();
+    expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
+    server.now += 30 * day;
+    await registrar.sync();
+    expect((await row()).device?.pushKeys.map(({ supersededAt }) => supersededAt)).not.toContain(
+      server.now - 30 * day,
+    );
+  });
+
+  it('that a restored server uses again are kept', async () => {
+    const { server, registrar, row, device } = await createUpgradedPhone();
+    await registrar.sync();
+    const restored = { ...device() };
+    server.now += 30 * day;
+    await registrar.sync();
+    server.now += 20 * day;
+    Object.assign(device(), restored);
+    await registrar.sync();
+    const [first, second] = (await row()).device?.pushKeys ?? [];
+    expect(first?.supersededAt).toBe(server.now);
+    expect(device().push_key_id).toBe(second?.pushKeyId);
+  });
+});
+
+describe('The store', () => {
+  it('of an app version without the newer generation opens, and one after it is read by such a version', async () => {
+    const storage = new TextsInMemory();
+    const { accounts, seen } = createTextStores(storage);
+    const { server, registrar } = await createPhone({ accounts, seen });
+    await registrar.sync();
+    const before = storage.texts.get('waxwing.accounts') ?? '';
+    expect(before).not.toContain('device');
+    server.featureLevel = 500;
+    await registrar.sync();
+    const after = JSON.parse(storage.texts.get('waxwing.accounts') ?? '') as Record<string, unknown>;
+    // What older versions require is still there.
+    expect(Object.keys(after)).toEqual(
+      expect.arrayContaining(['pushAccountId', 'realmUrl', 'userId', 'publicKey', 'privateKey']),
+    );
+    storage.texts.set('waxwing.accounts', before);
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect([...server.clientDevices.rows.keys()]).toEqual([1]);
+  });
+
+  it('keeps a device in each of its states', () => {
+    const base: PushAccount = {
+      ...{ pushAccountId: 5n as never, realmUrl: 'https://chat.example.com', userId: 10 },
+      keyPair: { publicKey: new Uint8Array(32).fill(1), privateKey: new Uint8Array(32).fill(2) },
+    };
+    const pushKey = { pushKeyId: 4_294_967_295 as never, key: new Uint8Array(32).fill(3), createdAt: 1 };
+    const sent = {
+      pushToken: { tokenKind: 'fcm', token: 't' },
+      bouncerPublicKey: 'k',
+      timestamp: 1,
+    } as const;
+    for (const device of [
+      { pushKeys: [] },
+      { pushKeys: [pushKey, { ...pushKey, supersededAt: 2 }], deviceId: 0 as never },
+      { pushKeys: [pushKey], sent, keyPairUnusedSince: 3 },
+    ]) {
+      expect(decodePushAccount(encodePushAccount({ ...base, device }))).toEqual({ ...base, device });
+    }
+    const text = encodePushAccount({ ...base, device: { pushKeys: [pushKey], sent, deviceId: 1 as never } });
+    for (const [from, to] of [
+      ['"pushKeys":[', '"pushKeys":[1,'],
+      ['"pushKeyId":4294967295', '"pushKeyId":4294967296'],
+      ['"key":"M', '"key":"N'],
+      ['"createdAt":1', '"createdAt":"1"'],
+      ['"deviceId":1', '"deviceId":-1'],
+      ['"timestamp":1', '"timestamp":"1"'],
+    ] as const) {
+      expect(text).toContain(from);
+      expect(() => decodePushAccount(text.replace(from, to))).toThrow(SyntaxError);
+    }
+  });
+});
+
+describe('registrar.forget after a server was upgraded', () => {
+  it('removes the device at the server, also when it cannot be reached at first', async () => {
+    const storage = new TextsInMemory();
+    const { keyList: _keyList, ...stores } = createTextStores(storage);
+    const { server, client, registrar } = await createUpgradedPhone(stores);
+    await registrar.sync();
+    const offline = () => Promise.reject(new TypeError('fetch failed'));
+    server.overrides.set('/api/v1/remove_client_device', offline);
+    await registrar.forget();
+    expect(storage.texts.has('waxwing.accounts')).toBe(false);
+    expect(server.clientDevices.rows.size).toBe(1);
+    server.overrides.clear();
+    const { url: realmUrl, apiKey } = server;
+    await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
+    await expect.poll(() => storage.texts.has('waxwing.forgotten')).toBe(false);
+    expect([...server.clientDevices.rows.values()].map(({ userId }) => userId)).toEqual([11]);
+  });
+
+  it('and a new sign-in before the server is notified leaves the new sign-in with a device of its own', async () => {
+    const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
+    await registrar.sync();
+    server.overrides.set('/api/v1/remove_client_device', () => Promise.reject(new TypeError('fetch failed')));
+    await registrar.forget();
+    const { url: realmUrl, userId, email, apiKey } = server;
+    const again = client.registrar({ realmUrl, userId, email, apiKey });
+    await expect(again.sync()).resolves.toMatchObject({ code: 'active' });
+    expect([...clientDevices.rows.keys()]).toEqual([1, 2]);
+    server.overrides.clear();
+    await expect(again.sync()).resolves.toMatchObject({ code: 'active' });
+    await expect.poll(() => [...clientDevices.rows.keys()]).toEqual([2]);
+    expect(clientDevices.rows.get(2)?.push_token_id).toBe(modelTokenId('fcm-token-1:APA91bExample_-'));
+    expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
+  });
+
+  it('leaves the device of the same user at the new URL of the server alone', async () => {
+    const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
+    await registrar.sync();
+    const moved = 'https://moved.example.com';
+    server.realmUrl = moved;
+    const { userId, email, apiKey } = server;
+    const renewed = client.registrar({ realmUrl: moved, userId, email, apiKey });
+    await expect(renewed.sync()).resolves.toMatchObject({ code: 'active' });
+    expect([...clientDevices.rows.keys()]).toEqual([1]);
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'wrong-account' });
+    await registrar.forget();
+    expect([...clientDevices.rows.keys()]).toEqual([1]);
+    expect(await notify(1, moved)).toMatchObject([{ kind: 'notification' }]);
+  });
+});
