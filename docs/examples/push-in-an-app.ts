@@ -35,7 +35,7 @@ export async function startPush(app: App, keys: RelayKeys) {
   const registrar = phone.registrar(app.signIn);
 
   return {
-    /** When the app starts, when the token changes, and at a `push_device` event of the server. */
+    /** When the app starts, when the token changes, and at a `push_device` or `device` event of the server. */
     async bringUpToDate() {
       const { sentence, code, cause, errorCode, warning } = await registrar.sync();
       app.showStatus(sentence);

@@ -1,10 +1,12 @@
 /*
  * The steps that every native opener takes, on libsodium itself:
  *
- *   open_push PUSH_ACCOUNT_ID ENCRYPTED_DATA < ACCOUNTS
+ *   open_push push_key_id ID ENCRYPTED_DATA < KEYS
+ *   open_push push_account_id ID ENCRYPTED_DATA < KEYS
  *
- * ACCOUNTS is one account a line: its pushAccountId, publicKey and privateKey as exportForExtension gives them, with
- * spaces between. Prints the opened JSON, or "ignored: " and the reason. To build: cc open_push.c -lsodium
+ * KEYS has what exportForExtension gives, one key a line: "push_key_id", pushKeyId and key; or "push_account_id",
+ * pushAccountId, publicKey and privateKey, with spaces between. Prints the opened JSON, or "ignored: " and the reason.
+ * To build: cc open_push.c -lsodium
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,10 +17,10 @@
 
 enum { most_encrypted_characters = 8192 };
 
-struct account {
-  int64_t id;
-  unsigned char public_key[crypto_box_PUBLICKEYBYTES];
-  unsigned char private_key[crypto_box_SECRETKEYBYTES];
+/* A push key is secret alone; an account's key pair has a public half, too. */
+struct key {
+  unsigned char public_half[crypto_box_PUBLICKEYBYTES];
+  unsigned char secret[crypto_box_SECRETKEYBYTES];
 };
 
 static int ignore(const char *reason) {
@@ -26,14 +28,15 @@ static int ignore(const char *reason) {
   return 0;
 }
 
-/* Decimal digits of a signed integer of 64 bits and nothing else: "1e3", " 1", "01" are no ids. */
-static int parse_id(const char *text, int64_t *id) {
+/* Decimal digits of an integer in this range and nothing else: "1e3", " 1", "01" are no ids. */
+static int is_id(const char *text, int64_t least, int64_t most) {
   const char *digits = text[0] == '-' ? text + 1 : text;
   size_t length = strspn(digits, "0123456789");
-  if (length == 0 || digits[length] != '\0' || (digits[0] == '0' && length > 1)) return 0;
+  intmax_t id;
+  if (length == 0 || digits[length] != '\0' || (digits[0] == '0' && (length > 1 || digits != text))) return 0;
   errno = 0;
-  *id = strtoimax(text, NULL, 10);
-  return errno == 0;
+  id = strtoimax(text, NULL, 10);
+  return errno == 0 && id >= least && id <= most;
 }
 
 /* Padded standard base64; servers may break it into lines, and nothing else. */
@@ -45,47 +48,63 @@ static int decode(const char *text, unsigned char *bytes, size_t most_bytes, siz
          end == text + characters;
 }
 
-/* Step 2: the account whose id the push carries. */
-static int find_account(FILE *accounts, int64_t wanted, struct account *account) {
-  char line[512], id[32], public_key[64], private_key[64];
-  int found = 0;
-  while (!found && fgets(line, sizeof line, accounts) != NULL) {
-    size_t length;
-    if (sscanf(line, "%31s %63s %63s", id, public_key, private_key) != 3 || !parse_id(id, &account->id)) continue;
-    found = account->id == wanted &&
-            decode(public_key, account->public_key, sizeof account->public_key, &length) &&
-            length == sizeof account->public_key &&
-            decode(private_key, account->private_key, sizeof account->private_key, &length) &&
-            length == sizeof account->private_key;
+static int decode_key(const char *text, unsigned char key[32]) {
+  size_t length;
+  return decode(text, key, 32, &length) && length == 32;
+}
+
+/* Step 2: the key that the push names. */
+static int find_key(FILE *keys, const char *field, const char *wanted, struct key *key) {
+  char line[512], name[32], id[32], first[64], second[64];
+  int is_push_key = strcmp(field, "push_key_id") == 0, found = 0;
+  while (!found && fgets(line, sizeof line, keys) != NULL) {
+    int words = sscanf(line, "%31s %31s %63s %63s", name, id, first, second);
+    if (words < 3 || strcmp(name, field) != 0 || strcmp(id, wanted) != 0) continue;
+    found = is_push_key ? decode_key(first, key->secret)
+                        : words == 4 && decode_key(first, key->public_half) && decode_key(second, key->secret);
   }
   sodium_memzero(line, sizeof line);
-  sodium_memzero(private_key, sizeof private_key);
+  sodium_memzero(first, sizeof first);
+  sodium_memzero(second, sizeof second);
   return found;
 }
 
-int main(int argc, char **argv) {
-  static unsigned char sealed[most_encrypted_characters], plaintext[most_encrypted_characters];
-  struct account account;
-  int64_t id;
-  size_t length;
-  int opened;
+/* Step 3: a secret box after its nonce, or a sealed box for the account's key pair. Returns -1 if it does not open. */
+static long open_box(int is_push_key, const unsigned char *box, size_t length, const struct key *key,
+                     unsigned char *plaintext) {
+  const size_t nonce = crypto_secretbox_NONCEBYTES;
+  if (is_push_key) {
+    if (length < nonce + crypto_secretbox_MACBYTES) return -1;
+    if (crypto_secretbox_open_easy(plaintext, box + nonce, length - nonce, box, key->secret) != 0) return -1;
+    return (long)(length - nonce - crypto_secretbox_MACBYTES);
+  }
+  if (length < crypto_box_SEALBYTES) return -1;
+  if (crypto_box_seal_open(plaintext, box, length, key->public_half, key->secret) != 0) return -1;
+  return (long)(length - crypto_box_SEALBYTES);
+}
 
-  if (argc != 3 || sodium_init() < 0) return 2;
+int main(int argc, char **argv) {
+  static unsigned char box[most_encrypted_characters], plaintext[most_encrypted_characters];
+  struct key key;
+  size_t length;
+  long opened;
+  int is_push_key;
+
+  if (argc != 4 || sodium_init() < 0) return 2;
+  is_push_key = strcmp(argv[1], "push_key_id") == 0;
 
   /* Step 1: both fields are there and have the right form. */
-  if (strlen(argv[2]) > most_encrypted_characters || !parse_id(argv[1], &id) ||
-      !decode(argv[2], sealed, sizeof sealed, &length)) {
+  if (strlen(argv[3]) > most_encrypted_characters || !decode(argv[3], box, sizeof box, &length) ||
+      !(is_push_key ? is_id(argv[2], 0, UINT32_MAX) : is_id(argv[2], INT64_MIN, INT64_MAX))) {
     return ignore("not-encrypted-push");
   }
-  if (!find_account(stdin, id, &account)) return ignore("unknown-account");
+  if (!find_key(stdin, argv[1], argv[2], &key)) return ignore("unknown-account");
 
-  /* Step 3: the sealed box opens with the account's key pair, or it is ignored, whatever the reason. */
-  opened = length >= crypto_box_SEALBYTES &&
-           crypto_box_seal_open(plaintext, sealed, length, account.public_key, account.private_key) == 0;
-  sodium_memzero(&account, sizeof account);
-  if (!opened) return ignore("cannot-open");
+  opened = open_box(is_push_key, box, length, &key, plaintext);
+  sodium_memzero(&key, sizeof key);
+  if (opened < 0) return ignore("cannot-open");
 
   /* Step 4, with a parser of JSON: type, realm_url and user_id are those of the account. */
-  fwrite(plaintext, 1, length - crypto_box_SEALBYTES, stdout);
+  fwrite(plaintext, 1, (size_t)opened, stdout);
   return 0;
 }

@@ -25,33 +25,37 @@ sealed interface OpenedPush {
   data class Ignored(val reason: String) : OpenedPush
 }
 
-/** The plaintext of a sealed box for a public and private key; null when it does not open. */
-typealias OpenSealed = (sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray) -> ByteArray?
+/** What libsodium does; each gives null when the box does not open. */
+interface Boxes {
+  fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray?
+
+  fun openSecret(box: ByteArray, nonce: ByteArray, key: ByteArray): ByteArray?
+}
 
 /**
  * Opens the data of an FCM message; whatever was received, it does not throw.
- * [findAccount] gives the text of `exportForExtension` for a push account id, in decimal digits.
+ * [readAccounts] gives the texts of `exportForExtension`, of all accounts.
  */
-fun openPush(data: Map<String, String>, findAccount: (String) -> String?, openSealed: OpenSealed): OpenedPush {
+fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes: Boxes): OpenedPush {
   // Step 1: both fields are there and have the right form.
-  val id = data["push_account_id"]
-  if (id == null || id.toLongOrNull()?.toString() != id) return OpenedPush.Ignored("not-encrypted-push")
-  val sealed = data["encrypted_data"]?.filterNot { it in "\t\n\u000b\u000c\r " }?.let(::decodeBase64)
-  if (sealed == null) return OpenedPush.Ignored("not-encrypted-push")
+  val box = data["encrypted_data"]?.filterNot { it in "\t\n\u000b\u000c\r " }?.let(::decodeBase64)
+  val keyId = data["push_key_id"]?.takeIf { it.toUIntOrNull()?.toString() == it }
+  val accountId = data["push_account_id"]?.takeIf { it.toLongOrNull()?.toString() == it }
+  if (box == null || (keyId == null && accountId == null)) return OpenedPush.Ignored("not-encrypted-push")
 
-  // Step 2: the account whose id the push carries.
-  val account = findAccount(id)?.let(::parseObject)
-  if (account == null || account.opt("version") != 1 || account.optString("pushAccountId") != id) {
-    return OpenedPush.Ignored("unknown-account")
-  }
-  val publicKey = decodeBase64(account.optString("publicKey"))
-  val privateKey = decodeBase64(account.optString("privateKey"))
-  if (publicKey?.size != 32 || privateKey?.size != 32) return OpenedPush.Ignored("unknown-account")
+  // Step 2: the account whose key the push names.
+  val accounts = readAccounts().mapNotNull(::parseObject).filter { it.opt("version") == 1 }
+  val account =
+    accounts.firstOrNull { if (keyId != null) pushKey(it, keyId) != null else it.optString("pushAccountId") == accountId }
+      ?: return OpenedPush.Ignored("unknown-account")
 
-  // Step 3: the sealed box opens with the account's key pair, or it is ignored, whatever the reason.
-  val plaintext = openSealed(sealed, publicKey, privateKey) ?: return OpenedPush.Ignored("cannot-open")
+  // Step 3: the box opens with that key, or it is ignored, whatever the reason.
+  val plaintext =
+    (if (keyId != null) openSecret(box, pushKey(account, keyId), boxes) else openSealed(box, account, boxes))
+      ?: return OpenedPush.Ignored("cannot-open")
 
   // Step 4: what is in the box is for this very account, and of a type that is known.
+  val id = account.optString("pushAccountId")
   val notification = decodeUtf8(plaintext)?.let(::parseObject) ?: return OpenedPush.Ignored("unknown-type")
   val type = notification.opt("type")
   if (type !in setOf("message", "remove", "test")) return OpenedPush.Ignored("unknown-type")
@@ -65,6 +69,29 @@ fun openPush(data: Map<String, String>, findAccount: (String) -> String?, openSe
     else -> message(id, notification)
   } ?: OpenedPush.Ignored("unknown-type")
 }
+
+private fun openSealed(sealed: ByteArray, account: JSONObject, boxes: Boxes): ByteArray? {
+  val publicKey = decodeBase64(account.optString("publicKey"))
+  val privateKey = decodeBase64(account.optString("privateKey"))
+  if (publicKey?.size != KEY_BYTES || privateKey?.size != KEY_BYTES) return null
+  return boxes.openSealed(sealed, publicKey, privateKey)
+}
+
+/** The nonce comes before the box. */
+private fun openSecret(bytes: ByteArray, key: ByteArray?, boxes: Boxes): ByteArray? {
+  if (bytes.size < NONCE_BYTES || key?.size != KEY_BYTES) return null
+  return boxes.openSecret(bytes.drop(NONCE_BYTES).toByteArray(), bytes.take(NONCE_BYTES).toByteArray(), key)
+}
+
+private fun pushKey(account: JSONObject, pushKeyId: String): ByteArray? {
+  // Older versions of the app wrote none.
+  val keys = account.optJSONArray("pushKeys") ?: return null
+  val found = (0 until keys.length()).mapNotNull(keys::optJSONObject).find { it.optString("pushKeyId") == pushKeyId }
+  return found?.let { decodeBase64(it.optString("key")) }
+}
+
+private const val KEY_BYTES = 32
+private const val NONCE_BYTES = 24
 
 private fun message(pushAccountId: String, notification: JSONObject): OpenedPush? {
   val messageId = integer(notification.opt("message_id")) ?: return null

@@ -40,6 +40,8 @@ class PushKeyStore(context: Context) {
     }
   }
 
+  fun all(): List<String> = texts.all.keys.mapNotNull(::get)
+
   fun remove(pushAccountId: String) {
     texts.edit().remove(pushAccountId).apply()
   }

@@ -7,6 +7,7 @@ import androidx.core.app.NotificationManagerCompat
 import com.goterl.lazysodium.LazySodiumAndroid
 import com.goterl.lazysodium.SodiumAndroid
 import com.goterl.lazysodium.interfaces.Box
+import com.goterl.lazysodium.interfaces.SecretBox
 import com.google.firebase.messaging.FirebaseMessagingService
 import com.google.firebase.messaging.RemoteMessage
 
@@ -17,7 +18,7 @@ class PushMessagingService : FirebaseMessagingService() {
 
   override fun onMessageReceived(message: RemoteMessage) {
     val notifications = NotificationManagerCompat.from(this)
-    when (val opened = openPush(message.data, keys::get, ::openSealed)) {
+    when (val opened = openPush(message.data, keys::all, boxes)) {
       is OpenedPush.Message -> if (isNew(opened)) show(opened)
       is OpenedPush.Remove ->
         opened.messageIds.forEach { notifications.cancel(tagOf(opened.pushAccountId, it), 0) }
@@ -25,12 +26,22 @@ class PushMessagingService : FirebaseMessagingService() {
     }
   }
 
-  private fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray? {
-    if (sealed.size < Box.SEALBYTES) return null
-    val plaintext = ByteArray(sealed.size - Box.SEALBYTES)
-    val isOpen = sodium.cryptoBoxSealOpen(plaintext, sealed, sealed.size.toLong(), publicKey, privateKey)
-    return if (isOpen) plaintext else null
-  }
+  private val boxes =
+    object : Boxes {
+      override fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray? {
+        if (sealed.size < Box.SEALBYTES) return null
+        val plaintext = ByteArray(sealed.size - Box.SEALBYTES)
+        val isOpen = sodium.cryptoBoxSealOpen(plaintext, sealed, sealed.size.toLong(), publicKey, privateKey)
+        return if (isOpen) plaintext else null
+      }
+
+      override fun openSecret(box: ByteArray, nonce: ByteArray, key: ByteArray): ByteArray? {
+        if (box.size < SecretBox.MACBYTES) return null
+        val plaintext = ByteArray(box.size - SecretBox.MACBYTES)
+        val isOpen = sodium.cryptoSecretBoxOpenEasy(plaintext, box, box.size.toLong(), nonce, key)
+        return if (isOpen) plaintext else null
+      }
+    }
 
   /** Remembers the message, so that a replay of it is not shown, and forgets accounts that have no keys any more. */
   private fun isNew(message: OpenedPush.Message): Boolean {

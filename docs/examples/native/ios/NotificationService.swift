@@ -15,13 +15,13 @@ final class NotificationService: UNNotificationServiceExtension {
     // What the server wrote for phones that cannot open it: it says nothing of the message.
     fallback = request.content
     let userInfo = request.content.userInfo
-    let pushAccountId = decimalDigits(userInfo["push_account_id"])
-    let opened = openPush(
-      pushAccountId: pushAccountId,
-      encryptedData: userInfo["encrypted_data"] as? String,
-      findAccount: readSharedKeychain)
-    if case .remove(let messageIds) = opened, let pushAccountId {
-      hide(messageIds.map { shownName(pushAccountId, $0) })
+    let push = ReceivedPush(
+      pushKeyId: decimalDigits(userInfo["push_key_id"]),
+      pushAccountId: decimalDigits(userInfo["push_account_id"]),
+      encryptedData: userInfo["encrypted_data"] as? String)
+    let opened = openPush(push, readAccounts: readSharedKeychain)
+    if case .remove(let messageIds, let account) = opened {
+      hide(messageIds.map { shownName(account.pushAccountId, $0) })
     } else {
       finish(content(for: opened, request: request))
     }
@@ -81,19 +81,25 @@ private func decimalDigits(_ value: Any?) -> String? {
   return String(number.int64Value)
 }
 
-/// The text that the app has put into the keychain that both share, under the service `waxwing.push.<id>`.
-private func readSharedKeychain(pushAccountId: String) -> String? {
+/// The texts that the app has put into the keychain that both share, under the services `waxwing.push.<id>`.
+private func readSharedKeychain() -> [String] {
   let query: [CFString: Any] = [
     kSecClass: kSecClassGenericPassword,
-    kSecAttrService: "waxwing.push.\(pushAccountId)",
     kSecAttrAccessGroup: Bundle.main.object(forInfoDictionaryKey: "WaxwingKeychainGroup") ?? "",
+    kSecReturnAttributes: true,
     kSecReturnData: true,
-    kSecMatchLimit: kSecMatchLimitOne,
+    kSecMatchLimit: kSecMatchLimitAll,
   ]
   var found: CFTypeRef?
-  guard SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess, let data = found as? Data
-  else { return nil }
-  return String(data: data, encoding: .utf8)
+  guard SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess,
+    let items = found as? [[CFString: Any]]
+  else { return [] }
+  return items.compactMap { item in
+    guard let service = item[kSecAttrService] as? String, service.hasPrefix("waxwing.push."),
+      let data = item[kSecValueData] as? Data
+    else { return nil }
+    return String(data: data, encoding: .utf8)
+  }
 }
 
 /// iOS may run several instances in one process at once: without a lock, two copies of a message would both be new.
@@ -109,7 +115,8 @@ private func isNew(_ message: SeenMessages.Message, of pushAccountId: String) ->
   let known = defaults.dictionary(forKey: "waxwing.seen") as? [String: String] ?? [:]
   let ofAccount = SeenMessages(encoded: known[pushAccountId] ?? "")
   guard let seen = ofAccount.with(message) else { return false }
-  var texts = known.filter { readSharedKeychain(pushAccountId: $0.key) != nil }
+  let accounts = Set(readSharedKeychain().compactMap { decodeAccount($0)?.pushAccountId })
+  var texts = known.filter { accounts.contains($0.key) }
   texts[pushAccountId] = seen.encoded
   defaults.set(texts, forKey: "waxwing.seen")
   return true

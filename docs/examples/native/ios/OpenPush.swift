@@ -9,6 +9,20 @@ struct ExtensionAccount: Decodable {
   let userId: String
   let publicKey: String
   let privateKey: String
+  /// Nil in texts of older versions of the app.
+  let pushKeys: [PushKey]?
+
+  struct PushKey: Decodable {
+    let pushKeyId: String
+    let key: String
+  }
+}
+
+/// The fields of a push; the ids in decimal digits.
+struct ReceivedPush {
+  let pushKeyId: String?
+  let pushAccountId: String?
+  let encryptedData: String?
 }
 
 /// What a notification says, as far as it is shown.
@@ -27,31 +41,32 @@ struct PushNotification: Decodable {
 
 enum OpenedPush {
   case message(PushNotification, account: ExtensionAccount)
-  case remove([Int64])
+  case remove([Int64], account: ExtensionAccount)
   case test
   case ignored(String)
 }
 
 /// Opens a push; whatever was received, it does not fail.
-/// - Parameter findAccount: the text of `exportForExtension` for a push account id, in decimal digits.
-func openPush(
-  pushAccountId: String?, encryptedData: String?, findAccount: (String) -> String?
-) -> OpenedPush {
+/// - Parameter readAccounts: the texts of `exportForExtension`, of all accounts.
+func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush {
   // Step 1: both fields are there and have the right form.
-  guard let pushAccountId, let id = Int64(pushAccountId), String(id) == pushAccountId,
-    let encryptedData, let sealed = decodeBase64(encryptedData.filter { !$0.isASCIIWhitespace })
+  let keyId = push.pushKeyId.flatMap { id in UInt32(id).map { String($0) } == id ? id : nil }
+  let accountId = push.pushAccountId.flatMap { id in Int64(id).map { String($0) } == id ? id : nil }
+  guard keyId != nil || accountId != nil, let encryptedData = push.encryptedData,
+    let box = decodeBase64(encryptedData.filter { !$0.isASCIIWhitespace })
   else { return .ignored("not-encrypted-push") }
 
-  // Step 2: the account whose id the push carries.
-  guard let text = findAccount(pushAccountId), let account = decodeAccount(text),
-    account.version == 1, account.pushAccountId == pushAccountId,
-    let publicKey = decodeBase64(account.publicKey), let privateKey = decodeBase64(account.privateKey)
+  // Step 2: the account whose key the push names.
+  let accounts = readAccounts().compactMap { decodeAccount($0) }
+  guard
+    let account = accounts.first(where: { account in
+      keyId.map { pushKey(of: account, id: $0) != nil } ?? (account.pushAccountId == accountId)
+    })
   else { return .ignored("unknown-account") }
 
-  // Step 3: the sealed box opens with the account's key pair, or it is ignored, whatever the reason.
+  // Step 3: the box opens with that key, or it is ignored, whatever the reason.
   guard
-    let plaintext = Sodium().box.open(
-      anonymousCipherText: sealed, recipientPublicKey: publicKey, recipientSecretKey: privateKey)
+    let plaintext = keyId.map({ openSecret(box, pushKey(of: account, id: $0)) }) ?? openSealed(box, account)
   else { return .ignored("cannot-open") }
 
   // Step 4: what is in the box is for this very account, and of a type that is known.
@@ -65,7 +80,7 @@ func openPush(
   else { return .ignored("wrong-account") }
 
   switch notification.type {
-  case "remove": return .remove(notification.message_ids ?? [])
+  case "remove": return .remove(notification.message_ids ?? [], account: account)
   case "test": return .test
   default:
     let isWhole =
@@ -75,8 +90,26 @@ func openPush(
   }
 }
 
-private func decodeAccount(_ text: String) -> ExtensionAccount? {
-  try? JSONDecoder().decode(ExtensionAccount.self, from: Data(text.utf8))
+private func openSealed(_ sealed: Bytes, _ account: ExtensionAccount) -> Bytes? {
+  guard let publicKey = decodeBase64(account.publicKey), let privateKey = decodeBase64(account.privateKey)
+  else { return nil }
+  return Sodium().box.open(
+    anonymousCipherText: sealed, recipientPublicKey: publicKey, recipientSecretKey: privateKey)
+}
+
+/// The library takes the nonce from before the box.
+private func openSecret(_ nonceAndBox: Bytes, _ key: Bytes?) -> Bytes? {
+  key.flatMap { Sodium().secretBox.open(nonceAndAuthenticatedCipherText: nonceAndBox, secretKey: $0) }
+}
+
+private func pushKey(of account: ExtensionAccount, id: String) -> Bytes? {
+  account.pushKeys?.first { $0.pushKeyId == id }.flatMap { decodeBase64($0.key) }
+}
+
+/// Nil for a text of a version that this code does not know.
+func decodeAccount(_ text: String) -> ExtensionAccount? {
+  let account = try? JSONDecoder().decode(ExtensionAccount.self, from: Data(text.utf8))
+  return account?.version == 1 ? account : nil
 }
 
 /// Padded standard base64 and nothing else; encoding it again tells stray bits in the last character.
