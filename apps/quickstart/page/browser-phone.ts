@@ -51,7 +51,10 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
     client,
     registrar: client.registrar({ realmUrl, userId, email, apiKey }),
     token,
-    registration: async () => (await accounts.list())[0]?.registration,
+    async registration() {
+      const [account] = await accounts.list();
+      return account?.device?.sent ?? account?.registration;
+    },
     sealedRegistration: async () => (await storage.getItem(sealedField)) ?? undefined,
   };
 }

@@ -40,14 +40,14 @@ export async function makeJourney(
   const sealed = sent?.get('encrypted_push_registration') ?? '';
   expectThat(sealed !== '' && !sealed.includes(phone.token), 'the phone sent no sealed registration');
   narrator.step('The phone seals the token to the relay’s key and registers with its server.', {
-    'the phone': 'sealed the token with the relay’s public key, and made a key pair for its notifications',
+    'the phone': 'sealed the token with the relay’s public key, and made a key for its notifications',
     'the server': `got ${shorten(sealed)}, which it cannot open`,
   });
   await expectAbsent(phone.token, serverFiles, 'the server’s database');
   await expectAbsent(phone.token, relayFiles, 'the relay’s database');
   narrator.step('The server forwards the sealed registration; the relay alone can open it.', {
     'the relay': 'opened it, and keeps the token encrypted',
-    'the server': 'got only the number that the relay gave the phone: its database does not hold the token',
+    'the server': 'got only a name for the token: its database does not hold the token itself',
     'the phone': status.sentence,
   });
 
@@ -62,8 +62,8 @@ async function narrateMessage(
 ): Promise<number> {
   const messageId = await message.send();
   const delivery = await firstDeliveryTo(phone.token, vendorsUrl, deliveryTimeoutMilliseconds);
-  const { encrypted_data: encrypted = '', push_account_id: account = '' } = delivery.body.message.data;
-  const opened = await phone.client.open(delivery.body.message.data);
+  const { data } = delivery.body.message;
+  const opened = await phone.client.open(data);
   expectThat(opened.kind === 'notification', 'the phone could not open the notification');
   const notification = (opened as { notification: Notification }).notification;
   expectThat(
@@ -75,13 +75,17 @@ async function narrateMessage(
   narrator.step('The owner mentions the phone’s user in a channel; the server encrypts that for the phone.', {
     'the owner': `wrote ${JSON.stringify(message.content)}`,
     'the server': `wrote ${JSON.stringify(notification)} and encrypted it`,
-    'the relay': `was handed ${shorten(encrypted)}, which it cannot open, and passed it on`,
-    'Google’s stand-in': `was handed the same, for account ${account}, and delivered it`,
+    'the relay': `was handed ${shorten(data.encrypted_data ?? '')}, which it cannot open, and passed it on`,
+    'Google’s stand-in': `was handed the same, for ${recipientOf(data)}, and delivered it`,
   });
   narrator.step('The phone opens the notification with the key that never left it.', {
     'the phone': `read: ${JSON.stringify(notification)}`,
   });
   return messageId;
+}
+
+function recipientOf({ push_key_id, push_account_id }: Readonly<Record<string, string>>): string {
+  return push_key_id === undefined ? `account ${push_account_id}` : `key ${push_key_id}`;
 }
 
 /**
