@@ -115,7 +115,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(server.requestsTo('register_client_device')).toHaveLength(1);
   });
 
-  it('registers key and token anew after 30 days, which reaches the relay', async () => {
+  it('registers key and token again after 30 days, which reaches the relay', async () => {
     const { server, registrar, clientDevices, sent } = await createUpgradedPhone();
     await registrar.sync();
     server.now += 30 * day;
@@ -168,7 +168,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     const { server, clientDevices, registrar, device } = await createUpgradedPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
-    clientDevices.jobs = []; // the server has given up, and says so to nobody
+    clientDevices.jobs = []; // the server gives up without an event
     server.now += day;
     await expect(registrar.sync({ settleTimeoutMilliseconds: 0 })).resolves.toMatchObject({
       code: 'pending',

@@ -14,7 +14,7 @@ export interface ModelDevice {
   token_kind: string | null;
 }
 
-/** A registration that waits for the relay. */
+/** A pending request to the relay. */
 export interface RelayJob {
   readonly deviceId: number;
   readonly tokenId: string;
@@ -54,7 +54,7 @@ export class ModelClientDevices {
   readonly rows = new Map<number, ModelDevice>();
   /** Token registrations that the relay opened, oldest first. */
   readonly opened: OpenedToken[] = [];
-  /** What waits for the relay. */
+  /** Pending requests to the relay. */
   jobs: RelayJob[] = [];
   nextId = 1;
   readonly #world: World;
@@ -93,7 +93,7 @@ export class ModelClientDevices {
     else this.#rotateKey(id, row, fields);
   }
 
-  /** Has the relay decide on everything that waits. */
+  /** Lets the relay decide on all pending requests. */
   runJobs(): void {
     for (const job of this.jobs.splice(0)) this.#decide(job);
   }

@@ -46,7 +46,7 @@ export class MortalPhone {
   readonly shown = new Map<number, number>();
   /** Messages that must be shown once they are delivered. */
   readonly owed = new Set<number>();
-  /** Whether the phone was told that notifications are on, and nothing has happened since that it must see first. */
+  /** Whether the last sync said that notifications are on, and nothing has happened since that it must see first. */
   isCovered = false;
   #messageId = 0;
   #restore = () => {};

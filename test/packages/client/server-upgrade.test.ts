@@ -1,6 +1,5 @@
 import { createTextStores, decodePushAccount, encodePushAccount, type PushAccount } from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
-import { modelTokenId } from './model-client-devices.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
@@ -161,72 +160,6 @@ describe('When a server is downgraded', () => {
   });
 });
 
-describe('Push keys', () => {
-  it('that were superseded open what is in flight for 30 days, and are destroyed then', async () => {
-    const { server, registrar, client, clientDevices, row, device } = await createUpgradedPhone();
-    await registrar.sync();
-    const seal = (id: number) =>
-      clientDevices.sealFor(device(), JSON.stringify(messageOf(id, server.url)), new Uint8Array(24).fill(id));
-    const inFlight = [seal(1), seal(2)] as const;
-    server.now += 30 * day;
-    await registrar.sync();
-    const [{ key } = { key: new Uint8Array() }] = (await row()).device?.pushKeys ?? [];
-    server.now += 30 * day - 1;
-    await registrar.sync();
-    await expect(client.open(inFlight[0])).resolves.toMatchObject({ kind: 'notification' });
-    server.now += 1;
-    await registrar.sync();
-    await expect(client.open(inFlight[1])).resolves.toMatchObject({ reason: 'unknown-account' });
-    expect(key).toEqual(new Uint8Array(32));
-  });
-
-  it('are not superseded before the server has a newer one', async () => {
-    const { server, registrar, row } = await createUpgradedPhone();
-    await registrar.sync();
-    server.now += 30 * day;
-    server.overrides.set(path, () => Promise.reject(new TypeError('fetch failed')));
-    for (let tries = 0; tries < 3; tries += 1) {
-      await expect(registrar.sync()).resolves.toMatchObject({ code: 'unreachable' });
-      server.now += 40 * day;
-    }
-    const keys = (await row()).device?.pushKeys ?? [];
-    expect(keys.map(({ supersededAt }) => supersededAt)).toEqual([undefined, undefined]);
-    server.overrides.clear();
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
-  });
-
-  it('count from a corrected clock on where they were superseded in the future', async () => {
-    const { server, knobs, registrar, row } = await createUpgradedPhone();
-    await registrar.sync();
-    knobs.clockErrorMilliseconds = 400 * day;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'clock-wrong' });
-    expect((await row()).device?.pushKeys).toHaveLength(2);
-    knobs.clockErrorMilliseconds = 0;
-    await registrar.sync();
-    expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
-    server.now += 30 * day;
-    await registrar.sync();
-    expect((await row()).device?.pushKeys.map(({ supersededAt }) => supersededAt)).not.toContain(
-      server.now - 30 * day,
-    );
-  });
-
-  it('that a restored server uses again are kept', async () => {
-    const { server, registrar, row, device } = await createUpgradedPhone();
-    await registrar.sync();
-    const restored = { ...device() };
-    server.now += 30 * day;
-    await registrar.sync();
-    server.now += 20 * day;
-    Object.assign(device(), restored);
-    await registrar.sync();
-    const [first, second] = (await row()).device?.pushKeys ?? [];
-    expect(first?.supersededAt).toBe(server.now);
-    expect(device().push_key_id).toBe(second?.pushKeyId);
-  });
-});
-
 describe('The store', () => {
   it('of an app version without the newer generation opens, and one after it is read by such a version', async () => {
     const storage = new TextsInMemory();
@@ -277,55 +210,5 @@ describe('The store', () => {
       expect(text).toContain(from);
       expect(() => decodePushAccount(text.replace(from, to))).toThrow(SyntaxError);
     }
-  });
-});
-
-describe('registrar.forget after a server was upgraded', () => {
-  it('removes the device at the server, also when it cannot be reached at first', async () => {
-    const storage = new TextsInMemory();
-    const { keyList: _keyList, ...stores } = createTextStores(storage);
-    const { server, client, registrar } = await createUpgradedPhone(stores);
-    await registrar.sync();
-    const offline = () => Promise.reject(new TypeError('fetch failed'));
-    server.overrides.set('/api/v1/remove_client_device', offline);
-    await registrar.forget();
-    expect(storage.texts.has('waxwing.accounts')).toBe(false);
-    expect(server.clientDevices.rows.size).toBe(1);
-    server.overrides.clear();
-    const { url: realmUrl, apiKey } = server;
-    await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
-    await expect.poll(() => storage.texts.has('waxwing.forgotten')).toBe(false);
-    expect([...server.clientDevices.rows.values()].map(({ userId }) => userId)).toEqual([11]);
-  });
-
-  it('and a new sign-in before the server is notified leaves the new sign-in with a device of its own', async () => {
-    const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
-    await registrar.sync();
-    server.overrides.set('/api/v1/remove_client_device', () => Promise.reject(new TypeError('fetch failed')));
-    await registrar.forget();
-    const { url: realmUrl, userId, email, apiKey } = server;
-    const again = client.registrar({ realmUrl, userId, email, apiKey });
-    await expect(again.sync()).resolves.toMatchObject({ code: 'active' });
-    expect([...clientDevices.rows.keys()]).toEqual([1, 2]);
-    server.overrides.clear();
-    await expect(again.sync()).resolves.toMatchObject({ code: 'active' });
-    await expect.poll(() => [...clientDevices.rows.keys()]).toEqual([2]);
-    expect(clientDevices.rows.get(2)?.push_token_id).toBe(modelTokenId('fcm-token-1:APA91bExample_-'));
-    expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
-  });
-
-  it('leaves the device of the same user at the new URL of the server alone', async () => {
-    const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
-    await registrar.sync();
-    const moved = 'https://moved.example.com';
-    server.realmUrl = moved;
-    const { userId, email, apiKey } = server;
-    const renewed = client.registrar({ realmUrl: moved, userId, email, apiKey });
-    await expect(renewed.sync()).resolves.toMatchObject({ code: 'active' });
-    expect([...clientDevices.rows.keys()]).toEqual([1]);
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'wrong-account' });
-    await registrar.forget();
-    expect([...clientDevices.rows.keys()]).toEqual([1]);
-    expect(await notify(1, moved)).toMatchObject([{ kind: 'notification' }]);
   });
 });

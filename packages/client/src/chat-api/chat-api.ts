@@ -70,8 +70,8 @@ export interface ChatApi extends ClientDeviceApi {
    */
   sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
   /**
-   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the state at its start and the owner of
-   * the API key.
+   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the state at its start and
+   * the owner of the API key.
    */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
   /** Returns the next events. Long poll: waits until there is at least one (a heartbeat counts). */
@@ -106,14 +106,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
     serverClock,
     ...clientDeviceApi((path, fields) => send('POST', path, fields, asUser)),
     async registerPushDevice(request) {
-      const fields = {
-        token_kind: request.tokenKind,
-        push_account_id: request.pushAccountId,
-        push_public_key: request.pushPublicKey,
-        bouncer_public_key: request.bouncerPublicKey,
-        encrypted_push_registration: request.encryptedPushRegistration,
-      };
-      await send('POST', registerPushDevicePath, fields, asUser);
+      await send('POST', registerPushDevicePath, fieldsOf(request), asUser);
     },
     async unregisterPushDevice(pushAccountId) {
       await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);
@@ -139,6 +132,16 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       await send('DELETE', '/api/v1/events', { queue_id: queueId }, asUser);
     },
     getBouncerKeys: () => send('GET', bouncerKeysPath, {}, { timeoutMilliseconds, headers: {} }),
+  };
+}
+
+function fieldsOf(request: PushDeviceRequest): FormFields {
+  return {
+    token_kind: request.tokenKind,
+    push_account_id: request.pushAccountId,
+    push_public_key: request.pushPublicKey,
+    bouncer_public_key: request.bouncerPublicKey,
+    encrypted_push_registration: request.encryptedPushRegistration,
   };
 }
 

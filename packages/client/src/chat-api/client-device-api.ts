@@ -29,7 +29,7 @@ export interface ClientDeviceUpdate {
     | undefined;
 }
 
-/** Operations for devices of the newer generation (docs/protocol.md#client-devices). */
+/** Operations for devices of the newer generation (docs/protocol.md#device-events). */
 export interface ClientDeviceApi {
   /** Creates a device without key and token. Returns its id. */
   registerClientDevice(): Promise<ClientDeviceId>;
