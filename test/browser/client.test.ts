@@ -135,6 +135,21 @@ describe.runIf(hasChromium())('In a browser', () => {
     await other.close();
   });
 
+  it('two tabs that move to the newer generation at the same time use one device', async () => {
+    server.featureLevel = 500;
+    const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
+    const other = await opened.page.context().newPage();
+    await other.goto(opened.page.url());
+    await other.waitForFunction(() => 'clientPage' in globalThis);
+    await Promise.all(
+      [opened.page, other].map((page) => page.evaluate((given) => clientPage.syncInStorage(given), options)),
+    );
+    expect(server.clientDevices.rows.size).toBe(1);
+    expect(server.requestsTo('register_client_device')).toHaveLength(1);
+    expect(server.devices.size).toBe(0);
+    await other.close();
+  });
+
   it('nothing was logged or thrown on the page, also under its strict content security policy', () => {
     expect(opened.problems).toEqual([]);
   });
