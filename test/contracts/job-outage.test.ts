@@ -1,5 +1,9 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { DatabaseUnavailableError } from '@waxwing/storage';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { DurableJobQueue } from '#jobs/durable-job-queue.js';
+import { LeaseTable } from '#jobs/lease-table.js';
+import { OutcomeRecorder } from '#jobs/outcome-recorder.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { idle } from '../support/idle.js';
 import { add, countsOf, handler, start } from '../support/job-queue-under-test.js';
@@ -9,10 +13,46 @@ import { turnAway } from '../support/turn-away.js';
 const lease = 20_000;
 /** Outcomes, jobs that are due and signals are tried each second. */
 const manyTries = 6;
+/** Transactions that one process has open at once, at most. */
+const maximumWriters = 2;
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const close of closers.splice(0).reverse()) await close();
 });
+
+/** Holds the next outcome of a job and the next claim back until both can be committed in one transaction, in this order. */
+function claimInTheSameCommit(database: DatabaseWithJobs<unknown>): void {
+  const { record } = OutcomeRecorder.prototype;
+  const { claim } = LeaseTable.prototype;
+  const recorded = latch();
+  const claimed = latch();
+  vi.spyOn(OutcomeRecorder.prototype, 'record').mockImplementationOnce(function (
+    this: OutcomeRecorder,
+    ...it
+  ) {
+    for (let writer = 0; writer < maximumWriters; writer++) void database.write(() => claimed.opened);
+    recorded.open();
+    return record.apply(this, it);
+  });
+  vi.spyOn(LeaseTable.prototype, 'claim').mockImplementation(async function (this: LeaseTable, kind, limit) {
+    if (kind === 'k') {
+      await recorded.opened;
+      await new Promise((resolve) => setImmediate(resolve));
+      claimed.open();
+    }
+    return await claim.call(this, kind, limit);
+  });
+  (database.jobs as DurableJobQueue).runner.wake(['k']);
+}
+
+function latch() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
 
 describe('a job that ends while the database is away', () => {
   eachBackend((backend) => {
@@ -42,6 +82,85 @@ describe('a job that ends while the database is away', () => {
       await expect.poll(() => countsOf(database), { timeout: 20_000 }).toBeUndefined();
       expect([attempts, applied]).toEqual([[1], [1, 1, 1]]);
       expect(new Set(errors)).toEqual(new Set([away]));
+    });
+  });
+
+  eachBackend((backend) => {
+    it.each([
+      ['that is due at once', 0],
+      ['that is due later', 1],
+    ])('and is to be tried again leaves the next attempt, %s, to its own outcome', async (_name, delay) => {
+      const clock = { now: start };
+      const database = await backend.open({
+        migrations: [],
+        now: () => clock.now,
+        onJobError: () => undefined,
+      });
+      const attempts: number[] = [];
+      const applied: number[] = [];
+      const apply = async () => {
+        applied.push(attempts.length);
+        if (applied.length > 1) return;
+        claimInTheSameCommit(database);
+        throw new DatabaseUnavailableError('away');
+      };
+      database.jobs.handle(
+        'k',
+        handler(async ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt > 1) return { kind: 'done' };
+          clock.now = start + delay;
+          return { kind: 'retry', at: clock.now, reason: 'busy', apply };
+        }),
+      );
+      await database.jobs.start();
+      await idle(database.jobs);
+      await add(database, 'a');
+      await expect.poll(() => countsOf(database), { timeout: 20_000 }).toBeUndefined();
+      expect([attempts, applied]).toEqual([
+        [1, 2],
+        [1, 1],
+      ]);
+    });
+  });
+
+  eachBackend((backend) => {
+    it('after its outcome was committed leaves the next attempt to its own outcome', async () => {
+      const clock = { now: start };
+      const database = await backend.open({
+        migrations: [],
+        now: () => clock.now,
+        onJobError: () => (database.jobs as DurableJobQueue).runner.wake(['k']),
+      });
+      const { record } = OutcomeRecorder.prototype;
+      const attempts: number[] = [];
+      const applied: number[] = [];
+      database.jobs.handle(
+        'k',
+        handler(async ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt > 1) return { kind: 'done' };
+          clock.now += 1;
+          vi.spyOn(OutcomeRecorder.prototype, 'record').mockImplementationOnce(async function (
+            this: OutcomeRecorder,
+            ...it
+          ) {
+            await record.apply(this, it);
+            throw new DatabaseUnavailableError('The connection was lost before it reported the commit.');
+          });
+          return {
+            kind: 'retry',
+            at: clock.now,
+            reason: 'busy',
+            apply: async () => void applied.push(attempt),
+          };
+        }),
+      );
+      await database.jobs.start();
+      await idle(database.jobs);
+      await add(database, 'a');
+      await expect.poll(() => countsOf(database), { timeout: 20_000 }).toBeUndefined();
+      expect([attempts, applied]).toEqual([[1, 2], [1]]);
     });
   });
 

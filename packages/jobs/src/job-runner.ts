@@ -6,6 +6,7 @@ import type { ClaimedJob } from './lease.js';
 import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
+import { freeSlots, isContinuation, type Running, type Work } from './work.js';
 
 export interface JobRunnerOptions {
   readonly leases: LeaseTable;
@@ -18,19 +19,6 @@ export interface JobRunnerOptions {
   beforeClaim(): Promise<void>;
   /** When `beforeClaim` must run next, in Unix milliseconds. */
   nextDueAt(): number;
-}
-
-interface Work {
-  readonly handler: JobHandler<JobTables>;
-  /** By job id. */
-  readonly running: Map<string, Running>;
-}
-
-interface Running {
-  claim: ClaimedJob;
-  /** Whether only its outcome remains to be recorded. Its slot is already free. */
-  isEnding: boolean;
-  done: Promise<void>;
 }
 
 // Fallback for jobs without a signal: those from a command of another process on SQLite, or after a lost signal.
@@ -170,22 +158,23 @@ export class JobRunner {
     this.#options.onAnswer();
     for (const claim of claims) {
       const running = work.running.get(claim.job.id);
-      if (running === undefined || running.isEnding) {
+      if (running !== undefined && isContinuation(running, claim)) {
+        running.claim = claim;
+        this.#wanted.add(kind);
+      } else {
         this.#begin(kind, work, claim);
-        continue;
       }
-      // Its lease expired while it ran, such as after the clock was set forward: it continues under the new lease.
-      running.claim = claim;
-      this.#wanted.add(kind);
     }
   }
 
-  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
+  #begin(kind: string, work: Work, claim: ClaimedJob): void {
+    const { handler, running } = work;
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
-    own.done = this.#attempt(handler, own).finally(() => {
+    own.done = this.#attempt(handler, own).then((next) => {
       // The job may have been put back and claimed again meanwhile.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
+      if (next !== undefined) this.#begin(kind, work, next);
       this.wake([kind]);
     });
   }
@@ -208,37 +197,43 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<void> {
+  /** Resolves to a claim of the job's next attempt that `own` took for a continuation, and did not run. */
+  async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<ClaimedJob | undefined> {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
       // Its lease was released at shutdown: another process runs it again.
-      if (this.#isAbandoned) return;
+      if (this.#isAbandoned) return undefined;
       if (outcome === 'handed-back') {
         await this.#release([own.claim]);
-        return;
+        return undefined;
       }
       own.isEnding = true;
       const recorded = this.#record(own, outcome);
       // Batches the claim of the next job into the commit that records this outcome.
       this.wake([begun.job.kind]);
-      await recorded;
+      return await recorded;
     } catch (error) {
       this.#options.onError(error, begun);
       await this.#retryUnrecorded(own.claim);
+      return undefined;
     }
   }
 
-  /** Repeats while the database is away: to run the job again instead would repeat its effects. */
-  async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<void> {
-    for (let recorded: ClaimedJob | undefined; recorded !== own.claim; ) {
+  /**
+   * Repeats while the database is away: to run the job again instead would repeat its effects. Resolves to the claim of
+   * the next attempt, if the job was put back and claimed again before this was known.
+   */
+  async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<ClaimedJob | undefined> {
+    for (;;) {
+      const recorded = own.claim;
       try {
-        recorded = own.claim;
-        await this.#options.outcomes.record(recorded, outcome);
+        const isSettled = await this.#options.outcomes.record(recorded, outcome);
+        if (recorded === own.claim) return undefined;
+        if (isSettled) return own.claim;
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError) || !this.#started) throw error;
         this.#options.onError(error);
-        recorded = undefined;
         // If its lease expires meanwhile, it continues under the next one.
         own.isEnding = false;
         await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
@@ -287,11 +282,4 @@ export class JobRunner {
       this.#options.onError(error);
     }
   }
-}
-
-/** Free slots of a kind. Ending jobs do not count, but running and ending jobs together never exceed twice the limit. */
-function freeSlots({ handler, running }: Work): number {
-  let free = handler.concurrency;
-  for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
-  return Math.min(free, 2 * handler.concurrency - running.size);
 }

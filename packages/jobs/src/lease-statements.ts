@@ -11,14 +11,16 @@ interface ClaimOptions {
   readonly leasedUntil: number;
 }
 
+export type SettledClaim = Pick<JobRow, 'id' | 'attempt'>;
+
 /** The hot statements on the lease table, with an implementation per database. All other statements are shared. */
 export interface LeaseStatements {
   insert(db: Transaction<JobTables>, jobs: readonly StoredJob[]): Promise<void>;
   /** Leases the oldest due jobs without a lease. Resolves to them in no particular order. */
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
-   * Deletes finished jobs and puts back those to retry. Resolves to the ids of claims that were still valid. A job that
-   * another process has claimed meanwhile stays unchanged.
+   * Deletes finished jobs and puts back those to retry. Resolves to the claims that were still valid. A job that was
+   * claimed again meanwhile stays unchanged.
    */
-  settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly number[]>;
+  settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly SettledClaim[]>;
 }

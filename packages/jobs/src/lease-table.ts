@@ -50,10 +50,14 @@ export class LeaseTable {
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
 
-  /** Settles claims. Resolves to the ids of those that were still this process's; the others stay unchanged. */
-  async settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
-    const settled = await this.#statements.settle(db, settlements);
-    return new Set(settled.map(String));
+  /** Settles claims. Resolves to those that were still this process's; the jobs of the others stay unchanged. */
+  async settle(
+    db: Transaction<JobTables>,
+    settlements: readonly Settlement[],
+  ): Promise<ReadonlySet<ClaimedJob>> {
+    const settled = new Set((await this.#statements.settle(db, settlements)).map(claimName));
+    const ours = settlements.filter(({ claim: { job } }) => settled.has(claimName(job)));
+    return new Set(ours.map(({ claim }) => claim));
   }
 
   /** Extends the leases. */
@@ -119,6 +123,11 @@ const nextRun = fixedQuery<JobTables, NextRunParameters, { run_at: number | null
         from ${rowsAsTableOf(db, 'asked', { kind: 'text' }, parameter('kinds'))}) as next`.compile(db),
 }));
 
+/** A job may be claimed again before its last claim is settled, so that its id alone names no claim. */
+function claimName({ id, attempt }: { readonly id: string | number; readonly attempt: number }): string {
+  return `${id}/${attempt}`;
+}
+
 function claimedAs(is: ExpressionBuilder<JobTables, 'jobs'>, claims: readonly ClaimedJob[]) {
   const names = claims.map(({ job }) => is.tuple(Number(job.id), job.attempt));
   return is(is.refTuple('id', 'attempt'), 'in', names);
@@ -133,5 +142,5 @@ function toClaim(row: JobRow): ClaimedJob {
     createdAt: row.created_at,
     giveUpAt: row.give_up_at,
   };
-  return { job, lastReason: row.last_reason ?? undefined };
+  return { job, runAt: row.run_at, lastReason: row.last_reason ?? undefined };
 }

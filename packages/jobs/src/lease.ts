@@ -13,6 +13,8 @@ export interface StoredJob {
 /** A job that this process may run until its lease expires. */
 export interface ClaimedJob {
   readonly job: Job;
+  /** When it was due, in Unix milliseconds. */
+  readonly runAt: number;
   readonly lastReason: string | undefined;
 }
 

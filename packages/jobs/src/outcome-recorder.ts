@@ -22,7 +22,7 @@ export class OutcomeRecorder {
   readonly #leases: LeaseTable;
   readonly #database: Database<JobTables>;
   readonly #dead: DeadJobs;
-  readonly #batcher = new Batcher<Ended, undefined>((ended) => this.#recordAll(ended), {
+  readonly #batcher = new Batcher<Ended, boolean>((ended) => this.#recordAll(ended), {
     maximumItems: maximumOutcomesPerWrite,
     isolates: mayBeOneWritesFault,
   });
@@ -34,22 +34,26 @@ export class OutcomeRecorder {
   }
 
   /**
-   * Resolves once the outcome and its `apply` are committed, or if the claim is stale, in which case nothing changes.
-   * Rejects with the error of `apply`.
+   * Resolves to true once the outcome and its `apply` are committed, and to false if the claim is stale, in which case
+   * nothing changes. Rejects with the error of `apply`.
    */
-  record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<void> {
+  record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<boolean> {
     return this.#batcher.add({ claim, outcome });
   }
 
-  async #recordAll(ended: readonly Ended[]): Promise<undefined[]> {
-    await this.#database.write((transaction) => this.#write(transaction, ended));
-    return ended.map(() => undefined);
+  async #recordAll(ended: readonly Ended[]): Promise<boolean[]> {
+    const ours = await this.#database.write((transaction) => this.#write(transaction, ended));
+    return ended.map(({ claim }) => ours.has(claim));
   }
 
-  async #write(transaction: WriteTransaction<JobTables>, group: readonly Ended[]): Promise<void> {
+  /** Resolves to the claims that were settled. */
+  async #write(
+    transaction: WriteTransaction<JobTables>,
+    group: readonly Ended[],
+  ): Promise<ReadonlySet<ClaimedJob>> {
     const { db } = transaction;
     const ours = await this.#leases.settle(db, group.map(toSettlement));
-    const settled = group.filter(({ claim }) => ours.has(claim.job.id));
+    const settled = group.filter(({ claim }) => ours.has(claim));
     await this.#dead.add(
       db,
       settled.flatMap(({ claim, outcome }) =>
@@ -57,6 +61,7 @@ export class OutcomeRecorder {
       ),
     );
     for (const { outcome } of settled) await outcome.apply?.(transaction);
+    return ours;
   }
 }
 

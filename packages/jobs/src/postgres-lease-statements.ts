@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { JobRow } from './job-tables.js';
-import type { LeaseStatements } from './lease-statements.js';
+import type { LeaseStatements, SettledClaim } from './lease-statements.js';
 
 /** Lease statements for PostgreSQL: one per batch. `skip locked` lets processes claim different jobs without waiting. */
 export const postgresLeaseStatements: LeaseStatements = {
@@ -29,22 +29,26 @@ export const postgresLeaseStatements: LeaseStatements = {
     const waiting = settlements.flatMap(({ claim, next }) =>
       next === undefined ? [] : [{ ...claim.job, next }],
     );
-    const settled: number[] = [];
+    const settled: SettledClaim[] = [];
     if (gone.length > 0) {
-      const { rows } = await sql<{ id: number }>`
+      const { rows } = await sql<SettledClaim>`
         delete from jobs using unnest(${gone.map(({ id }) => id)}::bigint[],
           ${gone.map(({ attempt }) => attempt)}::bigint[]) as settled (id, attempt)
-        where jobs.id = settled.id and jobs.attempt = settled.attempt returning jobs.id`.execute(db);
-      settled.push(...rows.map(({ id }) => id));
+        where jobs.id = settled.id and jobs.attempt = settled.attempt returning jobs.id, jobs.attempt`.execute(
+        db,
+      );
+      settled.push(...rows);
     }
     if (waiting.length > 0) {
-      const { rows } = await sql<{ id: number }>`
+      const { rows } = await sql<SettledClaim>`
         update jobs set run_at = settled.run_at, leased_until = null, last_reason = settled.reason
         from unnest(${waiting.map(({ id }) => id)}::bigint[], ${waiting.map(({ attempt }) => attempt)}::bigint[],
           ${waiting.map(({ next }) => next.runAt)}::bigint[], ${waiting.map(({ next }) => next.reason)}::text[]
         ) as settled (id, attempt, run_at, reason)
-        where jobs.id = settled.id and jobs.attempt = settled.attempt returning jobs.id`.execute(db);
-      settled.push(...rows.map(({ id }) => id));
+        where jobs.id = settled.id and jobs.attempt = settled.attempt returning jobs.id, jobs.attempt`.execute(
+        db,
+      );
+      settled.push(...rows);
     }
     return settled;
   },

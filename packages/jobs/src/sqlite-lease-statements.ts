@@ -1,5 +1,5 @@
 import { BulkStatement, rowsOfText } from '@waxwing/storage';
-import type { LeaseStatements } from './lease-statements.js';
+import type { LeaseStatements, SettledClaim } from './lease-statements.js';
 
 /** Lease statements for SQLite. They stay prepared: compiling takes most of the time of such short statements. */
 export const sqliteLeaseStatements: LeaseStatements = {
@@ -23,7 +23,7 @@ export const sqliteLeaseStatements: LeaseStatements = {
   async settle(db, settlements) {
     const gone = settlements.filter(({ next }) => next === undefined);
     const waiting = settlements.filter(({ next }) => next !== undefined);
-    const settled = [
+    return [
       ...(await deleteJobs.run(
         db,
         gone.map(({ claim: { job } }) => [Number(job.id), job.attempt]),
@@ -33,7 +33,6 @@ export const sqliteLeaseStatements: LeaseStatements = {
         waiting.map(({ claim: { job }, next }) => [Number(job.id), job.attempt, next?.runAt, next?.reason]),
       )),
     ];
-    return settled.map(({ id }) => id);
   },
 };
 
@@ -48,15 +47,15 @@ const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
     select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ? + 0)
   returning *`;
 
-const deleteJobs = new BulkStatement<{ readonly id: number }>(
-  (rows) => `delete from jobs where (id, attempt) in (values ${list('(?, ?)', rows)}) returning id`,
+const deleteJobs = new BulkStatement<SettledClaim>(
+  (rows) => `delete from jobs where (id, attempt) in (values ${list('(?, ?)', rows)}) returning id, attempt`,
 );
 
-const putBackJobs = new BulkStatement<{ readonly id: number }>(
+const putBackJobs = new BulkStatement<SettledClaim>(
   (rows) => `with settled (id, attempt, run_at, reason) as (values ${list('(?, ?, ?, ?)', rows)})
     update jobs set run_at = settled.run_at, leased_until = null, last_reason = settled.reason
     from settled where jobs.id = settled.id and jobs.attempt = settled.attempt
-    returning jobs.id`,
+    returning jobs.id, jobs.attempt`,
 );
 
 function list(row: string, rows: number): string {
