@@ -94,9 +94,11 @@ export class LivingJobs {
       .orderBy('id')
       .limit(limit)
       .execute();
+    const moves = next.map(({ id }, index) => ({ id, runAt: from + index * everyMilliseconds }));
+    // Everything that locks several jobs and waits for locks does so in the order of ids: other orders could deadlock.
+    moves.sort((a, b) => a.id - b.id);
     await this.#database.write(async ({ db }) => {
-      for (const [index, { id }] of next.entries()) {
-        const runAt = from + index * everyMilliseconds;
+      for (const { id, runAt } of moves) {
         const sooner = db.updateTable('jobs').set({ run_at: runAt }).where('id', '=', id);
         await sooner.where('run_at', '>', runAt).where('leased_until', 'is', null).execute();
       }
