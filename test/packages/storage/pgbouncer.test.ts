@@ -5,7 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { expect, it } from 'vitest';
+import { poolsTransactions } from '#storage/postgres/pooling-mode.js';
 import { freePort } from '../../support/free-ports.js';
 import { eachPostgres } from '../../support/test-databases.js';
 
@@ -16,6 +18,7 @@ async function behindPgbouncer(
   poolMode: string,
   url: string,
   act: (url: string) => Promise<void>,
+  settings: readonly string[] = [],
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-pgbouncer-'));
   const { hostname, port, username } = new URL(url);
@@ -30,6 +33,7 @@ async function behindPgbouncer(
     'unix_socket_dir =',
     'auth_type = any',
     `pool_mode = ${poolMode}`,
+    ...settings,
   ];
   writeFileSync(file, lines.join('\n'));
   for (const path of [folder, file]) chmodSync(path, 0o755);
@@ -79,14 +83,46 @@ eachPostgres((backend) => {
     });
   });
 
+  const refusal =
+    /^The PostgreSQL database ".*" at 127\.0\.0\.1, port \d+, is behind a pooler .* set pool_mode = session /;
+
   itBehind.each(['transaction', 'statement'])(
     'pgbouncer in %s mode is refused with a sentence that says what to set',
     async (poolMode) => {
       await behindPgbouncer(poolMode, await backend.freshUrl(), async (url) => {
-        await expect(backend.open({ url, migrations: [] })).rejects.toThrow(
-          /^The PostgreSQL database ".*" at 127\.0\.0\.1, port \d+, is behind a pooler .* set pool_mode = session /,
-        );
+        await expect(backend.open({ url, migrations: [] })).rejects.toThrow(refusal);
       });
     },
   );
+
+  itBehind.each([
+    ['server_round_robin = 0', 1],
+    ['server_round_robin = 0', 2],
+    ['server_round_robin = 0', 3],
+    ['server_round_robin = 1', 1],
+    ['server_round_robin = 1', 2],
+    ['server_round_robin = 1', 3],
+  ])('pgbouncer in transaction mode is recognized with %s and %i free connections', async (setting, free) => {
+    const direct = await backend.freshUrl();
+    await behindPgbouncer('transaction', direct, (url) => recognize(url, free), [setting]);
+  });
+
+  async function recognize(url: string, free: number): Promise<void> {
+    const warm = new pg.Pool({ connectionString: url, max: free });
+    // Transactions at the same time make the pooler open this many connections, and keep them.
+    const clients = await Promise.all(Array.from({ length: free }, () => warm.connect()));
+    for (const client of clients) await client.query('begin');
+    for (const client of clients) await client.query('commit');
+    for (const client of clients) client.release();
+    await warm.end();
+    // Each query before the question passes on whose turn it is.
+    for (const queries of [0, 1, 2]) {
+      const onConnect = async (client: pg.ClientBase) => {
+        for (let query = 0; query < queries; query++) await client.query('select 1');
+      };
+      const pool = new pg.Pool({ connectionString: url, max: 2, onConnect });
+      expect([queries, await poolsTransactions(pool)]).toEqual([queries, true]);
+      await pool.end();
+    }
+  }
 });
