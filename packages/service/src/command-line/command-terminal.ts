@@ -15,6 +15,9 @@ export interface ProgramSettings {
   readonly defaultFile: string;
 }
 
+/** Variables that the PostgreSQL driver reads from the process, such as PGPASSWORD and PGPASSFILE. */
+const driverVariable = /^PG[A-Z]+$/;
+
 /** The terminal of one command. */
 export interface CommandTerminal extends Terminal {
   /** Reads the environment file, before the command runs. Variables of the environment take precedence over the file's. */
@@ -43,6 +46,10 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       isForMachines = json === true;
       const read =
         envFile === undefined ? await readDefault(terminal, settings) : await readEnvironmentFile(envFile);
+      const drivers = Object.entries(read).filter(
+        ([name]) => driverVariable.test(name) && !(name in environment),
+      );
+      terminal.setVariables?.(Object.fromEntries(drivers));
       environment = { ...read, ...environment };
     },
     printDatabase() {

@@ -10,6 +10,11 @@ import { createProgress, type Progress } from './progress.js';
 /** A command's environment, input and output. */
 export interface Terminal {
   readonly environment: Environment;
+  /**
+   * Sets variables of this process, for libraries that read it themselves. Absent if `environment` is not that of the
+   * process.
+   */
+  readonly setVariables?: ((variables: Environment) => void) | undefined;
   readonly clock: Clock;
   /** Width in characters; `undefined` if standard output is not a terminal. */
   readonly columns?: number | undefined;
@@ -29,12 +34,13 @@ export interface Terminal {
   readSecret(prompt: string): Promise<Secret<string>>;
 }
 
-/** The terminal of this process. */
-export function processTerminal(environment: Environment): Terminal {
+/** The terminal of this process. `environment` is its own, not a copy: `setVariables` changes it. */
+export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
   return {
     environment,
+    setVariables: (variables) => void Object.assign(environment, variables),
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
     // Node's rules: a terminal, NO_COLOR, FORCE_COLOR.

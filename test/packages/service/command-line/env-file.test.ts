@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
+import { type CommandGroup, processTerminal, runProgram, type Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import { afterAll, expect, it } from 'vitest';
 
@@ -21,6 +21,7 @@ async function run(environment: Record<string, string>, ...argv: string[]) {
   let seen: Terminal['environment'] | undefined;
   const terminal: Terminal = {
     environment,
+    setVariables: processTerminal(environment).setVariables,
     clock: () => 0,
     print: () => undefined,
     say: (text) => void said.push(text),
@@ -94,6 +95,14 @@ it.each([
   expect(said).not.toContain('hunter2');
   chmodSync(otherFile, 0o600);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
+});
+
+it('gives the process the variables that the PostgreSQL driver reads there, and no others', async () => {
+  const lines = ['PGPASSWORD=hunter2', 'PGUSER=file', 'PGHOST=db.example', 'TEST_DATABASE=postgres:///birds'];
+  write(otherFile, lines.join('\n'));
+  const environment = { PGUSER: 'shell' };
+  expect(await run(environment, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0 });
+  expect(environment).toEqual({ PGUSER: 'shell', PGPASSWORD: 'hunter2', PGHOST: 'db.example' });
 });
 
 it('may be readable for all while it holds no secret: a port is no password', async () => {
