@@ -15,19 +15,23 @@ const eastAsian =
 /** Small capitals and letters of phonetic alphabets, which look like Latin letters. */
 const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
 
+/** Letters of small languages only, or of none today. Few fonts and readers tell them from Latin ones. */
+const rare = /[\u0460-\u0481\u0500-\u052f\u1c80-\u1c8f\ua640-\ua69f]/;
+
 /**
  * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose
  * combining marks, compatibility forms such as fullwidth, mixed scripts, and text in which each non-ASCII letter
- * looks like a Latin one. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39.
+ * looks like a Latin one. With `mayLookLatin`, such a text is not deceptive if it is a word of another alphabet, as the
+ * Cyrillic name сара. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39.
  * ASCII alone is never deceptive.
  */
-export function isDeceptive(part: string): boolean {
+export function isDeceptive(part: string, { mayLookLatin }: { readonly mayLookLatin: boolean }): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));
   if (foreign.length === 0) return false;
   if (part.normalize('NFKC') !== part || phonetic.test(part)) return true;
   return (
     foreign.some((character) => !isOrdinary(character)) ||
-    foreign.every((character) => lookalikes.has(character)) ||
+    (foreign.every((character) => lookalikes.has(character)) && !(mayLookLatin && isOfOtherAlphabet(part))) ||
     hasSeveralAlphabets(part)
   );
 }
@@ -36,6 +40,11 @@ export function isDeceptive(part: string): boolean {
 function isOrdinary(character: string): boolean {
   if (/[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u.test(character)) return false;
   return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);
+}
+
+/** Whether a part has no Latin letters, and none that are {@link rare}. It may still have several alphabets. */
+function isOfOtherAlphabet(part: string): boolean {
+  return !/\p{Script=Latin}/u.test(part) && !rare.test(part);
 }
 
 function hasSeveralAlphabets(part: string): boolean {

@@ -33,9 +33,14 @@ export function isEmailAddress(text: string): boolean {
 export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;
   const [local = '', domain = ''] = address.split('@');
-  // A mark composed with its letter is ordinary. One that stays loose is not.
-  const parts = [local.normalize('NFC'), ...domain.split('.'), ...domainToUnicode(domain).split('.')];
-  if (parts.some(isDeceptive)) {
+  const labels = [...domain.split('.'), ...domainToUnicode(domain).split('.')];
+  // As in browsers: a domain that looks Latin is another one's lookalike, unless its top level has other letters, too.
+  const mayLookLatin = /[^\0-\x7f]/.test(labels.at(-1) ?? '');
+  if (
+    // A mark composed with its letter is ordinary. One that stays loose is not.
+    isDeceptive(local.normalize('NFC'), { mayLookLatin: true }) ||
+    labels.some((label) => isDeceptive(label, { mayLookLatin }))
+  ) {
     throw refused(
       'This e-mail address has characters that are invisible or look like others: write it in the letters of one alphabet.',
     );

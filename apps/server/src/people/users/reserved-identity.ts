@@ -18,13 +18,13 @@ const symbols = [...'abcdefghijklmnopqrstuvwxyz']
 const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...each]));
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
-const reservedNames = [...Object.values(systemBots), ...Object.values(stockBots)].map(movesOf);
-const reservedLocalParts = [...systemBotNames, ...Object.keys(stockBots)].map(movesOf);
+const reservedNames = [...Object.values(systemBots), ...Object.values(stockBots)].map(spellingsOf);
+const reservedLocalParts = [...systemBotNames, ...Object.keys(stockBots)].map(spellingsOf);
 const reservedDomain = [movesOf(systemBotAddressDomain)];
 
 /**
  * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
- * in place of letters, and with any invisible characters, blanks and punctuation in between.
+ * in place of letters, in the plural, and with any invisible characters, blanks and punctuation in between.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
@@ -44,6 +44,11 @@ export function isReservedAddress(address: string): boolean {
   );
 }
 
+/** The spellings of a bot's name, in the plural too. */
+function spellingsOf(name: string): Spellings {
+  return movesOf(name, 's');
+}
+
 /** A step in reading a text: one of these characters leads to the state with this index. */
 interface Move {
   readonly among: ReadonlySet<string>;
@@ -53,18 +58,25 @@ interface Move {
 /** The moves from each state of a reserved text's spellings; the last state means that all letters were read. */
 type Spellings = readonly (readonly Move[])[];
 
-/** All lookalike spellings of a text's letters. Read in linear time: a regular expression would backtrack for hours. */
-function movesOf(text: string): Spellings {
+/**
+ * All lookalike spellings of a text's letters, also with `ending` after any of its words. Read in linear time: a regular
+ * expression would backtrack for hours.
+ */
+function movesOf(text: string, ending = ''): Spellings {
   const states: Move[][] = [[]];
-  for (const letter of text.toLowerCase().replace(/[^a-z]/g, '')) {
-    const from = states.length - 1;
-    const [first, second] = pairs[letter] ?? '';
-    if (first !== undefined && second !== undefined) {
-      states[from]?.push({ among: charactersOf(first), to: from + 1 });
-      states.push([{ among: charactersOf(second), to: from + 2 }]);
+  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
+    for (const letter of word) {
+      const from = states.length - 1;
+      const [first, second] = pairs[letter] ?? '';
+      if (first !== undefined && second !== undefined) {
+        states[from]?.push({ among: charactersOf(first), to: from + 1 });
+        states.push([{ among: charactersOf(second), to: from + 2 }]);
+      }
+      states[from]?.push({ among: charactersOf(letter), to: states.length });
+      states.push([]);
     }
-    states[from]?.push({ among: charactersOf(letter), to: states.length });
-    states.push([]);
+    const end = states.length - 1;
+    for (const letter of ending) states[end]?.push({ among: charactersOf(letter), to: end });
   }
   return states;
 }
