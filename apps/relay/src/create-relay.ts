@@ -115,7 +115,8 @@ async function openContext(
   closers: Closers,
 ): Promise<RelayContext> {
   const { clock, random, log, metrics, sodium, database, tokenVault, keyRing } = opened;
-  const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
+  const servers = new ServerDirectory(database.db, clock);
+  const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers };
   const { unreadableTokens, timings, monotonic } = opened;
   const deliveries = await createDeliveries({ ...foundation, configuration, unreadableTokens, timings });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
@@ -130,9 +131,8 @@ async function openContext(
   const store = new DurableRegistrations({ ...foundation, writer });
   const sameToken = new SameTokenAccounts(foundation);
   const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
-  const servers = new ServerDirectory(database.db, clock);
   const reportedCounts = new ReportedCounts();
-  return { ...foundation, keyRing, deliveries, quotas, servers, registrations, reportedCounts };
+  return { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts };
 }
 
 /** The HTTP app and, unless it is off, the admin socket. */

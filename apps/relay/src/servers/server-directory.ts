@@ -21,11 +21,14 @@ export class ServerDirectory {
   readonly #db: Kysely<RelayTables>;
   readonly #proven: RecentLookups<true>;
   readonly #realms: RecentLookups<KnownRealm>;
+  /** Whether servers are deactivated. */
+  readonly #deactivated: RecentLookups<boolean>;
 
   constructor(db: Kysely<RelayTables>, clock: Clock) {
     this.#db = db;
     this.#proven = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
     this.#realms = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
+    this.#deactivated = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
   }
 
   /**
@@ -36,6 +39,11 @@ export class ServerDirectory {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
     if (!isFresh && this.#proven.get(proof)) return 'active';
     return this.#lookUpServer(serverId, key, proof);
+  }
+
+  /** Whether a server is deactivated, without its key: for work that it requested before. */
+  isDeactivated(serverId: string): boolean | Promise<boolean> {
+    return this.#deactivated.get(serverId) ?? this.#lookUpDeactivation(serverId);
   }
 
   /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` if there is none. */
@@ -53,6 +61,17 @@ export class ServerDirectory {
     if (server?.deactivated_at != null) return 'deactivated';
     this.#proven.remember(proof, true);
     return 'active';
+  }
+
+  async #lookUpDeactivation(serverId: string): Promise<boolean> {
+    const server = await this.#db
+      .selectFrom('servers')
+      .select('deactivated_at')
+      .where('id', '=', serverId)
+      .executeTakeFirst();
+    const isDeactivated = server?.deactivated_at != null;
+    this.#deactivated.remember(serverId, isDeactivated);
+    return isDeactivated;
   }
 
   async #lookUpRealm(realmUuid: string): Promise<KnownRealm | undefined> {

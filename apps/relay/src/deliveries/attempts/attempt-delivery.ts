@@ -122,7 +122,18 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** The same for a queued notification: holds it until the key ring can read the token or the notification expires. */
+  /** Rejects a queued notification whose server was deactivated after the relay had accepted it. */
+  refuseDeactivated({ urgency, relayDeviceId }: EncryptedNotification): Outcome {
+    const [reason, fault] = ['SERVER_DEACTIVATED', 'server'] as const;
+    this.#options.metrics.countUnsent(urgency.vendor, reason);
+    this.#options.rejections.note(reason, fault, relayDeviceId);
+    return { kind: 'rejected', reason, fault };
+  }
+
+  /**
+   * Holds a queued notification for a device with an unreadable token, until the key ring can read the token or the
+   * notification expires.
+   */
   holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Outcome {
     const { clock, delayDivisor, unreadableTokens } = this.#options;
     unreadableTokens.note(id, unreadable);

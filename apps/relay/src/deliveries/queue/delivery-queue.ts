@@ -4,6 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/store/relay-device.js';
 import { findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { type EncryptedNotification, isOfKind, keptUntil } from '../delivery.js';
@@ -23,6 +24,7 @@ export interface DeliveryQueueOptions {
   readonly tokenVault: TokenVault;
   readonly receipts: ReceiptStore;
   readonly attempts: DeliveryAttempts;
+  readonly servers: Pick<ServerDirectory, 'isDeactivated'>;
   readonly clock: Clock;
   /** Called when a queued notification is settled. */
   onSettled(): void;
@@ -80,7 +82,9 @@ export class DeliveryQueue {
     notification: EncryptedNotification,
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
-    const { clock, attempts } = this.#options;
+    const { clock, attempts, servers } = this.#options;
+    // Rights are checked when they are used: an operator may have found the server to be stolen.
+    if (await servers.isDeactivated(notification.serverId)) return attempts.refuseDeactivated(notification);
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
     if (!hasReadableToken(device)) return attempts.holdUnreadable(device);
