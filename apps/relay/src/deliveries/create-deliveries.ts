@@ -1,15 +1,17 @@
+import type { ReadinessWarning } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
 import type { TokenVault } from '../registrations/store/token-vault.js';
 import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.js';
-import type { RelayDatabase } from '../tables.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
+import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
 import { RejectionLog } from './attempts/rejection-log.js';
 import { VendorOutages } from './attempts/vendor-outages.js';
+import { vendorReadiness } from './attempts/vendor-readiness.js';
 import { BreakerStore } from './breakers/breaker-store.js';
 import { CredentialBreakers } from './breakers/credential-breakers.js';
 import { DeletionBreakers } from './breakers/deletion-breakers.js';
@@ -31,17 +33,20 @@ export interface DeliveriesOptions {
   readonly metrics: Metrics;
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
+  readonly servers: Pick<ServerDirectory, 'isDeactivated'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   /** Default: `productionTimings`. */
-  readonly servers: Pick<ServerDirectory, 'isDeactivated'>;
   readonly timings?: DeliveryTimings;
 }
 
 /** The delivery pipeline from notify requests to vendors. */
 export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  /** Resolves to `undefined` if healthy; otherwise to a sentence that names refused credentials and failing vendors. */
-  readiness(): Promise<string | undefined>;
+  /**
+   * Names refused credentials and failing vendors: as a warning while any app can be delivered to, otherwise as a reason to
+   * be unready. Resolves to `undefined` if there are none.
+   */
+  readiness(): Promise<string | ReadinessWarning | undefined>;
   /** Reads the apps file and its keys again. @throws ConfigurationError if it is invalid; the former stays in force. */
   reloadCredentials(): Promise<void>;
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */
@@ -62,7 +67,11 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const foundation = { ...options, timings, tokenVault, metrics };
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;
-  const outages = new VendorOutages({ clock, log });
+  const outages = new VendorOutages({
+    clock,
+    log,
+    onChange: (app, isFailing) => metrics.setOutage(app, isFailing),
+  });
   const rejections = new RejectionLog(log);
   const attempts = new DeliveryAttempts({
     ...foundation,
@@ -77,6 +86,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   load.setQueued(await receipts.countQueued());
   const counting = setInterval(() => {
     void countQueued({ receipts, load, log });
+    outages.troubles();
     void reviewDeletions(deletions, log);
   }, timings.queueCountMilliseconds).unref();
   const onSettled = () => load.addQueued(-1);
@@ -88,7 +98,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     deliver: (requester, requests) => delivering.deliver(requester, requests),
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
-    readiness: async () => joinSentences(credentials.describe(), outages.describe()),
+    readiness: async () => vendorReadiness({ apps, credentials, outages }),
     reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
@@ -97,10 +107,6 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
       await apps.close(deadlineMilliseconds);
     },
   };
-}
-
-function joinSentences(...sentences: readonly (string | undefined)[]): string | undefined {
-  return sentences.filter((sentence) => sentence !== undefined).join('; ') || undefined;
 }
 
 /** Opens the apps with their senders and circuit breakers. */

@@ -3,7 +3,7 @@ import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
 import type { VendorAnswer } from './vendors/vendor-sender.js';
 
-/** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker. */
+/** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker or a failing vendor. */
 export class DeliveryMetrics {
   readonly #deliveries;
   /** Sent since the last scrape: a plain addition is cheaper than the metrics library's counter. */
@@ -11,6 +11,7 @@ export class DeliveryMetrics {
   readonly #queued;
   readonly #inFlight;
   readonly #breakers;
+  readonly #outages;
 
   constructor(metrics: Metrics) {
     this.#deliveries = metrics.counter(
@@ -25,6 +26,11 @@ export class DeliveryMetrics {
       'waxwing_app_breaker_open',
       'Apps whose credential is refused (1), and in how many of their realms, servers and in all deletions are frozen',
       ['app', 'kind'],
+    );
+    this.#outages = metrics.gauge(
+      'waxwing_app_outage',
+      'Apps whose vendor has taken no notification for a minute (1)',
+      ['app'],
     );
   }
 
@@ -46,6 +52,11 @@ export class DeliveryMetrics {
   /** Counts a notification that was not sent; `reason` is one of the relay's own. */
   countUnsent(vendor: Vendor, reason: string): void {
     this.#deliveries.inc({ vendor, outcome: 'rejected', reason });
+  }
+
+  setOutage(app: string, isFailing: boolean): void {
+    if (isFailing) this.#outages.set({ app }, 1);
+    else this.#outages.remove({ app });
   }
 
   setQueued(count: number): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AppRoute } from '#relay/deliveries/apps/app-registry.js';
 import { VendorOutages } from '#relay/deliveries/attempts/vendor-outages.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
@@ -69,27 +70,48 @@ describe('a vendor that takes nothing for a minute', () => {
     await both();
     expect(await ready()).toMatchObject({ ready: true, checks: { vendors: 'ok' } });
     expect(log.text()).toContain(`the vendor takes notifications of ${fcmApp} again`);
+    expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
+
+    // One of two apps fails: the other must still be delivered to.
+    await faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
+    await both();
+    time.now += minute;
+    await both();
+    expect(await ready()).toMatchObject({
+      ready: true,
+      checks: {
+        vendors: expect.stringMatching(`^warning: the vendor has taken no notification of ${fcmApp} `),
+      },
+    });
+    expect(await relay.metrics.text()).toContain(`waxwing_app_outage{app="${fcmApp}"} 1`);
   });
 
   it('is forgotten once nothing was tried for half an hour; a success between failures is no outage', () => {
     const { log, lines } = createMemoryLog();
     let now = 0;
-    const outages = new VendorOutages({ log, clock: () => now });
+    const failing: string[] = [];
+    const outages = new VendorOutages({
+      log,
+      clock: () => now,
+      onChange: (app, isFailing) => failing.push(`${app} ${isFailing}`),
+    });
+    const route = { appId: 'fcm:p', vendor: 'fcm', credential: 'its key' } as AppRoute;
+    const described = () => outages.troubles().map(({ sentence }) => sentence);
     const failAt = (instant: number): void => {
       now = instant;
-      outages.failed('fcm:p', 'fcm', 'TIMED_OUT');
+      outages.failed(route, 'TIMED_OUT');
     };
     failAt(0);
-    outages.worked('fcm:p');
+    outages.worked(route);
     failAt(2 * minute);
-    expect([outages.describe(), lines()]).toEqual([undefined, []]);
+    expect([described(), lines()]).toEqual([[], []]);
     failAt(3 * minute);
-    expect(outages.describe()).toContain(
-      'no notification of fcm:p since 1970-01-01T00:02:00.000Z (TIMED_OUT)',
-    );
+    expect(described()).toEqual([
+      expect.stringContaining('no notification of fcm:p since 1970-01-01T00:02:00.000Z (TIMED_OUT)'),
+    ]);
     now = 33 * minute;
-    expect(outages.describe()).toBeUndefined();
+    expect([described(), failing]).toEqual([[], ['fcm:p true', 'fcm:p false']]);
     failAt(34 * minute);
-    expect([outages.describe(), lines().length]).toEqual([undefined, 1]);
+    expect([described(), lines().length]).toEqual([[], 1]);
   });
 });

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, RawAnswer } from '@waxwing/service/http';
+import { createHttpApp, RawAnswer, type ReadinessWarning } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const schema = z.object({ name: z.string(), count: z.string().regex(/^\d+$/, 'mu
 let app: FastifyInstance;
 let logged: ReturnType<typeof createMemoryLog>;
 let seen: unknown[];
-let databaseProblem: string | undefined;
+let databaseProblem: string | ReadinessWarning | undefined;
 
 const operations = [
   testOperation({
@@ -271,6 +271,14 @@ describe('the service', () => {
     databaseProblem = undefined;
     expect((await app.inject('/health/ready')).json()).toEqual({ ready: true, checks: { database: 'ok' } });
     expect(told()).toMatchObject([{ level: 'warn' }, { level: 'info', msg: 'ready again' }]);
+    databaseProblem = { warning: 'the database is slow' };
+    const warned = await app.inject('/health/ready');
+    expect([warned.statusCode, warned.json()]).toEqual([
+      200,
+      { ready: true, checks: { database: 'warning' } },
+    ]);
+    expect(told().slice(2)).toMatchObject([{ level: 'warn', msg: 'ready, but the database is slow' }]);
+    databaseProblem = undefined;
     expect((await app.inject('/health/live')).statusCode).toBe(200);
   });
 

@@ -92,6 +92,11 @@ export class AppRegistry {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
+  /** Names the credentials of all entries, as {@link AppRoute} does. */
+  get credentials(): readonly string[] {
+    return [...this.#served.values()].map(({ credential }) => credential);
+  }
+
   /**
    * Reloads the apps file and the certificates of authorities, so that a fixed credential works without a restart.
    * Unchanged credentials keep their connections. An invalid file is logged, and the previous one stays in force.

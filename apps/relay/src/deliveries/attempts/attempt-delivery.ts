@@ -198,14 +198,15 @@ export class DeliveryAttempts {
 
   #concludeSent(
     delivery: Delivery,
-    { appId, vendor }: AppRoute,
+    route: AppRoute,
     environment: ApnsEnvironment,
   ): Outcome | Promise<Outcome> {
+    const { appId, vendor } = route;
     const { notification, device } = delivery;
     const { target } = device;
     const { credentials, deletions, outages, metrics } = this.#options;
     this.#replaced.note(notification);
-    outages.worked(appId);
+    outages.worked(route);
     deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
@@ -229,9 +230,9 @@ export class DeliveryAttempts {
       metrics.count(vendor, verdict.kind, answer);
       return this.#blameCredential(delivery, route, verdict);
     }
-    if (failsApp(vendor, answer)) outages.failed(appId, vendor, reasonOf(answer));
+    if (failsApp(vendor, answer)) outages.failed(route, reasonOf(answer));
     if (provesCredential(vendor, answer)) {
-      outages.worked(appId);
+      outages.worked(route);
       await credentials.worked(appId);
     }
     if (verdict.kind === 'retry' && throttlesDevice(vendor, answer)) {

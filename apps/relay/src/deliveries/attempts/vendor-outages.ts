@@ -1,14 +1,19 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
+import type { AppRoute } from '../apps/app-registry.js';
+import type { AppTrouble } from '../apps/app-trouble.js';
 import type { Vendor } from '../delivery.js';
 
 export interface VendorOutagesOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** Called when an outage is reported, and when it is over or forgotten. */
+  onChange(app: string, isFailing: boolean): void;
 }
 
 interface Outage {
   readonly vendor: Vendor;
+  readonly credential: string;
   readonly since: number;
   lastAt: number;
   reason: string;
@@ -31,21 +36,24 @@ const statusPages: Readonly<Record<Vendor, string>> = {
 export class VendorOutages {
   readonly #options: VendorOutagesOptions;
   readonly #outages = new Map<string, Outage>();
+  /** By credential, in Unix milliseconds. */
+  readonly #workedAt = new Map<string, number>();
 
   constructor(options: VendorOutagesOptions) {
     this.#options = options;
   }
 
   /** The vendor did not take a notification of this app, and may take it later. */
-  failed(app: string, vendor: Vendor, reason: string): void {
+  failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     const known = this.#outages.get(app);
     const isNew = known === undefined || now - known.lastAt >= forgetAfterMilliseconds;
-    const outage = isNew ? { vendor, since: now, lastAt: now, reason, isReported: false } : known;
+    const outage = isNew ? { vendor, credential, since: now, lastAt: now, reason, isReported: false } : known;
     Object.assign(outage, { lastAt: now, reason });
     this.#outages.set(app, outage);
     if (outage.isReported || now - outage.since < reportAfterMilliseconds) return;
     outage.isReported = true;
+    this.#options.onChange(app, true);
     const since = new Date(outage.since).toISOString();
     this.#options.log.warn(
       { app, reason, since },
@@ -54,22 +62,32 @@ export class VendorOutages {
   }
 
   /** The vendor judged a notification of this app. */
-  worked(app: string): void {
+  worked({ appId: app, credential }: AppRoute): void {
+    this.#workedAt.set(credential, this.#options.clock());
     const outage = this.#outages.get(app);
     if (outage === undefined) return;
     this.#outages.delete(app);
-    if (outage.isReported) this.#options.log.info({ app }, `the vendor takes notifications of ${app} again`);
+    if (!outage.isReported) return;
+    this.#options.onChange(app, false);
+    this.#options.log.info({ app }, `the vendor takes notifications of ${app} again`);
   }
 
-  /** Readiness: one sentence for all outages of a minute or more; `undefined` if there is none. */
-  describe(): string | undefined {
+  /** Whether the vendor judged any notification of this credential after `instant` (Unix milliseconds). */
+  hasWorkedSince(credential: string, instant: number): boolean {
+    return (this.#workedAt.get(credential) ?? Number.NEGATIVE_INFINITY) > instant;
+  }
+
+  /** All outages of a minute or more. Forgets old ones. */
+  troubles(): AppTrouble[] {
     const now = this.#options.clock();
-    const current = [...this.#outages].filter(
-      ([, { since, lastAt }]) =>
-        now - since >= reportAfterMilliseconds && now - lastAt < forgetAfterMilliseconds,
-    );
-    if (current.length === 0) return undefined;
-    return current.map(([app, outage]) => describe(app, outage)).join('; ');
+    for (const [app, { lastAt, isReported }] of this.#outages) {
+      if (now - lastAt < forgetAfterMilliseconds) continue;
+      this.#outages.delete(app);
+      if (isReported) this.#options.onChange(app, false);
+    }
+    return [...this.#outages]
+      .filter(([, { since }]) => now - since >= reportAfterMilliseconds)
+      .map(([app, outage]) => ({ ...outage, sentence: describe(app, outage) }));
   }
 }
 

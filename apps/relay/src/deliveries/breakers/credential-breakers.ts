@@ -1,6 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { AppRoute } from '../apps/app-registry.js';
+import type { AppTrouble } from '../apps/app-trouble.js';
 import type { BreakerStore } from './breaker-store.js';
 import { CredentialSuspicions, type SuspectDevice } from './credential-suspicions.js';
 
@@ -220,17 +221,16 @@ export class CredentialBreakers {
   }
 
   /**
-   * Readiness: one sentence that names every credential that a vendor certainly refused; `undefined` if there is none.
-   * Suspicions do not count: phones can cause them, and other apps are still served.
+   * Every credential that a vendor certainly refused, by app. Suspicions do not count: phones can cause them, and other
+   * apps are still served.
    */
-  describe(): string | undefined {
-    const certain = [...this.#open].filter(([, { isCertain }]) => isCertain);
-    if (certain.length === 0) return undefined;
-    return certain
-      .map(
-        ([appId, { credential, reason }]) =>
-          `${credential} was refused for ${appId} with ${reason}: run waxwing-relay apps check, which says what to do`,
-      )
-      .join('; ');
+  troubles(): AppTrouble[] {
+    return [...this.#open]
+      .filter(([, { isCertain }]) => isCertain)
+      .map(([appId, { credential, reason, openedAt }]) => ({
+        credential,
+        since: openedAt,
+        sentence: `${credential} was refused for ${appId} with ${reason}: run waxwing-relay apps check, which says what to do`,
+      }));
   }
 }

@@ -2,11 +2,20 @@ import { answerWithin } from '../../lifecycle/answer-within.js';
 import type { Log } from '../../logging/create-logger.js';
 import { TroubleLog } from '../../logging/trouble-log.js';
 
+/** Something wrong that another process would not do better, such as a refused credential of one app. */
+export interface ReadinessWarning {
+  /** A sentence that says what is wrong. */
+  readonly warning: string;
+}
+
 /**
- * Readiness checks by name. Each returns `undefined` if it passes, or a sentence that says what is wrong. A check fails if
- * it takes longer than three seconds.
+ * Readiness checks by name. Each returns `undefined` if it passes, a warning if it passes nevertheless, or a sentence that
+ * says why the process should get no requests. A check fails if it takes longer than three seconds.
  */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<string | undefined>>>;
+export type ReadinessChecks = Readonly<Record<string, () => Promise<string | ReadinessWarning | undefined>>>;
+
+/** Result of each check by name: `undefined` if it passed. */
+export type ReadinessStates = Readonly<Record<string, string | ReadinessWarning | undefined>>;
 
 const timeoutMilliseconds = 3000;
 const late = `no answer within ${timeoutMilliseconds / 1000} seconds`;
@@ -16,7 +25,7 @@ export class Readiness {
   readonly #checks: ReadinessChecks;
   readonly #log: Log;
   readonly #troubleLogs: Readonly<Record<string, TroubleLog>>;
-  #running: Promise<Readonly<Record<string, string>>> | undefined;
+  #running: Promise<ReadinessStates> | undefined;
 
   constructor(checks: ReadinessChecks, log: Log) {
     this.#checks = checks;
@@ -24,42 +33,53 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** Returns `ok` or the failure's sentence for each check. Single-flight: concurrent calls share one run. */
-  look(): Promise<Readonly<Record<string, string>>> {
+  /** Runs the checks. Single-flight: concurrent calls share one run. */
+  look(): Promise<ReadinessStates> {
     this.#running ??= this.#look().finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #look(): Promise<Readonly<Record<string, string>>> {
+  async #look(): Promise<ReadinessStates> {
     const states = await Promise.all(
       Object.entries(this.#checks).map(async ([check, isWell]) => {
         const trouble = await answerWithin(timeoutMilliseconds, isWell(), late);
         this.#logChange(check, trouble);
-        return [check, trouble ?? 'ok'] as const;
+        return [check, trouble] as const;
       }),
     );
     return Object.fromEntries(states);
   }
 
-  #logChange(check: string, trouble: string | undefined): void {
+  #logChange(check: string, trouble: string | ReadinessWarning | undefined): void {
     const troubleLog = this.#troubleLogs[check];
-    if (trouble === undefined) troubleLog?.end(() => this.#log.info({ check }, 'ready again'));
-    else troubleLog?.begin(trouble, () => this.#log.warn({ check }, `not ready: ${trouble}`));
+    if (trouble === undefined) {
+      troubleLog?.end(() => this.#log.info({ check }, 'ready again'));
+    } else {
+      const sentence =
+        typeof trouble === 'string' ? `not ready: ${trouble}` : `ready, but ${trouble.warning}`;
+      troubleLog?.begin(sentence, () => this.#log.warn({ check }, sentence));
+    }
   }
 }
 
-/** The readiness answer: HTTP status and JSON body. A public one hides the sentences, which may name paths or keys. */
+/**
+ * The readiness answer: HTTP status and JSON body. A check that passes is `ok`, with a warning `warning: <sentence>`. A
+ * public answer hides the sentences, which may name paths or keys.
+ */
 export function readinessAnswer(
-  states: Readonly<Record<string, string>>,
+  states: ReadinessStates,
   { isPublic }: { readonly isPublic: boolean },
 ): { readonly httpStatus: 200 | 503; readonly body: string } {
-  const ready = Object.values(states).every((state) => state === 'ok');
-  const shown = Object.entries(states).map(([name, state]) => [
-    name,
-    state === 'ok' || !isPublic ? state : 'not ok',
-  ]);
+  const ready = Object.values(states).every((state) => typeof state !== 'string');
+  const shown = Object.entries(states).map(([name, state]) => [name, describe(state, isPublic)]);
   const body = `${JSON.stringify({ ready, checks: Object.fromEntries(shown) })}\n`;
   return { httpStatus: ready ? 200 : 503, body };
+}
+
+function describe(state: string | ReadinessWarning | undefined, isPublic: boolean): string {
+  if (state === undefined) return 'ok';
+  if (typeof state === 'string') return isPublic ? 'not ok' : state;
+  return isPublic ? 'warning' : `warning: ${state.warning}`;
 }

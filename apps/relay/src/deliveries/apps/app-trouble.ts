@@ -1,0 +1,9 @@
+/** Something that holds back the notifications of an app. */
+export interface AppTrouble {
+  /** Names the app's credential, as `AppRoute` does. */
+  readonly credential: string;
+  /** Unix milliseconds. */
+  readonly since: number;
+  /** Says what is wrong and what to do. */
+  readonly sentence: string;
+}
