@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { featureLevel } from '#server/people/realm/feature-level.js';
 import { QueueListener, type WaitEnd } from '#server/platform/event-queues/queue-listeners.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -47,7 +48,7 @@ eachBackend((backend) => {
         msg: '',
         queue_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         last_event_id: -1,
-        zulip_feature_level: 431,
+        zulip_feature_level: featureLevel,
         user_id: ada.userId,
         realm_uuid: test.server.realmUuid,
         realm_name: 'Example',

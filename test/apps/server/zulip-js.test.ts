@@ -2,6 +2,7 @@ import { Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import zulip from 'zulip-js';
 import { setPassword } from '#server/membership/user-administration/set-password.js';
+import { featureLevel } from '#server/people/realm/feature-level.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
@@ -47,7 +48,11 @@ eachBackend((backend) => {
     it('registers a queue, receives events, and deletes the queue', async () => {
       const client = await signIn();
       const queue = await client.queues.register({ event_types: ['realm_user', 'user_settings'] });
-      expect(queue).toMatchObject({ result: 'success', last_event_id: -1, zulip_feature_level: 431 });
+      expect(queue).toMatchObject({
+        result: 'success',
+        last_event_id: -1,
+        zulip_feature_level: featureLevel,
+      });
       const { queue_id } = queue;
       const waiting = client.events.retrieve({ queue_id, last_event_id: queue.last_event_id });
       expect(await client.callEndpoint('/settings', 'PATCH', { timezone: 'Europe/Paris' })).toMatchObject({

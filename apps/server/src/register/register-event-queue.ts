@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { narrowShape } from '../conversations/messages/narrow/narrow-terms.js';
 import { checkQueueNarrow } from '../conversations/messages/narrow/queue-filter.js';
-import { featureLevel, serverVersion } from '../people/realm/realm-limits.js';
+import { featureLevel, serverVersion } from '../people/realm/feature-level.js';
 import { makeSystemBots } from '../people/users/system-bots.js';
 import { userOrSpectator } from '../people/users/user-or-spectator.js';
 import { avatarAlias } from '../people/users/user-parameters.js';

@@ -2,9 +2,9 @@ import { renderMarkdown } from '@waxwing/markdown';
 import { anyone, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { featureLevel, serverVersion } from '../people/realm/feature-level.js';
 import { hasPublicAccess } from '../people/realm/public-access.js';
 import { realmIconUrl } from '../people/realm/realm-icon.js';
-import { featureLevel, serverVersion } from '../people/realm/realm-limits.js';
 import { readRealmSettings } from '../people/realm/realm-setting-store.js';
 
 /** Authentication methods that clients know. The server supports passwords. */

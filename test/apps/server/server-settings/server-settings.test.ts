@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { featureLevel } from '#server/people/realm/feature-level.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
@@ -12,7 +13,7 @@ eachBackend((backend) => {
       expect([status, body]).toEqual([
         200,
         {
-          ...{ result: 'success', msg: '', zulip_feature_level: 431 },
+          ...{ result: 'success', msg: '', zulip_feature_level: featureLevel },
           zulip_version: expect.stringMatching(/^\d+\.\d+/),
           zulip_merge_base: expect.stringMatching(/^\d+\.\d+/),
           ...{ push_notifications_enabled: false, is_incompatible: false, email_auth_enabled: true },

@@ -1,12 +1,3 @@
-/**
- * The served feature level of the chat API. 431 is the last level that identifies a push device by `push_account_id` and
- * `push_public_key`: from 432 on clients send a `push_key` instead.
- */
-export const featureLevel = 431;
-
-/** The version for people. Clients compare its leading numbers. */
-export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_base: '12.0-dev' } as const;
-
 /** Bytes of a MiB. */
 export const mebibyte = 1024 * 1024;
 
