@@ -32,9 +32,14 @@ export const emptyStates: readonly InitialState[] = [
   none('navigation_views', { navigation_views: [] }, { navigation_views: list }),
   none('onboarding_steps', { onboarding_steps: [] }, { onboarding_steps: list }),
   none('stop_words', { stop_words: [] }, { stop_words: list }),
-  none('video_calls', { has_zoom_token: false }, { has_zoom_token: z.boolean() }),
+  none(
+    'video_calls',
+    { has_zoom_token: false, has_webex_token: false },
+    { has_zoom_token: z.boolean(), has_webex_token: z.boolean() },
+  ),
   none('giphy', { giphy_api_key: '' }, { giphy_api_key: z.string() }),
   none('tenor', { tenor_api_key: '' }, { tenor_api_key: z.string() }),
+  none('klipy', { klipy_api_key: '' }, { klipy_api_key: z.string() }),
   none('realm_billing', { realm_billing: {} }, { realm_billing: map }),
 ];
 

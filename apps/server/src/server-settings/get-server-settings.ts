@@ -1,4 +1,3 @@
-import { renderMarkdown } from '@waxwing/markdown';
 import { anyone, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
@@ -6,6 +5,7 @@ import { featureLevel, serverVersion } from '../people/realm/feature-level.js';
 import { hasPublicAccess } from '../people/realm/public-access.js';
 import { realmIconUrl } from '../people/realm/realm-icon.js';
 import { readRealmSettings } from '../people/realm/realm-setting-store.js';
+import { renderedDescription } from '../people/realm/rendered-description.js';
 
 /** Authentication methods that clients know. The server supports passwords. */
 const authenticationMethods = {
@@ -19,6 +19,7 @@ const authenticationMethods = {
   gitlab: false,
   google: false,
   apple: false,
+  discord: false,
   saml: false,
   'openid connect': false,
 };
@@ -63,7 +64,7 @@ export const getServerSettings = operation({
       realm_url: realm.url,
       realm_name: realm.name,
       realm_icon: realmIconUrl(realm),
-      realm_description: renderMarkdown(settings.description, { realmUrl: realm.url }).html,
+      realm_description: renderedDescription(settings.description, realm),
       realm_web_public_access_enabled: hasPublicAccess(context, settings),
       authentication_methods: authenticationMethods,
       external_authentication_methods: [],

@@ -38,6 +38,7 @@ eachBackend((backend) => {
         realm_signup_announcements_stream_id: -1,
         realm_send_channel_events_messages: false,
         realm_inline_image_preview: true,
+        ...{ realm_media_preview_size: 100, realm_require_e2ee_push_notifications: true },
         realm_inline_url_embed_preview: false,
         realm_default_code_block_language: '',
         realm_wildcard_mention_policy: 5,

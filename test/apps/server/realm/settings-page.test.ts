@@ -66,7 +66,7 @@ describe('the page of settings', () => {
       .join('\n');
     const names = [...Object.keys(realmSettings), ...permissionNames('realm')];
     const idle = names.filter((name) => name !== 'description' && !new RegExp(`\\b${name}\\b`).test(sources));
-    const told = [...page.matchAll(/^\| `([a-z_]+)`.*(?:; kept for clients: | is refused: )/gm)];
+    const told = [...page.matchAll(/^\| `([a-z0-9_]+)`.*(?:; kept for clients: | is refused: )/gm)];
     expect(idle.length).toBeGreaterThan(0);
     expect(told.map(([, name]) => name).sort()).toEqual(idle.sort());
   });

@@ -6,7 +6,7 @@ import { flags, integer, integers, list, lists, map, maps, texts } from './shape
 const listedUser = z.strictObject({
   ...integers('user_id', 'role', 'avatar_version'),
   ...texts('email', 'full_name', 'date_joined', 'timezone'),
-  ...flags('is_owner', 'is_admin', 'is_guest', 'is_bot'),
+  ...flags('is_owner', 'is_admin', 'is_guest', 'is_bot', 'is_imported_stub', 'is_deleted'),
   delivery_email: z.string().nullable(),
   avatar_url: z.string().nullable(),
   bot_type: integer.nullable(),
@@ -153,6 +153,8 @@ const realm = {
     'realm_wildcard_mention_policy',
     'realm_waiting_period_threshold',
     'realm_message_retention_days',
+    'realm_media_preview_size',
+    'realm_gif_rating_policy',
   ),
   ...flags(
     'server_web_public_streams_enabled',
@@ -173,6 +175,8 @@ const realm = {
     'realm_allow_edit_history',
     'realm_allow_message_editing',
     'realm_enable_read_receipts',
+    'realm_owner_full_content_access',
+    'realm_require_e2ee_push_notifications',
   ),
   ...texts(
     'realm_uuid',
@@ -189,6 +193,7 @@ const realm = {
   realm_uri: z.url(),
   realm_icon_url: z.url(),
   realm_icon_source: z.enum(['G', 'U']),
+  realm_default_avatar_source: z.enum(['G', 'J']),
   server_emoji_data_url: z.url(),
   realm_message_content_edit_limit_seconds: integer.nullable(),
   realm_message_content_delete_limit_seconds: integer.nullable(),
@@ -197,13 +202,18 @@ const realm = {
   jitsi_server_url: z.string().nullable(),
   realm_jitsi_server_url: z.string().nullable(),
   ...lists('server_thumbnail_formats', 'server_report_message_types'),
-  ...maps('realm_available_video_chat_providers', 'gif_rating_options', 'realm_default_external_accounts'),
+  ...maps(
+    'realm_available_video_chat_providers',
+    'gif_rating_policy_options',
+    'realm_default_external_accounts',
+  ),
   realm_authentication_methods: z.record(
     z.string(),
     z.object({ enabled: z.boolean(), available: z.boolean() }),
   ),
   realm_can_delete_own_message_group: z.union([integer, map]),
   realm_can_delete_any_message_group: z.union([integer, map]),
+  realm_workplace_users_group: z.union([integer, map]),
   server_supported_permission_settings: z.object({ realm: map, stream: map, group: map }),
 };
 
@@ -279,7 +289,8 @@ export const fieldsByType: Readonly<Record<string, z.ZodRawShape>> = {
   onboarding_steps: lists('onboarding_steps'),
   stop_words: lists('stop_words'),
   push_device: maps('push_devices'),
-  video_calls: flags('has_zoom_token'),
+  video_calls: flags('has_zoom_token', 'has_webex_token'),
+  klipy: texts('klipy_api_key'),
   giphy: texts('giphy_api_key'),
   tenor: texts('tenor_api_key'),
   realm_billing: maps('realm_billing'),

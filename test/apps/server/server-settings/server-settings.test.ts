@@ -23,7 +23,8 @@ eachBackend((backend) => {
           realm_icon: expect.stringMatching(/^https:/),
           authentication_methods: {
             ...{ password: true, dev: false, email: true, ldap: false, remoteuser: false, github: false },
-            ...{ azuread: false, gitlab: false, google: false, apple: false, saml: false },
+            ...{ azuread: false, gitlab: false, google: false, apple: false, discord: false },
+            saml: false,
             'openid connect': false,
           },
           external_authentication_methods: [],

@@ -38,6 +38,7 @@ eachBackend((backend) => {
         is_admin: false,
         is_guest: false,
         is_bot: false,
+        ...{ is_imported_stub: false, is_deleted: false },
         bot_type: null,
         role: 400,
         timezone: '',

@@ -219,17 +219,20 @@ eachBackend((backend) => {
       await changed('administrator', one, { full_name: 'ADA LOVELACE' });
     });
 
-    it('of a bot is also published as a bot event to its owner and administrators', async () => {
+    it('of a bot is published as that of a user, and not as a bot event', async () => {
       const bot = await somebody({ isBot: true });
       await set(bot, { bot_owner_id: organisation.id('member') });
       const told = await Promise.all(
         (['member', 'administrator', 'second'] as const).map((who) =>
-          organisation.watch(who, { event_types: '["realm_bot"]' }),
+          organisation.watch(who, { event_types: '["realm_bot","realm_user"]' }),
         ),
       );
       await changed('administrator', bot, { full_name: 'Robot' });
-      const event = { type: 'realm_bot', op: 'update', bot: { user_id: bot.userId, full_name: 'Robot' } };
-      expect(await Promise.all(told.map((events) => events()))).toEqual([[event], [event], []]);
+      const event = {
+        ...{ type: 'realm_user', op: 'update' },
+        person: { user_id: bot.userId, full_name: 'Robot' },
+      };
+      expect(await Promise.all(told.map((events) => events()))).toEqual([[event], [event], [event]]);
     });
 
     it('is not published to clients that cannot see the user', async () => {

@@ -92,6 +92,7 @@ export const realmPermissions = {
   create_multiuse_invite_group: { ...administrators, since: 209 },
   direct_message_initiator_group: { ...everyone, since: 270 },
   direct_message_permission_group: { ...everyone, since: 270 },
+  workplace_users_group: { ...everyone, since: 477 },
 } as const satisfies PermissionSettings;
 
 /** The permissions of a channel. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 import { memberEvents } from '../groups/member-events.js';
@@ -19,6 +20,7 @@ import type { RealmChange, RealmFacts, RealmUpdateRequest } from './plan-realm-u
 import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
 import { channelSettingNames, type RealmSettingName } from './realm-settings.js';
+import { renderedDescription } from './rendered-description.js';
 
 /** Reads the facts for a change of the organization. The caller has locked groups and settings (`lockGroups`). */
 export async function readRealmFacts(
@@ -58,11 +60,14 @@ async function channelsAmong(
   return rows.map(({ id, is_private }) => ({ id, isPrivate: is_private === 1 }));
 }
 
-/** Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. */
+/**
+ * Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. A new
+ * description is in the event as HTML too.
+ */
 export async function applyRealmChange(
   { db }: ServerTransaction,
   change: RealmChange,
-  now: number,
+  { now, realm }: { readonly now: number; readonly realm: Pick<PushRealm, 'url'> },
 ): Promise<JsonObject[]> {
   for (const [name, value] of Object.entries(change.settings)) {
     await storeRealmSetting(db, name as RealmSettingName, value);
@@ -74,16 +79,23 @@ export async function applyRealmChange(
   const { waiting_period_threshold: waitingPeriodDays } = change.settings;
   const memberships =
     waitingPeriodDays === undefined ? [] : await settleRoleGroups(db, { waitingPeriodDays, now });
-  return [...updateDict(change, await roleGroupIds(db)), ...memberEvents(memberships)];
+  return [...updateDict(change, await roleGroupIds(db), realm), ...memberEvents(memberships)];
 }
 
 function updateDict(
   { settings, permissions }: RealmChange,
   roleGroups: ReadonlyMap<RoleGroupName, number>,
+  realm: Pick<PushRealm, 'url'>,
 ): JsonObject[] {
   const values = Object.entries(permissions).map(([name, value]) => [name, writeValue(value)]);
   const mirrored: Partial<MirroredValues> = { ...settings, ...permissions };
-  const data = { ...settings, ...Object.fromEntries(values), ...mirrorsOf(mirrored, roleGroups) };
+  const { description } = settings;
+  const data = {
+    ...settings,
+    ...(description === undefined ? {} : { rendered_description: renderedDescription(description, realm) }),
+    ...Object.fromEntries(values),
+    ...mirrorsOf(mirrored, roleGroups),
+  };
   if (Object.keys(data).length === 0) return [];
   return [{ type: 'realm', op: 'update_dict', property: 'default', data }];
 }

@@ -73,8 +73,10 @@ function addSetCommand(realm: Command, terminal: Terminal): void {
     .action(async (name: string, value: string, flags: OutputFlags) => {
       const { asCommandError } = await import('./as-command-error.js');
       const { setRealmSetting } = await import('./set-realm-setting.js');
-      const isChanged = await withServerDatabase(terminal, (database) =>
-        setRealmSetting(database, terminal.clock, { name, text: value }).catch(asCommandError),
+      const isChanged = await withServerDatabase(terminal, (database, { realm }) =>
+        setRealmSetting({ database, clock: terminal.clock, realm }, { name, text: value }).catch(
+          asCommandError,
+        ),
       );
       printResult(terminal, flags, {
         machines: { name, changed: isChanged },

@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { realmPermissions } from '../permissions/permission-settings.js';
 import { maximumWelcomeCharacters } from './realm-limits.js';
 import { retentionParameter } from './retention-days.js';
-import { channelOrNone, oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
+import {
+  channelOrNone,
+  oneOf,
+  percentOf,
+  secondsOrUnlimited,
+  textOfAtMost,
+  wholeNumber,
+} from './setting-shapes.js';
 
 /** The role that may change a setting: administrators, or only owners. */
 type SettingGuardian = 'administrator' | 'owner';
@@ -77,6 +84,13 @@ export const realmSettings = {
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),
   default_code_block_language: setting('', textOfAtMost(40), z.string(), { since: 231 }),
+  /** Percent of the usual height. */
+  media_preview_size: setting<number>(100, percentOf(100, 150, 200), z.number().int(), { since: 469 }),
+  require_e2ee_push_notifications: fixedFlag(
+    true,
+    'this server sends notifications only encrypted, so it stays true',
+    { since: 409 },
+  ),
 } as const;
 
 export type RealmSettingName = keyof typeof realmSettings;
@@ -139,10 +153,11 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
 }
 
 /** A setting that clients know but that cannot change here. A missing protection must not look as if it were on. */
-function fixedFlag(value: boolean, reason: string): RealmSetting<boolean> {
+function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = {}): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);
   return setting(value, parameter.meta({ openApi: { type: 'boolean', enum: [value] } }), z.boolean(), {
     changedBy: 'owner',
+    since,
   });
 }
 

@@ -1,4 +1,5 @@
 import { parseJsonOrUndefined, validationMessages } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
@@ -48,13 +49,18 @@ export async function describeSettings(db: Kysely<ServerTables>): Promise<Settin
   ];
 }
 
+interface OperatorContext {
+  readonly database: ServerDatabase;
+  readonly clock: Clock;
+  readonly realm: Pick<PushRealm, 'url'>;
+}
+
 /**
  * Sets a setting on the operator's behalf and publishes its events. Returns whether anything changed.
  * @throws CommandError for an unknown name or an invalid value, and ProtocolError as `PATCH /realm`.
  */
 export async function setRealmSetting(
-  database: ServerDatabase,
-  clock: Clock,
+  { database, clock, realm }: OperatorContext,
   { name, text }: { readonly name: string; readonly text: string },
 ): Promise<boolean> {
   const requested = await readRequest(database.db, name, text);
@@ -63,7 +69,7 @@ export async function setRealmSetting(
   return database.write(async (transaction) => {
     await lockGroups(transaction);
     const facts = await readRealmFacts(transaction, 'operator', requested);
-    const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), now);
+    const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), { now, realm });
     const audience = await allActiveUserIds(transaction.db);
     await publish(
       transaction,

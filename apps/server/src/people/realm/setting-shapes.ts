@@ -12,6 +12,13 @@ export function wholeNumber(minimum: number, maximum: number) {
     .meta({ openApi: { type: 'integer', minimum, maximum } });
 }
 
+/** One of these percentages. */
+export function percentOf(...allowed: readonly number[]) {
+  return integerParameter
+    .refine((value) => allowed.includes(value), `must be one of ${allowed.join(', ')}`)
+    .meta({ openApi: { type: 'integer', enum: [...allowed] } });
+}
+
 /** Seconds from 1, or `unlimited` for `null`. */
 export function secondsOrUnlimited() {
   return z

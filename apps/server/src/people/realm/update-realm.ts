@@ -52,7 +52,7 @@ export const updateRealm = operation({
     'EXPECTATION_MISMATCH',
     'SYSTEM_GROUP_REQUIRED',
   ],
-  async handle({ clock, publish }: ServerContext, { actor, parameters }) {
+  async handle({ clock, publish, realm }: ServerContext, { actor, parameters }) {
     const now = clock();
     const requested = {
       settings: among<Partial<RealmSettingValues>>(parameters, Object.keys(realmSettings)),
@@ -63,7 +63,7 @@ export const updateRealm = operation({
     };
     await actor.change(async (transaction, { role }) => {
       const facts = await readRealmFacts(transaction, role, requested);
-      const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), now);
+      const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), { now, realm });
       const audience = await allActiveUserIds(transaction.db);
       await publish(
         transaction,

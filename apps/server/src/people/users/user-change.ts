@@ -1,7 +1,6 @@
 import type { JsonObject } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
-import { roles } from '../../platform/authentication/roles.js';
 import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
 import { addressKey } from '../../platform/names/address-key.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
@@ -83,11 +82,6 @@ export async function eventsOfUserChange(
   }
   const all = those(() => true);
   for (const event of memberEvents(memberships)) events.push({ event, audience: all });
-  if (fullName !== undefined && after.isBot) {
-    const event = { type: 'realm_bot', op: 'update', bot: { user_id: after.id, full_name: fullName } };
-    const keepers = those(({ id, role }) => id === after.botOwnerId || role <= roles.administrator);
-    events.push({ event, audience: keepers });
-  }
   return events;
 }
 

@@ -36,6 +36,9 @@ export const userRecord = z
     is_admin: z.boolean(),
     is_guest: z.boolean(),
     is_bot: z.boolean(),
+    /** Always false: this server neither imports users nor deletes them. */
+    is_imported_stub: z.boolean(),
+    is_deleted: z.boolean(),
     bot_type: z.number().int().nullable(),
     /** Only for bots. */
     bot_owner_id: z.number().int().nullable().optional(),
@@ -77,6 +80,8 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     is_admin: role <= roles.administrator,
     is_guest: role === roles.guest,
     is_bot: isBot,
+    is_imported_stub: false,
+    is_deleted: false,
     bot_type: isBot ? genericBot : null,
     role,
     avatar_url: writeAvatar(shown, options),
@@ -125,6 +130,8 @@ export function writeUnknownUser(
     is_admin: false,
     is_guest: false,
     is_bot: false,
+    is_imported_stub: false,
+    is_deleted: false,
     bot_type: null,
     role: roles.member,
     timezone: '',
