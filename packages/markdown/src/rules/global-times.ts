@@ -3,22 +3,25 @@ import { readTime } from '../read-time.js';
 
 const syntax = /<time:([^>\n]{1,100})>/y;
 
-/** Rule for `<time:…>`: an instant that clients show in the reader's time zone. */
+/** Rule for `<time:…>`: an instant that clients show in the reader's time zone. An unreadable one stays text. */
 export function globalTimes(md: MarkdownIt): void {
   md.inline.ruler.before('autolink', 'global_time', (state, silent) => {
     if (state.src[state.pos] !== '<') return false;
     syntax.lastIndex = state.pos;
     const match = syntax.exec(state.src);
     if (match === null || syntax.lastIndex > state.posMax) return false;
-    if (!silent) state.push('global_time', 'time', 0).content = match[1] as string;
+    const instant = readTime(match[1] as string);
+    if (instant === undefined) return false;
+    if (!silent) {
+      const token = state.push('global_time', 'time', 0);
+      token.content = match[1] as string;
+      token.meta = instant.toISOString().replace('.000Z', 'Z');
+    }
     state.pos += match[0].length;
     return true;
   });
   md.renderer.rules.global_time = (tokens, index) => {
-    const typed = tokens[index]?.content ?? '';
-    const text = md.utils.escapeHtml(typed);
-    const instant = readTime(typed);
-    if (instant === undefined) return `<span class="timestamp-error">Invalid time format: ${text}</span>`;
-    return `<time datetime="${instant.toISOString().replace('.000Z', 'Z')}">${text}</time>`;
+    const { content = '', meta } = tokens[index] ?? {};
+    return `<time datetime="${meta}">${md.utils.escapeHtml(content)}</time>`;
   };
 }
