@@ -15,13 +15,13 @@ export function globalTimes(md: MarkdownIt): void {
     if (!silent) {
       const token = state.push('global_time', 'time', 0);
       token.content = match[1] as string;
-      token.meta = instant.toISOString().replace('.000Z', 'Z');
+      token.meta = { instant: instant.toISOString().replace('.000Z', 'Z') };
     }
     state.pos += match[0].length;
     return true;
   });
   md.renderer.rules.global_time = (tokens, index) => {
     const { content = '', meta } = tokens[index] ?? {};
-    return `<time datetime="${meta}">${md.utils.escapeHtml(content)}</time>`;
+    return `<time datetime="${meta?.instant}">${md.utils.escapeHtml(content)}</time>`;
   };
 }
