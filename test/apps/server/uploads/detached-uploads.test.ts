@@ -24,7 +24,7 @@ eachBackend((backend) => {
   };
   const listed = async (who: Who, path: string) => {
     const { attachments } = await organisation.do(who, 'GET', 'attachments');
-    return (attachments as { path_id: string; messages: unknown[] }[]).find(
+    return (attachments as { path_id: string; message_ids: unknown[] }[]).find(
       ({ path_id }) => path_id === path,
     );
   };
@@ -55,9 +55,7 @@ eachBackend((backend) => {
     const own = await send('member', channelId, text);
     const others = await send('second', channelId, text);
     expect(await edit('member', own, 'none')).toEqual([]);
-    expect((await listed('member', path))?.messages).toEqual([
-      { id: others, date_sent: organisation.server.now },
-    ]);
+    expect((await listed('member', path))?.message_ids).toEqual([others]);
   });
 
   it('a file of another user is not listed for the editor', async () => {
@@ -78,6 +76,6 @@ eachBackend((backend) => {
     await edit('member', id, text);
     expect((await get('member', path)).statusCode).toBe(404);
     expect((await get('second', path)).statusCode).toBe(404);
-    expect((await listed('owner', path))?.messages).toHaveLength(1);
+    expect((await listed('owner', path))?.message_ids).toHaveLength(1);
   });
 });

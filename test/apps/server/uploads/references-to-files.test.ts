@@ -66,7 +66,7 @@ eachBackend((backend) => {
 
   async function recordOf(path: string) {
     const { attachments } = await organisation.do('member', 'GET', 'attachments');
-    return (attachments as { path_id: string; messages: unknown[]; id: number }[]).find(
+    return (attachments as { path_id: string; message_ids: unknown[]; id: number }[]).find(
       ({ path_id }) => path_id === path,
     );
   }
@@ -93,9 +93,9 @@ eachBackend((backend) => {
         toChannel(id),
         `${one.text} ${two.text} ${one.text}`,
       );
-      const messages = [{ id: message, date_sent: organisation.server.now }];
-      expect(await recordOf(one.path)).toMatchObject({ messages });
-      expect(await recordOf(two.path)).toMatchObject({ messages, size: picture.content.length });
+      const message_ids = [message];
+      expect(await recordOf(one.path)).toMatchObject({ message_ids });
+      expect(await recordOf(two.path)).toMatchObject({ message_ids, size: picture.content.length });
       const { upload_space_used } = await organisation.do('member', 'GET', 'attachments');
       expect(await events()).toEqual(
         [await recordOf(one.path), await recordOf(two.path)].map((attachment) => ({
@@ -123,9 +123,9 @@ eachBackend((backend) => {
       );
       const events = await organisation.watch('member', { event_types: '["attachment"]' });
       const last = await sendMessage(organisation, 'member', toChannel(channelId), text);
-      const [event] = (await events()) as { attachment: { messages: { id: number }[] } }[];
-      expect(event?.attachment.messages.map(({ id }) => id)).toEqual([...ids.slice(2), last]);
-      expect((await recordOf(path))?.messages).toEqual(event?.attachment.messages);
+      const [event] = (await events()) as { attachment: { message_ids: number[] } }[];
+      expect(event?.attachment.message_ids).toEqual([...ids.slice(2), last]);
+      expect((await recordOf(path))?.message_ids).toEqual(event?.attachment.message_ids);
     });
 
     it('releases them when its text changes', async () => {
@@ -142,12 +142,12 @@ eachBackend((backend) => {
           return plan.detached.map(({ pathId }) => pathId);
         });
       expect(await edit(first)).toEqual([]);
-      expect((await recordOf(path))?.messages).toEqual([{ id: second, date_sent: organisation.server.now }]);
+      expect((await recordOf(path))?.message_ids).toEqual([second]);
       expect(await unclaimedSince(path)).toBeNull();
       expect(await edit(second)).toEqual([path]);
-      expect((await recordOf(path))?.messages).toEqual([]);
+      expect((await recordOf(path))?.message_ids).toEqual([]);
       expect(await unclaimedSince(path)).toBe(organisation.server.now);
-      expect(await recordOf(kept.path)).toMatchObject({ messages: [{ id: first }] });
+      expect(await recordOf(kept.path)).toMatchObject({ message_ids: [first] });
     });
 
     it('releases those without other references when it is deleted', async () => {
@@ -159,7 +159,7 @@ eachBackend((backend) => {
       await write((transaction) => releaseUploads(transaction, [gone], organisation.server.now));
       expect(await unclaimedSince(own.path)).toBe(organisation.server.now);
       expect(await unclaimedSince(shared.path)).toBeNull();
-      expect(await recordOf(shared.path)).toMatchObject({ messages: [{ id: stays }] });
+      expect(await recordOf(shared.path)).toMatchObject({ message_ids: [stays] });
     });
 
     it('does not refer to a file that is still uploading, deleted or missing', async () => {

@@ -65,8 +65,8 @@ eachBackend((backend) => {
         name: 'cat.png',
         path_id: path,
         size: picture.content.length,
-        create_time: organisation.server.now,
-        messages: [],
+        create_time: organisation.server.now / 1000,
+        message_ids: [],
       });
       const upload_space_used = Number(before) + picture.content.length;
       expect(await events()).toEqual([{ type: 'attachment', op: 'add', attachment, upload_space_used }]);

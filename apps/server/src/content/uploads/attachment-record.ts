@@ -1,4 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
@@ -7,17 +8,19 @@ import type { ServerTables } from '../../tables.js';
 import { readUsedBytes } from './upload-account.js';
 import type { Upload } from './upload-store.js';
 
-/** A file in answers and events. Times are Unix milliseconds. */
+/** A file in the list of a user's files, and in events. */
 export const attachmentRecord = z.object({
   id: z.number().int(),
   name: z.string(),
   path_id: z.string(),
   size: z.number().int(),
+  /** Unix seconds. */
   create_time: z.number().int(),
-  messages: z.array(z.object({ id: z.number().int(), date_sent: z.number().int() })),
+  /** In ascending order. */
+  message_ids: z.array(z.number().int()),
 });
 
-export type AttachmentRecord = z.input<typeof attachmentRecord>;
+type AttachmentRecord = z.input<typeof attachmentRecord>;
 
 /** Maximum messages listed per file, because a file may be in very many. */
 const messagesPerFile = 100;
@@ -40,24 +43,20 @@ export async function writeAttachments(
         .where('reference.attachment_id', 'in', amongNumbers(db, ids))
         .as('placed'),
     )
-    .innerJoin('messages', 'messages.id', 'placed.message_id')
-    .select(['placed.attachment_id', 'messages.id', 'messages.sent_at'])
+    .select(['placed.attachment_id', 'placed.message_id'])
     .where('placed.place', '<=', messagesPerFile)
-    .orderBy('messages.id')
+    .orderBy('placed.message_id')
     .execute();
-  const messages = new Map<number, AttachmentRecord['messages']>(ids.map((id) => [id, []]));
-  for (const { attachment_id, id, sent_at } of rows) {
-    messages.get(attachment_id)?.push({ id, date_sent: sent_at });
-  }
-  return uploads.map((upload) => writeAttachment(upload, messages.get(upload.id) ?? []));
-}
-
-/** Writes a file, such as one that an edit has detached from all messages. */
-export function writeAttachment(
-  { id, fileName, pathId, sizeBytes, createdAt }: Upload,
-  messages: AttachmentRecord['messages'] = [],
-): AttachmentRecord {
-  return { id, name: fileName, path_id: pathId, size: sizeBytes, create_time: createdAt, messages };
+  const messageIds = new Map<number, number[]>(ids.map((id) => [id, []]));
+  for (const { attachment_id, message_id } of rows) messageIds.get(attachment_id)?.push(message_id);
+  return uploads.map(({ id, fileName, pathId, sizeBytes, createdAt }) => ({
+    id,
+    name: fileName,
+    path_id: pathId,
+    size: sizeBytes,
+    create_time: unixSeconds(createdAt),
+    message_ids: messageIds.get(id) ?? [],
+  }));
 }
 
 /** The events for owners of new files, or of files that messages now refer to, with the newest of these messages. */

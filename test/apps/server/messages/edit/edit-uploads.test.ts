@@ -62,7 +62,7 @@ eachBackend((backend) => {
     const events = await organisation.watch('member', { event_types: '["attachment"]' });
     await edit(id, { content: `[a](/user_uploads/${file.path})` });
     expect(await events()).toMatchObject([
-      { type: 'attachment', op: 'update', attachment: { id: file.id, messages: [{ id }] } },
+      { type: 'attachment', op: 'update', attachment: { id: file.id, message_ids: [id] } },
     ]);
     expect((await stored(organisation, id))?.has_attachment).toBe(1);
   });

@@ -1,13 +1,13 @@
 import type { UserId } from '@waxwing/protocol';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
-import { type AttachmentRecord, writeAttachment } from '../../../content/uploads/attachment-record.js';
 import {
   claimUploads,
   dropReferences,
   lockReferredUploads,
   planDetached,
 } from '../../../content/uploads/attachment-references.js';
+import { type DetachedUpload, writeDetached } from '../../../content/uploads/detached-upload.js';
 import type { ServerContext } from '../../../context.js';
 import { membersOfGroups } from '../../../people/permissions/nested-membership.js';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
@@ -25,7 +25,7 @@ export async function applyContent(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'publish'>,
   { message, content, actor, now }: ContentEdit,
-): Promise<AttachmentRecord[]> {
+): Promise<DetachedUpload[]> {
   const { hasLink, uploads } = content.references;
   await transaction.db
     .updateTable('messages')
@@ -43,7 +43,7 @@ export async function applyContent(
   await dropReferences(transaction, message.id, droppedIds, now);
   const claimant = { userId: actor.id, isReadable: isReadable(actor) };
   await claimUploads(transaction, context, claimant, [{ messageId: message.id, pathIds: claimed }]);
-  return detached.map((upload) => writeAttachment(upload));
+  return detached.map(writeDetached);
 }
 
 interface ContentEdit {

@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import type { AttachmentRecord } from '../../../content/uploads/attachment-record.js';
+import type { DetachedUpload } from '../../../content/uploads/detached-upload.js';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import type { ServerTransaction } from '../../../tables.js';
 import type { Channel } from '../../channels/channel-store.js';
@@ -37,7 +37,7 @@ export async function applyEdit(
   transaction: ServerTransaction,
   context: EditContext,
   edit: DecidedEdit,
-): Promise<AttachmentRecord[]> {
+): Promise<DetachedUpload[]> {
   const { plan, message, channels, actor, now } = edit;
   const { db } = transaction;
   const ids = await lockEdited(db, plan, actor);

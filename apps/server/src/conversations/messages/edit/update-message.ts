@@ -1,7 +1,7 @@
 import type { MessageId } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { type AttachmentRecord, attachmentRecord } from '../../../content/uploads/attachment-record.js';
+import { type DetachedUpload, detachedUpload } from '../../../content/uploads/detached-upload.js';
 import type { ServerContext } from '../../../context.js';
 import { readRealmSettings } from '../../../people/realm/realm-setting-store.js';
 import { user } from '../../../platform/authentication/authenticate.js';
@@ -53,7 +53,7 @@ export const updateMessage = operation({
     stream_id: channelIdParameter.optional(),
   }),
   aliases: { subject: 'topic' },
-  answer: z.object({ detached_uploads: z.array(attachmentRecord) }),
+  answer: z.object({ detached_uploads: z.array(detachedUpload) }),
   codes: [
     'BAD_REQUEST',
     'EXPECTATION_MISMATCH',
@@ -113,7 +113,7 @@ async function edit(
   locked: KnownUser,
   id: MessageId,
   asked: AskedEdit,
-): Promise<AttachmentRecord[] | 'moved'> {
+): Promise<DetachedUpload[] | 'moved'> {
   const { requested } = asked;
   const others = requested.channelId === undefined ? [] : [requested.channelId];
   const found = await lockMessage(transaction, locked, id, others);
