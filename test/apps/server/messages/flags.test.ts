@@ -55,6 +55,24 @@ eachBackend((backend) => {
       expect(await ofOthers()).toEqual([]);
     });
 
+    it('hides the previews of links for the user alone, and keeps other flags', async () => {
+      const id = await sendTo(channel, 'a', 'https://example.com');
+      const told = await organisation.watch('second', { event_types: '["update_message_flags"]' });
+      const wish = { messages: [id], flag: 'hide_link_previews' };
+      expect((await change('second', { ...wish, op: 'add' })).status).toBe(200);
+      expect(await flagsOf('second', id)).toEqual(['hide_link_previews']);
+      expect(await flagsOf('member', id)).not.toContain('hide_link_previews');
+      await change('second', { messages: [id], flag: 'read', op: 'add' });
+      await change('second', { ...wish, op: 'remove' });
+      expect(await flagsOf('second', id)).toEqual(['read']);
+      const event = { type: 'update_message_flags', all: false, messages: [id] };
+      expect(await told()).toEqual([
+        { ...event, flag: 'hide_link_previews', op: 'add', operation: 'add' },
+        { ...event, flag: 'read', op: 'add', operation: 'add' },
+        { ...event, flag: 'hide_link_previews', op: 'remove', operation: 'remove' },
+      ]);
+    });
+
     it('creates a copy if the user has none of the message', async () => {
       const id = await sendTo(channel);
       expect(await flagsOf('moderator', id)).toEqual(['read', 'historical']);

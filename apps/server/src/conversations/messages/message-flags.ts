@@ -1,4 +1,7 @@
-/** The flags of a user's copy of a message: chat API name -> bit. Bits are stored in databases and never change. */
+/**
+ * The flags of a user's copy of a message: chat API name -> bit. Bits are stored in databases and never change. 512 is
+ * {@link notifiedBit}.
+ */
 export const messageFlags = {
   read: 1,
   starred: 2,
@@ -9,6 +12,7 @@ export const messageFlags = {
   group_mentioned: 64,
   has_alert_word: 128,
   historical: 256,
+  hide_link_previews: 1024,
 } as const;
 
 const namedBits = Object.entries(messageFlags);
