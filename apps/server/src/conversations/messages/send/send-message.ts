@@ -1,5 +1,5 @@
 import type { RenderedMarkdown } from '@waxwing/markdown';
-import type { ChannelId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../../context.js';
@@ -22,6 +22,7 @@ import {
   type SendingSource,
 } from './channel-message.js';
 import { planParticipants, readDirectSending } from './direct-message.js';
+import { type LinkedPlace, writeMessageLinks } from './message-links.js';
 import { readNewContent } from './message-text.js';
 import {
   type NamedChannel,
@@ -67,6 +68,10 @@ export const sendMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({
     id: z.number().int(),
+    /** Opens the message in its conversation, in clients for browsers. */
+    message_url: z.string(),
+    /** The same as a Markdown link that names channel and topic. For direct messages it is the URL. */
+    message_link: z.string(),
     /** 3 if the sender follows the topic from now on, 2 if the topic is now unmuted. */
     automatic_new_visibility_policy: z.number().int().optional(),
   }),
@@ -94,7 +99,8 @@ export const sendMessage = operation({
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
-      const { destination, target } = await decide(transaction, context, { sender, asked, rendered });
+      const decided = await decide(transaction, context, { sender, asked, rendered });
+      const { destination, target } = decided;
       const [sent] = await sendMessages(transaction, context, [
         {
           senderId: sender.id,
@@ -112,11 +118,17 @@ export const sendMessage = operation({
         target && (await followAutomatically(transaction, context, { sent, isTopicNew: target.isTopicNew }));
       return {
         id: sent.message.id,
+        ...writeMessageLinks(sent.message.id, linkedPlace(sender.id, decided), realm.url),
         ...(policy === undefined ? {} : { automatic_new_visibility_policy: policy }),
       };
     });
   },
 });
+
+function linkedPlace(senderId: UserId, { destination, target }: Decided): LinkedPlace {
+  if (destination.kind === 'direct') return { ...destination, senderId };
+  return { ...destination, channelName: target?.access.channel.name ?? '' };
+}
 
 function readAsked({
   type,
