@@ -54,6 +54,8 @@ export function judge(c: OracleCase): string {
   const policyHere = channelMoves ? policy : c.realmPolicy;
   const side = channelMoves ? 'new:' : 'old:';
   const elder = c.role === roles.moderator || leads;
+  // Another message of the topic is recent: the refusal then says which messages can move.
+  const isPartMovable = c.mode === 'change_all' && c.tooOld > 0;
   const failing: readonly (readonly [string, boolean])[] = [
     ['1', !c.exists || (!c.isDirect && c.isArchived)],
     ['2', c.content !== undefined && !c.editing],
@@ -98,7 +100,10 @@ export function judge(c: OracleCase): string {
           `${side}can_administer_channel_group`,
         ),
     ],
-    ['20', newTopic !== undefined && !marks && !elder && !young(c.ageSeconds, c.limits.topic)],
+    [
+      '20',
+      newTopic !== undefined && !marks && !elder && !isPartMovable && !young(c.ageSeconds, c.limits.topic),
+    ],
     [
       'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
       !c.isDirect &&
@@ -125,7 +130,7 @@ export function judge(c: OracleCase): string {
         ),
     ],
     ['23', channelMoves && !has('new:can_send_message_group')],
-    ['24', channelMoves && !elder && !young(c.ageSeconds, c.limits.channel)],
+    ['24', channelMoves && !elder && !isPartMovable && !young(c.ageSeconds, c.limits.channel)],
     [
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
       c.mode === 'change_all' &&

@@ -214,20 +214,34 @@ eachBackend((backend) => {
     it('a whole topic with too old messages is refused; the recent ones can then be moved', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const old = { channelId, ageSeconds: 8 * 86_400 };
-      const [, first = 0, last = 0] = await post(organisation, old, { channelId }, { channelId });
-      const { status, body } = await edit('member', last, { topic: 'dinner', propagate_mode: 'change_all' });
-      expect([status, body]).toMatchObject([
-        400,
-        {
-          code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
-          first_message_id_allowed_to_move: first,
-          total_messages_in_topic: 3,
-          total_messages_allowed_to_move: 2,
-        },
-      ]);
+      const [tooOld = 0, first = 0, last = 0] = await post(organisation, old, { channelId }, { channelId });
+      for (const id of [last, tooOld]) {
+        const { status, body } = await edit('member', id, { topic: 'dinner', propagate_mode: 'change_all' });
+        expect([status, body]).toMatchObject([
+          400,
+          {
+            code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+            first_message_id_allowed_to_move: first,
+            total_messages_in_topic: 3,
+            total_messages_allowed_to_move: 2,
+          },
+        ]);
+      }
       const retry = { topic: 'dinner', propagate_mode: 'change_later' };
       expect((await edit('member', first, retry)).status).toBe(200);
       expect(await textsIn(organisation, channelId, 'dinner')).toHaveLength(3);
+    });
+
+    it('to the channel that it is in is a move of the topic alone, and nothing without one', async () => {
+      const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
+      const [id = 0] = await post(organisation, { channelId });
+      const events = await watch('second');
+      const alone = await edit('member', id, { stream_id: channelId });
+      expect([alone.status, alone.body.msg]).toEqual([400, 'Nothing to change']);
+      await edit('member', id, { stream_id: channelId, topic: 'dinner' });
+      const [event] = typed(await events(), 'update_message');
+      expect(event).toMatchObject({ stream_id: channelId, orig_subject: 'lunch', subject: 'dinner' });
+      expect(event).not.toHaveProperty('new_stream_id');
     });
 
     it('has the error messages of the chat API', async () => {

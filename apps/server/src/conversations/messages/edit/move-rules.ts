@@ -14,6 +14,7 @@ interface ChannelEdit {
   readonly move: WantedMove;
   readonly origin: ChannelAccess;
   readonly target: ChannelAccess;
+  readonly propagateMode: PropagateMode;
 }
 
 /** Checks 13 to 15: the target channel is readable and accepts the topic. */
@@ -48,8 +49,9 @@ function checkResolution({ held }: EditFacts, { origin, target }: ChannelEdit): 
   if (!allowed) throw refused("You don't have permission to resolve topics in this channel.");
 }
 
-function checkTopicChange(facts: EditFacts, { message, origin, target }: ChannelEdit): void {
+function checkTopicChange(facts: EditFacts, edit: ChannelEdit): void {
   const { actor, held, now, settings } = facts;
+  const { message, origin, target } = edit;
   const allowed =
     held.has('can_move_messages_between_topics_group') ||
     [origin, target].some(
@@ -57,12 +59,13 @@ function checkTopicChange(facts: EditFacts, { message, origin, target }: Channel
     );
   if (!allowed) throw mayNotEdit();
   const limit = settings.move_messages_within_stream_limit_seconds;
-  if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt))
+  if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt) && !isPartMovable(facts, edit))
     throw refused("The time limit for editing this message's topic has passed.");
 }
 
-function checkChannelChange(facts: EditFacts, { message, origin, target }: ChannelEdit): void {
+function checkChannelChange(facts: EditFacts, edit: ChannelEdit): void {
   const { actor, held, now, settings } = facts;
+  const { message, origin, target } = edit;
   const allowed =
     held.has('can_move_messages_between_channels_group') ||
     origin.held.has('can_move_messages_out_of_channel_group') ||
@@ -70,16 +73,21 @@ function checkChannelChange(facts: EditFacts, { message, origin, target }: Chann
   if (!allowed) throw refused("You don't have permission to move this message");
   if (!maySendTo(target)) throw refused('Not authorized to send to the channel');
   const limit = settings.move_messages_between_streams_limit_seconds;
-  if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt))
+  if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt) && !isPartMovable(facts, edit))
     throw refused("The time limit for editing this message's channel has passed");
 }
 
+/**
+ * Whether the whole topic is to move and some of its messages are recent enough: {@link checkWholeTopic} then says which,
+ * even if the message itself is too old.
+ */
+function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): boolean {
+  if (propagateMode !== 'change_all' || counted === undefined) return false;
+  return counted.movable > 0 && counted.movable < counted.total;
+}
+
 /** Checks 23 and 24: whether the whole topic may move, and whether the actor may create a new topic. */
-export function checkWholeTopic(
-  facts: EditFacts,
-  { move, target }: ChannelEdit,
-  propagateMode: PropagateMode,
-): void {
+export function checkWholeTopic(facts: EditFacts, { move, target, propagateMode }: ChannelEdit): void {
   const { actor, counted, isTopicNew, now, settings } = facts;
   if (!isMove(move) || isResolutionAlone(move)) return;
   const isLimited = movableAfter(settings, move, now) !== undefined && isBoundByTime(actor.role);

@@ -54,9 +54,9 @@ export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
     return { message, content: facts.content, move: undefined };
   }
   const target = checkTarget(facts, origin, move);
-  const location = { message, move, origin, target };
-  checkMove(facts, location);
-  checkWholeTopic(facts, location, requested.propagateMode);
+  const edit = { message, move, origin, target, propagateMode: requested.propagateMode };
+  checkMove(facts, edit);
+  checkWholeTopic(facts, edit);
   return {
     message,
     content: facts.content,
