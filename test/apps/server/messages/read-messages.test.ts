@@ -69,6 +69,58 @@ eachBackend((backend) => {
       });
     });
 
+    it('are returned from a date on, or the newest if none is so new', async () => {
+      const { now } = organisation.server;
+      const place = { type: 'channel', to: channel.id, topic: 'dates' };
+      const sent: number[] = [];
+      for (const day of [1, 2, 3]) {
+        organisation.server.now = Date.UTC(2026, 5, day, 12);
+        sent.push(await send('member', { ...place, content: `day ${day}` }));
+      }
+      organisation.server.now = now;
+      const narrow = [{ operator: 'topic', operand: 'dates' }];
+      const from = (anchor_date: string) =>
+        idsOf('second', { anchor: 'date', anchor_date, num_after: 5, narrow });
+      for (const [date, expected] of [
+        ['2026-05-30', sent],
+        ['2026-06-01T12:00', sent],
+        ['2026-06-02', sent.slice(1)],
+        ['2026-06-02T13:00:00+01:00', sent.slice(1)],
+        ['2026-06-02T12:00:00.001Z', sent.slice(2)],
+      ] as const)
+        expect([date, await from(date)]).toEqual([date, expected]);
+      const beyond = { anchor: 'date', anchor_date: '2026-07-01', num_before: 1, narrow };
+      expect(await idsOf('second', beyond)).toEqual(sent.slice(2));
+      expect((await refusal({ anchor: 'date' })).msg).toBe('Missing anchor_date: the anchor date needs it');
+      expect((await refusal({ anchor: 'date', anchor_date: 'June 1st' })).msg).toBe(
+        'Invalid anchor_date: must be a date or time of ISO 8601',
+      );
+    });
+
+    it('are found by the user they mention, and in archived channels if the reader has a copy', async () => {
+      const other = await addChannel(organisation, { members: ['member', 'second'] });
+      const user = organisation.id('second');
+      const [named, silent] = [
+        await send('member', { type: 'channel', to: other.id, topic: 'a', content: `@**|${user}**` }),
+        await send('member', { type: 'channel', to: other.id, topic: 'a', content: `@_**|${user}**` }),
+      ];
+      const mentions = (operand: unknown, negated = false) => [
+        { operator: 'channel', operand: other.id },
+        { operator: 'mentions', operand, negated },
+      ];
+      const all = { anchor: 'newest', num_before: 9 };
+      expect(await idsOf('member', { ...all, narrow: mentions(user) })).toEqual([named]);
+      expect(await idsOf('member', { ...all, narrow: mentions('second@example.com') })).toEqual([named]);
+      expect(await idsOf('member', { ...all, narrow: mentions(user, true) })).toEqual([silent]);
+      expect((await refusal({ ...all, narrow: mentions([user, organisation.id('owner')]) })).code).toBe(
+        'BAD_NARROW',
+      );
+      await organisation.do('owner', 'DELETE', `streams/${other.id}`);
+      const narrow = [{ operator: 'channels', operand: 'archived' }];
+      expect(await idsOf('second', { ...all, narrow })).toEqual([named, silent]);
+      expect(await idsOf('administrator', { ...all, narrow })).toEqual([]);
+    });
+
     it('can be fetched by ID, as far as the reader can read them', async () => {
       const { messages, ...rest } = await list('moderator', {
         message_ids: [...ids.slice(0, 2), 999_999],
@@ -86,7 +138,7 @@ eachBackend((backend) => {
       expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: give it, or message_ids');
       expect((await refusal({ anchor: null })).msg).toBe('Missing anchor: give it, or message_ids');
       expect((await refusal({ anchor: 'soon' })).msg).toBe(
-        'Invalid anchor: must be an id, or one of newest, oldest, first_unread',
+        'Invalid anchor: must be an id, or one of newest, oldest, first_unread, date',
       );
       expect((await refusal({ anchor: 1, num_before: 2500, num_after: 2501 })).msg).toBe(
         'Too many messages requested (maximum 5000).',

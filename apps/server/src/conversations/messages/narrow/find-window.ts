@@ -5,16 +5,22 @@ import type { ServerTables } from '../../../tables.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { meBeginning, type ShownMessage, shownColumns, toShown } from '../message-store.js';
+import { firstIdSince } from './first-since.js';
 import type { NarrowCondition } from './narrow-condition.js';
 
 type Db = Kysely<ServerTables>;
 
 /** An anchor in a narrow and how many messages to read around it. */
 export interface Window {
-  readonly anchor: number | 'newest' | 'oldest' | 'first_unread';
+  readonly anchor: number | 'newest' | 'oldest' | 'first_unread' | SinceInstant;
   readonly includesAnchor: boolean;
   readonly before: number;
   readonly after: number;
+}
+
+/** The oldest message that was sent at or after an instant, in Unix milliseconds. */
+interface SinceInstant {
+  readonly since: number;
 }
 
 /** Greater than any id: the anchor after the newest message. */
@@ -127,13 +133,23 @@ async function anchorOf(
 ): Promise<number> {
   if (anchor === 'newest') return behindNewest;
   if (anchor === 'oldest') return 0;
-  if (anchor !== 'first_unread') return Math.min(Math.max(anchor, 0), behindNewest);
-  const [row] = await select<IdRow>(db, reader, narrow, {
-    selected: idAlone,
-    only: sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`,
-    rest: sql`order by ${orderOf(narrow)} limit 1`,
-  });
+  if (typeof anchor === 'number') return Math.min(Math.max(anchor, 0), behindNewest);
+  const only = await anchorCondition(db, narrow, anchor);
+  if (only === undefined) return behindNewest;
+  const rest = sql`order by ${orderOf(narrow)} limit 1`;
+  const [row] = await select<IdRow>(db, reader, narrow, { selected: idAlone, only, rest });
   return row?.id ?? behindNewest;
+}
+
+/** Whether a message may be the anchor. `undefined` if none may. */
+async function anchorCondition(
+  db: Db,
+  narrow: NarrowCondition,
+  anchor: 'first_unread' | SinceInstant,
+): Promise<RawBuilder<boolean> | undefined> {
+  if (anchor === 'first_unread') return sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
+  const id = await firstIdSince(db, anchor.since);
+  return id === undefined ? undefined : sql`${orderOf(narrow)} >= ${id}`;
 }
 
 /** The parts of a query that the narrow does not determine. */

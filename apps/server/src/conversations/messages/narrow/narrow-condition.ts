@@ -33,6 +33,12 @@ export interface NarrowCondition {
 /** Operators that select a channel, topic or conversation. */
 const places = ['channel', 'topic', 'dm', 'dm-including'];
 
+/** Operators that also find messages that the reader has no copy of. */
+const withHistory = ['channel', 'channels', 'id', 'topic'];
+
+/** The operand of `channels` for archived ones, of which the reader's own copies alone are found. */
+const archived = 'archived';
+
 /** Operators that an index serves. */
 const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
 
@@ -61,7 +67,7 @@ export async function readNarrowCondition(
         operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
     ),
     hasHistory: terms.some(
-      (term) => !term.isNegated && ['channel', 'channels', 'id', 'topic'].includes(operatorOf(term)),
+      (term) => !term.isNegated && withHistory.includes(operatorOf(term)) && term.operand !== archived,
     ),
     hasIndex: terms.some((term) => !term.isNegated && indexed.includes(operatorOf(term))),
     search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
@@ -113,7 +119,9 @@ function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term:
     case 'topic':
       return sql`messages.channel_id is not null and messages.topic_lower = ${topicKey(readTopicOperand(operand))}`;
     case 'sender':
-      return sql`messages.sender_id = ${only(names.userIds(operand))}`;
+      return sql`messages.sender_id = ${only(names.userIds(operand), 'sender')}`;
+    case 'mentions':
+      return mentionsUser(only(names.userIds(operand), 'mentions'));
     case 'dm':
       return inConversation([reader.id, ...names.userIds(operand)]);
     case 'dm-including':
@@ -150,9 +158,9 @@ function readId(operand: NarrowOperand, operator: string): MessageId {
   return id as MessageId;
 }
 
-function only(ids: readonly UserId[]): UserId {
+function only(ids: readonly UserId[], operator: string): UserId {
   const [id] = ids;
-  if (id === undefined || ids.length > 1) throw badNarrow('sender needs one user');
+  if (id === undefined || ids.length > 1) throw badNarrow(`${operator} needs one user`);
   return id;
 }
 
@@ -166,6 +174,11 @@ function withEach(db: Db, userIds: readonly UserId[]): Condition {
     select conversation_id from conversation_participants where user_id in ${amongNumbers(db, userIds)}
     group by conversation_id having count(*) = ${userIds.length}
   )`;
+}
+
+/** Whether the message mentions the user by name, and not silently. Names are escaped in HTML, so none looks like this. */
+function mentionsUser(id: UserId): Condition {
+  return sql`messages.rendered_content like ${`%<span class="user-mention" data-user-id="${id}">%`}`;
 }
 
 /** Whether a copy has any of these bits. */
@@ -223,6 +236,8 @@ function inCondition(reader: PermissionHolder, operand: string): Condition {
 function channelsCondition(operand: string): Condition {
   if (operand === 'public') return sql`messages.channel_id in (select id from channels where is_private = 0)`;
   if (operand === 'web-public') return isMessageOnWeb;
+  if (operand === archived)
+    return sql`messages.channel_id in (select id from channels where is_archived = 1)`;
   throw badNarrow(`unknown operand ${operand} of channels`);
 }
 

@@ -45,7 +45,7 @@ export async function readNarrowNames(
   const channels = await readChannels(db, reader, operands('channel'));
   const idOf = (name: string | number) =>
     typeof name === 'number' ? name : (idOfDummyAddress(name, realm) ?? asId(name));
-  const named = operands('sender', 'dm', 'dm-including').flatMap(listed);
+  const named = operands('sender', 'mentions', 'dm', 'dm-including').flatMap(listed);
   const users = await readUsers(db, reader, { names: named, ids: named.flatMap((name) => idOf(name) ?? []) });
   const userId = (name: string | number): UserId => {
     const named = idOf(name);

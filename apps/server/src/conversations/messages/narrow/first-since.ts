@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely';
+import type { ServerTables } from '../../../tables.js';
+
+/**
+ * The id from which on messages are at least as new as an instant (Unix milliseconds). `undefined` if none is. A binary
+ * search by id, because ids ascend with time: a few dozen lookups, and no index by time, which each sent message would
+ * pay for.
+ */
+export async function firstIdSince(db: Kysely<ServerTables>, instant: number): Promise<number | undefined> {
+  const { newest } = await db
+    .selectFrom('messages')
+    .select(({ fn }) => fn.max('id').as('newest'))
+    .executeTakeFirstOrThrow();
+  let tooOld = 0;
+  let found: number | undefined;
+  let end = Number(newest ?? 0) + 1;
+  while (end - tooOld > 1) {
+    const middle = Math.floor((tooOld + end) / 2);
+    const next = await firstFrom(db, middle);
+    if (next === undefined || next.sent_at >= instant) {
+      found = next?.id ?? found;
+      end = middle;
+    } else {
+      tooOld = next.id;
+    }
+  }
+  return found;
+}
+
+function firstFrom(db: Kysely<ServerTables>, id: number) {
+  return db
+    .selectFrom('messages')
+    .select(['id', 'sent_at'])
+    .where('id', '>=', id as never)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
