@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(both).toContain('realm_url');
       expect(both).not.toContain('push_devices');
       const none = await tell({ fetch_event_types: '[]' });
-      const versions = ['zulip_version', 'zulip_merge_base'];
+      const versions = ['zulip_version', 'zulip_merge_base', 'idle_queue_timeout_secs'];
       expect(none.sort()).toEqual([...always, ...versions, 'last_event_id', 'msg', 'result'].sort());
     });
 

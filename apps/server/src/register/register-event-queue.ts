@@ -16,15 +16,11 @@ import {
   type ClientCapability,
   clientCapabilitiesShape,
 } from '../platform/event-queues/client-capabilities.js';
-import {
-  insertQueue,
-  maximumQueueLifetimeMilliseconds,
-  type QueueRequest,
-  queueLifetimeMilliseconds,
-} from '../platform/event-queues/event-queue-store.js';
+import { insertQueue, type QueueRequest } from '../platform/event-queues/event-queue-store.js';
 import type { AskingClient, StateContext } from '../platform/event-queues/initial-state.js';
 import { readAtOneInstant, readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
+import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 
 /** Clients may give up a poll after this time. Well beyond the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
@@ -48,7 +44,8 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
  * - `apply_markdown`, `client_external_avatar`: the form of messages.
  * - `narrow`: the queue gets only matching messages.
  * - `all_public_streams`: the queue also gets the messages from all public channels.
- * - `queue_lifespan_secs`: the queue expires after this time without a request. At least 600 seconds, at most a week.
+ * - `idle_queue_timeout`: the queue expires after this time without a request. At least 600 seconds, at most a week;
+ *   `mobile` for twelve hours. `queue_lifespan_secs` is an older name of it, without words.
  *
  * If the organization has public access, unauthenticated clients get an answer without a queue and without data of users'
  * own. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW or BAD_REQUEST, or with RATE_LIMIT_HIT if too many
@@ -74,6 +71,7 @@ export const registerEventQueue = operation({
     queue_lifespan_secs: integerParameter
       .refine((seconds) => seconds >= 0, 'must not be negative')
       .default(0),
+    idle_queue_timeout: idleQueueTimeout.optional(),
   }),
   aliases: avatarAlias,
   answer: z.object({
@@ -86,6 +84,8 @@ export const registerEventQueue = operation({
     /** Absent for unauthenticated clients. */
     user_id: z.number().int().optional(),
     event_queue_longpoll_timeout_seconds: z.number().int(),
+    /** How long the queue lives without a request. Absent for unauthenticated clients. */
+    idle_queue_timeout_secs: z.number().int().optional(),
     ...states.shape,
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
@@ -115,7 +115,7 @@ export const registerEventQueue = operation({
       makesAvatars,
       hasAllPublicChannels: parameters.all_public_streams,
       narrow: narrow.length === 0 ? null : JSON.stringify(narrow),
-      lifetimeMilliseconds: lifetimeOf(parameters.queue_lifespan_secs),
+      lifetimeMilliseconds: queueLifetime(parameters),
     };
     const register = async () => {
       // Others of the line came first: what the requester may know is judged by what they are now.
@@ -126,13 +126,13 @@ export const registerEventQueue = operation({
     };
     const line = context.registerQueue;
     const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
-    return { queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id, ...result };
+    return {
+      ...{ queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id },
+      idle_queue_timeout_secs: requested.lifetimeMilliseconds / 1000,
+      ...result,
+    };
   },
 });
-
-function lifetimeOf(seconds: number): number {
-  return Math.min(Math.max(seconds * 1000, queueLifetimeMilliseconds), maximumQueueLifetimeMilliseconds);
-}
 
 /** Reads the initial state for unauthenticated clients. In the fair queue they count as one client together. */
 async function readForSpectator(

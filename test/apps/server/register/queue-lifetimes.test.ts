@@ -7,16 +7,21 @@ eachBackend((backend) => {
   const minute = 60_000;
 
   it.each([
-    ['0', 10 * minute],
-    ['60', 10 * minute],
-    ['3600', 60 * minute],
-    ['99999999', 7 * 24 * 60 * minute],
+    ['queue_lifespan_secs', '0', 10 * minute],
+    ['queue_lifespan_secs', '60', 10 * minute],
+    ['queue_lifespan_secs', '3600', 60 * minute],
+    ['idle_queue_timeout', '5', 10 * minute],
+    ['idle_queue_timeout', '3600', 60 * minute],
+    ['idle_queue_timeout', 'mobile', 12 * 60 * minute],
+    ['idle_queue_timeout', '"mobile"', 12 * 60 * minute],
+    ['idle_queue_timeout', '99999999', 7 * 24 * 60 * minute],
   ])(
-    'a queue with queue_lifespan_secs=%s expires %d ms after its last request',
-    async (queue_lifespan_secs, milliseconds) => {
-      const { queue_id } = await organisation.do('member', 'POST', 'register', {
-        ...{ queue_lifespan_secs, fetch_event_types: [] },
+    'a queue with %s=%s says so, and expires %d ms after its last request',
+    async (name, value, milliseconds) => {
+      const { queue_id, idle_queue_timeout_secs } = await organisation.do('member', 'POST', 'register', {
+        ...{ [name]: value, fetch_event_types: [] },
       });
+      expect(idle_queue_timeout_secs).toBe(milliseconds / 1000);
       const poll = async () =>
         (
           await organisation.ask('member', 'GET', 'events', {
@@ -32,6 +37,13 @@ eachBackend((backend) => {
       await organisation.do('member', 'PATCH', 'settings', { enter_sends: false });
     },
   );
+
+  it.each(['-1', 'desktop', '1.5'])('idle_queue_timeout cannot be %s', async (idle_queue_timeout) => {
+    const { status, body } = await organisation.ask('member', 'POST', 'register', { idle_queue_timeout });
+    expect([status, body.code, body.msg]).toEqual([
+      ...[400, 'BAD_REQUEST', 'Invalid idle_queue_timeout: must be a number of seconds from 0, or mobile'],
+    ]);
+  });
 
   it('queue_lifespan_secs cannot be negative', async () => {
     const { status, body } = await organisation.ask('member', 'POST', 'register', {

@@ -1,0 +1,33 @@
+import { integerParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import {
+  maximumQueueLifetimeMilliseconds,
+  queueLifetimeMilliseconds,
+} from '../platform/event-queues/event-queue-store.js';
+
+/** For clients that sleep most of the time. A phone that wakes twice a day keeps its queue. */
+const mobileSeconds = 12 * 60 * 60;
+
+const message = 'must be a number of seconds from 0, or mobile';
+
+/** The parameter `idle_queue_timeout`: seconds, or `mobile` for the time that suits phones. */
+export const idleQueueTimeout = z
+  .union([z.enum(['mobile', '"mobile"']).transform(() => mobileSeconds), integerParameter], message)
+  .refine((seconds) => seconds >= 0, message)
+  .meta({
+    openApi: {
+      anyOf: [
+        { type: 'integer', minimum: 0 },
+        { type: 'string', const: 'mobile' },
+      ],
+    },
+  });
+
+/** Milliseconds after which a queue without a request expires: what the client asks for, within the server's bounds. */
+export function queueLifetime(asked: {
+  readonly queue_lifespan_secs: number;
+  readonly idle_queue_timeout?: number | undefined;
+}): number {
+  const seconds = asked.idle_queue_timeout ?? asked.queue_lifespan_secs;
+  return Math.min(Math.max(seconds * 1000, queueLifetimeMilliseconds), maximumQueueLifetimeMilliseconds);
+}
