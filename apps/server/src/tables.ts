@@ -2,7 +2,11 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push/foundation';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import { createLinkifiers, type LinkifierTables } from './content/linkifiers/linkifier-tables.js';
+import {
+  addLinkifierTemplates,
+  createLinkifiers,
+  type LinkifierTables,
+} from './content/linkifiers/linkifier-tables.js';
 import { createPlaygrounds, type PlaygroundTables } from './content/playgrounds/playground-tables.js';
 import { addAvatars, createUploads, type UploadTables } from './content/uploads/upload-tables.js';
 import { type ChannelTables, createChannels } from './conversations/channels/channel-tables.js';
@@ -119,6 +123,7 @@ const ownMigrations: MigrationSet = {
     '0016-queues-at-start': { up: addNewestAtStart },
     '0017-edit-diffs': { up: addEditDiffs },
     '0018-address-keys': { up: renewAddressKeys },
+    '0020-linkifier-templates': { up: addLinkifierTemplates },
   },
 };
 

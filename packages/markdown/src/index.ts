@@ -6,6 +6,7 @@ export { escapeHtml } from './escape-html.js';
 export { findReferences, type TextReferences } from './find-references.js';
 export { channelHash, encodeHash, topicHash } from './hash-encoding.js';
 export { type Linkifier, type LinkifierProblem, parseLinkifier } from './linkifier.js';
+export { linkifierExampleProblem } from './linkifier-example.js';
 export type {
   CustomEmoji,
   LinkableChannel,

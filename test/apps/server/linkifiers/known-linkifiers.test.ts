@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { KnownLinkifiers } from '#server/content/linkifiers/known-linkifiers.js';
 import { insertLinkifier } from '#server/content/linkifiers/linkifier-store.js';
+import { bareLinkifier } from '#server/content/linkifiers/plan-linkifier.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { Heard } from '../../../support/heard.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
@@ -38,7 +39,7 @@ class World {
 
   async add(pattern: string, known = this.known): Promise<void> {
     await this.database.write(async (transaction) => {
-      await insertLinkifier(transaction.db, { pattern, url_template: 'https://a.example' });
+      await insertLinkifier(transaction.db, { pattern, url_template: 'https://a.example', ...bareLinkifier });
       await known.noteChange(transaction);
     });
   }

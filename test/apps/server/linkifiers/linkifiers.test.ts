@@ -6,6 +6,14 @@ const capable = { client_capabilities: '{"notification_settings_null":true,"link
 const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' };
 const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' };
 const mere = { pattern: 'moo', url_template: 'https://cow.example.com/' };
+const bare = { example_input: null, reverse_template: null, alternative_url_templates: [] };
+/** With all that clients need to write its text for a pasted URL. */
+const reversible = {
+  ...issue,
+  example_input: '#1234',
+  reverse_template: '#{id}',
+  alternative_url_templates: ['https://old-tracker.example.com/{id}'],
+};
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
@@ -34,11 +42,11 @@ eachBackend((backend) => {
 
   describe('adding a linkifier', () => {
     it('returns its ID, publishes all linkifiers to all clients, and adds it to the register response', async () => {
-      const first = { ...mere, id: await add(mere) };
+      const first = { ...mere, ...bare, id: await add(mere) };
       const events = await organisation.watch('guest', capable);
       const answer = await organisation.do('administrator', 'POST', 'realm/filters', issue);
       expect(answer).toEqual({ result: 'success', msg: '', id: expect.any(Number) });
-      const linkifiers = [first, { ...issue, id: answer.id }];
+      const linkifiers = [first, { ...issue, ...bare, id: answer.id }];
       expect(await listed()).toEqual(linkifiers);
       expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: linkifiers }]);
       const asked = { fetch_event_types: '["realm_linkifiers","realm_filters"]', event_types: '[]' };
@@ -56,7 +64,17 @@ eachBackend((backend) => {
 
     it('trims the pattern and the template', async () => {
       const id = await add({ pattern: ` ${issue.pattern}\n`, url_template: `\t${issue.url_template} ` });
-      expect(await listed()).toEqual([{ ...issue, id }]);
+      expect(await listed()).toEqual([{ ...issue, ...bare, id }]);
+    });
+
+    it('keeps what clients need to write its text for a pasted URL, until it is emptied', async () => {
+      const id = await add(reversible);
+      expect(await listed()).toEqual([{ ...reversible, id }]);
+      await organisation.do('owner', 'PATCH', `realm/filters/${id}`, issue);
+      expect(await listed()).toEqual([{ ...reversible, id }]);
+      const emptied = { example_input: '', reverse_template: ' ', alternative_url_templates: [] };
+      await organisation.do('owner', 'PATCH', `realm/filters/${id}`, { ...issue, ...emptied });
+      expect(await listed()).toEqual([{ ...issue, ...bare, id }]);
     });
 
     it('refuses an existing pattern, also in concurrent requests', async () => {
@@ -107,6 +125,44 @@ eachBackend((backend) => {
         { url_template: 'https://a.example/' },
         "Group 'id' in linkifier pattern is not present in URL template.",
       ],
+      ['reverse_template', { reverse_template: '#{id}' }, 'A reverse template needs an example input.'],
+      ['example_input', { example_input: 'x#1' }, 'Example input does not match the pattern.'],
+      [
+        'example_input',
+        { example_input: `#${'1'.repeat(500)}` },
+        'Example input cannot exceed 500 characters.',
+      ],
+      [
+        'reverse_template',
+        { example_input: '#1', reverse_template: '{id}' },
+        'Reverse template does not make the example input.',
+      ],
+      [
+        'reverse_template',
+        { example_input: '#1', reverse_template: '#{name}' },
+        'Reverse template does not make the example input.',
+      ],
+      [
+        'reverse_template',
+        { example_input: '#1', reverse_template: '#{id' },
+        'Reverse template does not make the example input.',
+      ],
+      [
+        'reverse_template',
+        { example_input: '#1', reverse_template: '{{{id}' },
+        'Reverse template does not make the example input.',
+      ],
+      [
+        'alternative_url_templates',
+        { alternative_url_templates: ['https://a.example/{id'] },
+        'Invalid URL template.',
+      ],
+      ['alternative_url_templates', { alternative_url_templates: [''] }, 'URL template cannot be blank.'],
+      [
+        'alternative_url_templates',
+        { alternative_url_templates: Array.from({ length: 21 }, () => 'https://a.example/{id}') },
+        'At most 20 alternative URL templates are allowed.',
+      ],
     ])('for its %s: %j', async (field, wrong, message) => {
       const body = await refused('POST', 'realm/filters', { ...issue, ...wrong });
       expect(body.msg).toEqual(message);
@@ -126,8 +182,8 @@ eachBackend((backend) => {
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'PATCH', `realm/filters/${first}`, ticket);
       const linkifiers = [
-        { ...ticket, id: first },
-        { ...mere, id: second },
+        { ...ticket, ...bare, id: first },
+        { ...mere, ...bare, id: second },
       ];
       expect(await listed()).toEqual(linkifiers);
       expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: linkifiers }]);
@@ -149,7 +205,7 @@ eachBackend((backend) => {
       const [first, second] = [await add(issue), await add(mere)];
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'DELETE', `realm/filters/${first}`);
-      const left = [{ ...mere, id: second }];
+      const left = [{ ...mere, ...bare, id: second }];
       expect(await listed()).toEqual(left);
       expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: left }]);
       expect((await refused('DELETE', `realm/filters/${first}`)).msg).toBe('Linkifier not found.');

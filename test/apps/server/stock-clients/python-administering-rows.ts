@@ -3,6 +3,7 @@ import { anyId, type Row } from './python-rows.js';
 
 const linkifier = {
   ...{ id: anyId, pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' },
+  ...{ example_input: null, reverse_template: null, alternative_url_templates: [] },
 };
 
 export const administering: readonly Row[] = [

@@ -3,26 +3,28 @@ import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { administrator } from '../../platform/authentication/authenticate.js';
 import { changeLinkifiers } from './change-linkifiers.js';
+import { linkifierLevels, linkifierParameters } from './linkifier-parameters.js';
 import { insertLinkifier } from './linkifier-store.js';
-import { planLinkifier, requireFree, requireRoom } from './plan-linkifier.js';
+import { bareLinkifier, planLinkifier, requireFree, requireRoom } from './plan-linkifier.js';
 
 /**
  * `POST /api/v1/realm/filters`: adds a linkifier in the last position. Text that matches `pattern` (RE2 syntax) becomes a
  * link to `url_template` (RFC 6570) in all messages sent or edited from now on. Notifies all users. Refuses with
  * UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with BAD_REQUEST, and `errors`, a bad pattern or
- * template, a pattern and template with different names, a pattern in use, and too many linkifiers.
+ * template, a pattern and template with different names, an example that does not match, a pattern in use, and too many
+ * linkifiers.
  */
 export const createLinkifier = operation({
   method: 'POST',
   path: '/api/v1/realm/filters',
   summary: 'Adds a linkifier.',
   actor: administrator,
-  parameters: z.object({ pattern: z.string(), url_template: z.string() }),
-  since: { url_template: 176 },
+  parameters: z.object(linkifierParameters),
+  since: linkifierLevels,
   answer: z.object({ id: z.number().int() }),
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const planned = planLinkifier(parameters);
+    const planned = planLinkifier(parameters, bareLinkifier);
     return changeLinkifiers(context, actor, async ({ db }, all) => {
       requireFree(all, planned.pattern);
       requireRoom(all);

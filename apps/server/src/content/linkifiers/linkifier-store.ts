@@ -5,7 +5,15 @@ import type { ServerTables } from '../../tables.js';
 
 /** A linkifier in answers and events. */
 export const linkifierRecord = z
-  .object({ id: z.number().int(), pattern: z.string(), url_template: z.string() })
+  .object({
+    id: z.number().int(),
+    pattern: z.string(),
+    url_template: z.string(),
+    /** Null for none. */
+    example_input: z.string().nullable(),
+    reverse_template: z.string().nullable(),
+    alternative_url_templates: z.array(z.string()),
+  })
   .meta({ schemaName: 'Linkifier' });
 
 export type LinkifierRecord = z.input<typeof linkifierRecord>;
@@ -14,13 +22,28 @@ export type LinkifierRecord = z.input<typeof linkifierRecord>;
 export type PlannedLinkifier = Omit<LinkifierRecord, 'id'>;
 
 /** All linkifiers, in the order in which they are applied. */
-export function readLinkifiers(db: Kysely<ServerTables>): Promise<LinkifierRecord[]> {
-  return db
+export async function readLinkifiers(db: Kysely<ServerTables>): Promise<LinkifierRecord[]> {
+  const rows = await db
     .selectFrom('linkifiers')
-    .select(['id', 'pattern', 'url_template'])
+    .select([
+      'id',
+      'pattern',
+      'url_template',
+      'example_input',
+      'reverse_template',
+      'alternative_url_templates',
+    ])
     .orderBy('position')
     .orderBy('id')
     .execute();
+  return rows.map(({ alternative_url_templates, ...row }) => ({
+    ...row,
+    alternative_url_templates: JSON.parse(alternative_url_templates) as string[],
+  }));
+}
+
+function toRow(planned: PlannedLinkifier) {
+  return { ...planned, alternative_url_templates: JSON.stringify(planned.alternative_url_templates) };
 }
 
 /** Inserts a linkifier in the last position. Returns its id. */
@@ -31,7 +54,7 @@ export async function insertLinkifier(
   const { id } = await db
     .insertInto('linkifiers')
     .values(({ selectFrom, fn, eb, val }) => ({
-      ...planned,
+      ...toRow(planned),
       position: selectFrom('linkifiers').select(
         eb(fn.coalesce(fn.max('position'), val(0)), '+', 1).as('position'),
       ),
@@ -49,7 +72,7 @@ export async function storeLinkifier(
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('linkifiers')
-    .set(planned)
+    .set(toRow(planned))
     .where('id', '=', id)
     .executeTakeFirst();
   return numUpdatedRows > 0n;

@@ -9,12 +9,28 @@ export interface LinkifierTables {
     pattern: string;
     /** RFC 6570. */
     url_template: string;
+    /** A text that the pattern matches. Null for none. */
+    example_input: string | null;
+    /** How clients write the text for a pasted URL. Null for not at all. */
+    reverse_template: string | null;
+    /** Other URLs that clients turn into the text, as a JSON array of templates. */
+    alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;
   };
 }
 
 const { integer, text } = columnTypes;
+
+/** Adds the columns from which clients write a linkifier's text for a pasted URL. */
+export async function addLinkifierTemplates(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('linkifiers').addColumn('example_input', text).execute();
+  await db.schema.alterTable('linkifiers').addColumn('reverse_template', text).execute();
+  await db.schema
+    .alterTable('linkifiers')
+    .addColumn('alternative_url_templates', text, (column) => column.notNull().defaultTo('[]'))
+    .execute();
+}
 
 export async function createLinkifiers(db: Kysely<unknown>): Promise<void> {
   await addIdColumn(db, db.schema.createTable('linkifiers'))

@@ -1,4 +1,4 @@
-import { parseLinkifier } from '@waxwing/markdown';
+import { linkifierExampleProblem, parseLinkifier, urlTemplateFormProblem } from '@waxwing/markdown';
 import { type ProtocolError, refused } from '@waxwing/protocol';
 import { nameProblem } from '../../platform/names/name-problem.js';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
@@ -6,12 +6,31 @@ import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 /** Bounds the rendering cost: each sent message is matched against all linkifiers. */
 const maximumLinkifiers = 50;
 
+const maximumAlternatives = 20;
+
+/** A requested linkifier. Empty texts mean none; `undefined` leaves the part as it is. */
+export interface LinkifierRequest {
+  readonly pattern: string;
+  readonly url_template: string;
+  readonly example_input?: string | undefined;
+  readonly reverse_template?: string | undefined;
+  readonly alternative_url_templates?: readonly string[] | undefined;
+}
+
+/** What a new linkifier has if the request names none. */
+type Optional = Omit<PlannedLinkifier, 'pattern' | 'url_template'>;
+export const bareLinkifier: Optional = {
+  example_input: null,
+  reverse_template: null,
+  alternative_url_templates: [],
+};
+
 /**
  * Checks a linkifier and returns it trimmed.
  * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the wrong field, or for `__all__` if
  * pattern and template do not match.
  */
-export function planLinkifier(requested: PlannedLinkifier): PlannedLinkifier {
+export function planLinkifier(requested: LinkifierRequest, before: Optional): PlannedLinkifier {
   const pattern = requested.pattern.trim();
   const template = requested.url_template.trim();
   const parsed = parseLinkifier(pattern, template);
@@ -19,7 +38,29 @@ export function planLinkifier(requested: PlannedLinkifier): PlannedLinkifier {
     throw refusedLinkifier(parsed.about === 'both' ? '__all__' : parsed.about, parsed.message);
   const problem = nameProblem('pattern', pattern);
   if (problem !== undefined) throw refusedLinkifier('pattern', problem);
-  return { pattern, url_template: template };
+  return { pattern, url_template: template, ...planTemplates(pattern, requested, before) };
+}
+
+/** Checks the parts from which clients write the text for a pasted URL. */
+function planTemplates(pattern: string, requested: LinkifierRequest, before: Optional): Optional {
+  const part = (name: 'example_input' | 'reverse_template') => {
+    const text = requested[name]?.trim() ?? before[name];
+    return text === '' ? null : text;
+  };
+  const example_input = part('example_input');
+  const reverse_template = part('reverse_template');
+  const example = { input: example_input ?? undefined, reverseTemplate: reverse_template ?? undefined };
+  const problem = linkifierExampleProblem(pattern, example);
+  if (problem !== undefined) throw refusedLinkifier(problem.about, problem.message);
+  const alternatives = requested.alternative_url_templates?.map((each) => each.trim());
+  const name = 'alternative_url_templates';
+  if (alternatives !== undefined && alternatives.length > maximumAlternatives)
+    throw refusedLinkifier(name, `At most ${maximumAlternatives} alternative URL templates are allowed.`);
+  for (const each of alternatives ?? []) {
+    const wrong = each === '' ? 'URL template cannot be blank.' : urlTemplateFormProblem(each);
+    if (wrong !== undefined) throw refusedLinkifier(name, wrong);
+  }
+  return { example_input, reverse_template, [name]: alternatives ?? before[name] };
 }
 
 /** @throws ProtocolError BAD_REQUEST if the maximum is reached. */

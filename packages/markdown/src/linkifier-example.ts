@@ -1,0 +1,61 @@
+import { RE2JS } from 're2js';
+
+/** An example of a linkifier's text, and how clients write that text for a URL that was pasted. */
+export interface LinkifierExample {
+  /** A text that the pattern matches as a whole. */
+  readonly input: string | undefined;
+  /** The text with `{name}` for each named group of the pattern, and `{{` and `}}` for braces. */
+  readonly reverseTemplate: string | undefined;
+}
+
+export interface LinkifierExampleProblem {
+  readonly about: 'example_input' | 'reverse_template';
+  readonly message: string;
+}
+
+/** Maximum length of either, in code points. */
+const maximumCharacters = 500;
+
+const part = /\{\{|\}\}|\{([A-Za-z0-9_]+)\}|[^{}]+|[{}]/g;
+
+/**
+ * Checks a linkifier's example against its pattern, which `parseLinkifier` accepts. The reverse template must make the
+ * example from its own groups. Returns a problem with a message for the client, or undefined.
+ */
+export function linkifierExampleProblem(
+  pattern: string,
+  { input, reverseTemplate }: LinkifierExample,
+): LinkifierExampleProblem | undefined {
+  if (input === undefined) {
+    if (reverseTemplate === undefined) return undefined;
+    return { about: 'reverse_template', message: 'A reverse template needs an example input.' };
+  }
+  if ([...input].length > maximumCharacters)
+    return {
+      about: 'example_input',
+      message: `Example input cannot exceed ${maximumCharacters} characters.`,
+    };
+  const matcher = RE2JS.compile(pattern).matcher(input);
+  if (!matcher.matches())
+    return { about: 'example_input', message: 'Example input does not match the pattern.' };
+  if (reverseTemplate === undefined) return undefined;
+  const groups = Object.keys(RE2JS.compile(pattern).namedGroups());
+  const made = fillIn(reverseTemplate, (name) => (groups.includes(name) ? matcher.group(name) : undefined));
+  if (made === input) return undefined;
+  return { about: 'reverse_template', message: 'Reverse template does not make the example input.' };
+}
+
+/** The template with values for its names. Undefined if a name has none, or a brace stands alone. */
+function fillIn(
+  template: string,
+  groupText: (name: string) => string | null | undefined,
+): string | undefined {
+  let text = '';
+  for (const [whole, name] of template.matchAll(part)) {
+    if (whole === '{' || whole === '}') return undefined;
+    const value = name === undefined ? whole.replace(/^(?:\{\{|\}\})$/, whole.charAt(0)) : groupText(name);
+    if (value === undefined) return undefined;
+    text += value ?? '';
+  }
+  return text;
+}
