@@ -23,6 +23,7 @@ import { addRoleGroups, rowsOfRoleGroups } from './people/groups/add-role-groups
 import { createGroups, type GroupTables } from './people/groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './people/permissions/permission-tables.js';
 import {
+  addMatchingFields,
   createProfileFields,
   type ProfileFieldTables,
 } from './people/profile-fields/profile-field-tables.js';
@@ -123,6 +124,7 @@ const ownMigrations: MigrationSet = {
     '0016-queues-at-start': { up: addNewestAtStart },
     '0017-edit-diffs': { up: addEditDiffs },
     '0018-address-keys': { up: renewAddressKeys },
+    '0019-matching-fields': { up: addMatchingFields },
     '0020-linkifier-templates': { up: addLinkifierTemplates },
   },
 };

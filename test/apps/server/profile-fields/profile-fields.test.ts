@@ -29,9 +29,15 @@ eachBackend((backend) => {
       const { id } = await organisation.do('administrator', 'POST', fieldsPath, {
         ...{ name: ` ${name} `, hint: 'What it is', field_type: 1 },
         ...{ display_in_profile_summary: true, required: true, editable_by_user: false },
+        use_for_user_matching: true,
       });
       const field = { id, type: 1, name, hint: 'What it is', field_data: '', order: id, required: true };
-      const fields = [{ ...field, editable_by_user: false, display_in_profile_summary: true }];
+      const flags = {
+        editable_by_user: false,
+        display_in_profile_summary: true,
+        use_for_user_matching: true,
+      };
+      const fields = [{ ...field, ...flags }];
       expect(await listed()).toEqual(fields);
       expect(await events()).toEqual([{ type: 'custom_profile_fields', fields }]);
       const asked = { fetch_event_types: '["custom_profile_fields"]', event_types: '[]' };
@@ -45,7 +51,9 @@ eachBackend((backend) => {
     it('has by default no hint, is not in the summary, not required, and editable by users', async () => {
       const id = await add({ name, field_type: 5 });
       const said = { id, type: 5, name, hint: '', field_data: '', order: id };
-      expect(await listed()).toEqual([{ ...said, required: false, editable_by_user: true }]);
+      expect(await listed()).toEqual([
+        { ...said, required: false, editable_by_user: true, use_for_user_matching: false },
+      ]);
     });
 
     it.each([1, 2, 4, 5, 6, 8])('stores no data for type %i', async (type) => {
@@ -149,6 +157,7 @@ eachBackend((backend) => {
       ['a summary that is neither true nor false', { display_in_profile_summary: 'yes' }],
       ['a requirement that is neither true nor false', { required: '1' }],
       ['a permission that is neither true nor false', { editable_by_user: 'no' }],
+      ['matching that is neither true nor false', { use_for_user_matching: 'no' }],
       ['long text in the summary', { field_type: 2, display_in_profile_summary: true }],
       ['people in the summary', { field_type: 6, display_in_profile_summary: true }],
       ['data that is no JSON', { field_data: '{' }],

@@ -34,6 +34,7 @@ export const createProfileField = operation({
         isRequired: requested.isRequired ?? false,
         isEditableByUser: requested.isEditableByUser ?? true,
         isInSummary: requested.isInSummary ?? false,
+        isForMatching: requested.isForMatching ?? false,
       });
       return { id: await insertProfileField(transaction, planned) };
     });

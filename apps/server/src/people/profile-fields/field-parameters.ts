@@ -11,6 +11,7 @@ export const fieldParameters = {
   display_in_profile_summary: booleanParameter.optional(),
   required: booleanParameter.optional(),
   editable_by_user: booleanParameter.optional(),
+  use_for_user_matching: booleanParameter.optional(),
 };
 
 /** Converts the parameters to a {@link FieldUpdateRequest}. */
@@ -22,5 +23,6 @@ export function fieldRequest(parameters: z.output<z.ZodObject<typeof fieldParame
     isInSummary: parameters.display_in_profile_summary,
     isRequired: parameters.required,
     isEditableByUser: parameters.editable_by_user,
+    isForMatching: parameters.use_for_user_matching,
   };
 }

@@ -18,6 +18,7 @@ export interface FieldRequest {
   readonly isRequired: boolean;
   readonly isEditableByUser: boolean;
   readonly isInSummary: boolean;
+  readonly isForMatching: boolean;
 }
 
 /** A validated field, without id and order. */
@@ -33,7 +34,7 @@ export type FieldUpdateRequest = {
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export function planProfileField(others: readonly ProfileField[], requested: FieldRequest): PlannedField {
-  const { type, isInSummary, isRequired, isEditableByUser } = requested;
+  const { type, isInSummary, isRequired, isEditableByUser, isForMatching } = requested;
   if (isInSummary && others.filter((other) => other.isInSummary).length >= maximumSummaryFields) {
     throw refused(`Only ${maximumSummaryFields} custom profile fields can be in the profile summary.`);
   }
@@ -43,7 +44,7 @@ export function planProfileField(others: readonly ProfileField[], requested: Fie
   if (isInSummary && !canBeInSummary(type)) throw refused('Field type not supported in the profile summary.');
   if (others.some((other) => other.name === name)) throw refused('A field with that label already exists.');
   const written = fieldData === undefined ? '' : stringifyJson(fieldData);
-  return { type, name, hint, fieldData: written, isRequired, isEditableByUser, isInSummary };
+  return { type, name, hint, fieldData: written, isRequired, isEditableByUser, isInSummary, isForMatching };
 }
 
 /**
@@ -66,6 +67,7 @@ export function planFieldUpdate(
     isRequired: requested.isRequired ?? field.isRequired,
     isEditableByUser: requested.isEditableByUser ?? field.isEditableByUser,
     isInSummary: requested.isInSummary ?? field.isInSummary,
+    isForMatching: requested.isForMatching ?? field.isForMatching,
   });
   if (wellKnownAccount(field.type, current) !== undefined) requireSameAccount(field, planned, requested);
   return planned;

@@ -14,6 +14,8 @@ export interface ProfileField {
   readonly isRequired: boolean;
   readonly isEditableByUser: boolean;
   readonly isInSummary: boolean;
+  /** Whether clients also find users by its value. */
+  readonly isForMatching: boolean;
 }
 
 /** A profile field in responses and events. */
@@ -27,6 +29,7 @@ export const profileFieldRecord = z.object({
   order: z.number().int(),
   required: z.boolean(),
   editable_by_user: z.boolean(),
+  use_for_user_matching: z.boolean(),
   /** Present only if true. */
   display_in_profile_summary: z.literal(true).optional(),
 });
@@ -42,6 +45,7 @@ export function writeProfileField(field: ProfileField) {
     order: field.order,
     required: field.isRequired,
     editable_by_user: field.isEditableByUser,
+    use_for_user_matching: field.isForMatching,
     ...(field.isInSummary ? { display_in_profile_summary: true as const } : {}),
   };
 }

@@ -62,6 +62,7 @@ function toRow(field: PlannedField) {
     is_required: field.isRequired ? 1 : 0,
     is_editable_by_user: field.isEditableByUser ? 1 : 0,
     is_in_summary: field.isInSummary ? 1 : 0,
+    is_for_matching: field.isForMatching ? 1 : 0,
   };
 }
 
@@ -76,5 +77,6 @@ function fromRow(row: Selectable<ServerTables['profile_fields']>): ProfileField 
     isRequired: row.is_required === 1,
     isEditableByUser: row.is_editable_by_user === 1,
     isInSummary: row.is_in_summary === 1,
+    isForMatching: row.is_for_matching === 1,
   };
 }

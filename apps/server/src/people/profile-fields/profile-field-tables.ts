@@ -16,6 +16,8 @@ export interface ProfileFieldTables {
     is_required: number;
     is_editable_by_user: number;
     is_in_summary: number;
+    /** Whether clients also find users by its value. */
+    is_for_matching: Generated<number>;
   };
   profile_values: {
     user_id: UserId;
@@ -27,6 +29,14 @@ export interface ProfileFieldTables {
 }
 
 const { integer, text } = columnTypes;
+
+/** Adds the column that says whether a field is for finding users. */
+export async function addMatchingFields(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('profile_fields')
+    .addColumn('is_for_matching', integer, (column) => column.notNull().defaultTo(0))
+    .execute();
+}
 
 export async function createProfileFields(db: Kysely<unknown>): Promise<void> {
   await addIdColumn(db, db.schema.createTable('profile_fields'))
