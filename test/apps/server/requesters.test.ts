@@ -7,6 +7,7 @@ import {
   administrator,
   human,
   member,
+  nonGuest,
   type Requester,
   user,
 } from '#server/platform/authentication/authenticate.js';
@@ -37,6 +38,7 @@ eachBackend((backend) => {
     },
     { kind: member, refused: ['guest', 'bot'], code: 'BAD_REQUEST' },
     { kind: human, refused: ['bot'], code: 'BAD_REQUEST' },
+    { kind: nonGuest, refused: ['guest'], code: 'BAD_REQUEST' },
     { kind: user, refused: [], code: undefined },
   ] as const)(
     '$kind.name accepts all users except those that it refuses',

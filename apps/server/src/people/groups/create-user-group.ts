@@ -2,7 +2,7 @@ import type { GroupId } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
@@ -21,14 +21,14 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
  * their defaults, some of which are the creator. The creator is a member only if listed. Publishes an event to all
  * users.
  *
- * Refuses with BAD_REQUEST guests, bots, requesters without the permission to create groups, unknown and deactivated
+ * Refuses with BAD_REQUEST guests, requesters without the permission to create groups, unknown and deactivated
  * members or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
  */
 export const createUserGroup = operation({
   method: 'POST',
   path: '/api/v1/user_groups/create',
   summary: 'Makes a group of users.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({
     name: z.string(),
     description,

@@ -1,20 +1,20 @@
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
  * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, including nested groups unless
- * `direct_member_only`. Refuses with BAD_REQUEST guests, bots, and unknown groups.
+ * `direct_member_only`. Refuses with BAD_REQUEST guests, and unknown groups.
  */
 export const getGroupMembers = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members',
   summary: 'The users in a group.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,
     direct_member_only: booleanParameter.default(false),

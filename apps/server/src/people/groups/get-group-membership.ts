@@ -2,20 +2,20 @@ import { refused } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { isInAnyGroup } from '../permissions/nested-membership.js';
 import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
  * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: whether a user is in a group, including nested groups
- * unless `direct_member_only`. Refuses with BAD_REQUEST guests, bots, unknown groups and unknown users.
+ * unless `direct_member_only`. Refuses with BAD_REQUEST guests, unknown groups and unknown users.
  */
 export const getGroupMembership = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
   summary: 'Whether a user is in a group.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,
     user_id: integerParameter.brand<'UserId'>(),

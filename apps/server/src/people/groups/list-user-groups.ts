@@ -1,19 +1,19 @@
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 
 /**
  * `GET /api/v1/user_groups`: all groups with their direct members, ordered by id, including role groups. Deactivated
- * ones only on request. Refuses with BAD_REQUEST guests and bots.
+ * ones only on request. Refuses with BAD_REQUEST guests.
  */
 export const listUserGroups = operation({
   method: 'GET',
   path: '/api/v1/user_groups',
   summary: 'The groups of users, with their members, subgroups and permissions.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({ include_deactivated_groups: booleanParameter.default(false) }),
   answer: z.object({ user_groups: z.array(groupRecord) }),
   codes: ['BAD_REQUEST'],

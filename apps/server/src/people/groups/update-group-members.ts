@@ -2,7 +2,7 @@ import { refused } from '@waxwing/protocol';
 import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
 import { groupIdParameter } from './group-parameters.js';
@@ -10,7 +10,7 @@ import { planMemberUpdate } from './plan-member-update.js';
 
 /**
  * `POST /api/v1/user_groups/{user_group_id}/members`: adds users and subgroups to a group and removes others, all or
- * nothing. Publishes events to all users. Refuses with BAD_REQUEST an empty request, guests, bots, unknown groups,
+ * nothing. Publishes events to all users. Refuses with BAD_REQUEST an empty request, guests, unknown groups,
  * role groups, requesters without the permission, and users and groups that are unknown, deactivated, in the group
  * already, or not in it. Also refuses a subgroup that contains this group.
  */
@@ -18,7 +18,7 @@ export const updateGroupMembers = operation({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/members',
   summary: 'Puts users and groups into a group of users, and takes others out of it.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,
     add: optionalJsonParameter(userIdList),

@@ -2,7 +2,7 @@ import { refused } from '@waxwing/protocol';
 import { booleanParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
-import { member } from '../../platform/authentication/authenticate.js';
+import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { permissionRequestParameters, permissionsAmong } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { changeGroup } from './change-group.js';
@@ -12,14 +12,14 @@ import { planGroupUpdate } from './plan-group-update.js';
 /**
  * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, or reactivates
  * it, all or nothing. Publishes events to all users. Refuses with BAD_REQUEST a request without a change, guests,
- * bots, unknown groups, role groups, requesters who cannot manage the group, an invalid or taken name, and permission
+ * unknown groups, role groups, requesters who cannot manage the group, an invalid or taken name, and permission
  * values that are not allowed. Refuses with EXPECTATION_MISMATCH a permission with a current value other than `old`.
  */
 export const updateUserGroup = operation({
   method: 'PATCH',
   path: '/api/v1/user_groups/{user_group_id}',
   summary: 'Changes a group of users.',
-  actor: member,
+  actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,
     name: z.string().optional(),

@@ -4,7 +4,7 @@ import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDatabase, ServerTransaction } from '../../tables.js';
 import { findCredential, type KnownUser, lockUser } from './credential-store.js';
 import { requireAdministrator } from './require-administrator.js';
-import { requireHuman, requireMember } from './require-member.js';
+import { requireHuman, requireMember, requireNoGuest } from './require-member.js';
 
 /** The authenticated requester, as of authentication. Operations make changes only through it. */
 export interface Requester extends KnownUser {
@@ -89,6 +89,14 @@ export const member = requesterKind({
   description: "A user's e-mail address and API key; bots and guests are refused.",
   codes: ['BAD_REQUEST'],
   demand: requireMember,
+});
+
+/** Any user or bot except guests. */
+export const nonGuest = requesterKind({
+  name: 'nonGuest',
+  description: "A user's or bot's e-mail address and API key; guests are refused.",
+  codes: ['BAD_REQUEST'],
+  demand: requireNoGuest,
 });
 
 /** Administrators and owners, including bots. */
