@@ -9,7 +9,11 @@ import {
 } from './content/linkifiers/linkifier-tables.js';
 import { createPlaygrounds, type PlaygroundTables } from './content/playgrounds/playground-tables.js';
 import { addAvatars, createUploads, type UploadTables } from './content/uploads/upload-tables.js';
-import { type ChannelTables, createChannels } from './conversations/channels/channel-tables.js';
+import {
+  addPushDefault,
+  type ChannelTables,
+  createChannels,
+} from './conversations/channels/channel-tables.js';
 import {
   addEditDiffs,
   createMessages,
@@ -126,6 +130,7 @@ const ownMigrations: MigrationSet = {
     '0018-address-keys': { up: renewAddressKeys },
     '0019-matching-fields': { up: addMatchingFields },
     '0020-linkifier-templates': { up: addLinkifierTemplates },
+    '0021-channel-push-default': { up: addPushDefault },
   },
 };
 

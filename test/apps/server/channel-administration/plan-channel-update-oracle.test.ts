@@ -49,6 +49,7 @@ function factsOf(world: World): ChannelFacts {
     isArchived: world.isArchived,
     isDefault: world.isDefault,
     topicsPolicy: world.topicsPolicy,
+    notifiesPhones: false,
   } as Channel;
   return {
     access: {

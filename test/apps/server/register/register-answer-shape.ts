@@ -43,7 +43,7 @@ const channelFields = {
   ...integers('stream_id', 'date_created', 'subscriber_count'),
   ...texts('name', 'description', 'rendered_description', 'topics_policy'),
   ...flags('invite_only', 'is_web_public', 'history_public_to_subscribers', 'is_archived'),
-  ...flags('is_recently_active', 'is_announcement_only'),
+  ...flags('is_recently_active', 'is_announcement_only', 'default_push_notifications'),
   first_message_id: integer.nullable(),
   message_retention_days: integer.nullable(),
   creator_id: integer.nullable(),

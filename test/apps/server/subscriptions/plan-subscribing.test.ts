@@ -72,6 +72,7 @@ function plan(world: World, names: readonly string[], wish: Partial<SubscribeReq
     retentionDays: null,
     folderId: undefined,
     topicsPolicy: 'inherit',
+    notifiesPhones: false,
     permissions: {},
     ...wish,
   });

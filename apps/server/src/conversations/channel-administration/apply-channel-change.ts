@@ -10,7 +10,17 @@ export async function applyChannelChange(
   change: ChannelChange,
   renderedDescription: string | undefined,
 ): Promise<void> {
-  const { privacy, topicsPolicy, isDefault, retentionDays, isArchived, description, name, folderId } = change;
+  const {
+    privacy,
+    topicsPolicy,
+    notifiesPhones,
+    isDefault,
+    retentionDays,
+    isArchived,
+    description,
+    name,
+    folderId,
+  } = change;
   const set = {
     ...(privacy && {
       is_private: Number(privacy.isPrivate),
@@ -18,6 +28,7 @@ export async function applyChannelChange(
       is_history_public: Number(privacy.isHistoryPublic),
     }),
     ...(topicsPolicy && { topics_policy: topicsPolicy }),
+    ...(notifiesPhones !== undefined && { default_push_notifications: Number(notifiesPhones) }),
     ...(isDefault !== undefined && { is_default: Number(isDefault) }),
     ...(retentionDays !== undefined && { message_retention_days: retentionDays }),
     ...(isArchived !== undefined && { is_archived: 0 }),

@@ -66,8 +66,17 @@ function creation(record: ChannelRecord, { subscribersOf }: ChannelAudience): Js
 }
 
 function changeEvents({ change, before, after, roleGroups }: ChangedChannel): JsonObject[] {
-  const { privacy, topicsPolicy, retentionDays, isArchived, description, name, folderId, permissions } =
-    change;
+  const {
+    privacy,
+    topicsPolicy,
+    notifiesPhones,
+    retentionDays,
+    isArchived,
+    description,
+    name,
+    folderId,
+    permissions,
+  } = change;
   const update = (property: string, value: JsonObject[string], fields: JsonObject = {}): JsonObject => ({
     type: 'stream',
     op: 'update',
@@ -86,6 +95,7 @@ function changeEvents({ change, before, after, roleGroups }: ChangedChannel): Js
       is_web_public: after.isWebPublic,
     }),
     ...given('topics_policy', topicsPolicy),
+    ...given('default_push_notifications', notifiesPhones),
     ...given('message_retention_days', retentionDays),
     ...given('is_archived', isArchived),
     ...given('description', description, { rendered_description: after.renderedDescription }),

@@ -12,6 +12,7 @@ import type { RealmRights } from '../channels/realm-rights.js';
 export interface ChannelUpdateRequest {
   readonly privacy: PrivacyRequest;
   readonly topicsPolicy: TopicsPolicy | undefined;
+  readonly notifiesPhones: boolean | undefined;
   readonly isDefault: boolean | undefined;
   /** Days. `null` for the organization's setting, -1 for unlimited. */
   readonly retentionDays: number | null | undefined;
@@ -46,6 +47,7 @@ export interface ChannelChange {
   /** Set if the request names it, even if it does not change: clients still get the event. */
   readonly privacy?: Privacy;
   readonly topicsPolicy?: TopicsPolicy;
+  readonly notifiesPhones?: boolean;
   readonly isDefault?: boolean;
   readonly retentionDays?: number | null;
   readonly isArchived?: false;

@@ -11,6 +11,7 @@ import {
   requireMayMakeWebPublic,
   requireMaySetDefault,
   requireMaySetPermission,
+  requireMaySetPushDefault,
   requireMaySetRetention,
   requireMaySetTopicsPolicy,
 } from '../channels/realm-rights.js';
@@ -39,6 +40,7 @@ export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateR
   const privacy = planPrivacy(facts, requested);
   const rest = [
     planTopicsPolicy(facts, requested),
+    planPushDefault(facts, requested),
     planDefault(facts, requested),
     planRetention(facts, requested),
     planUnarchiving(facts, requested),
@@ -102,6 +104,12 @@ function planTopicsPolicy(
     });
   }
   return { topicsPolicy };
+}
+
+function planPushDefault({ access, rights }: ChannelFacts, { notifiesPhones }: ChannelUpdateRequest) {
+  if (notifiesPhones === undefined || notifiesPhones === access.channel.notifiesPhones) return {};
+  requireMaySetPushDefault(rights);
+  return { notifiesPhones };
 }
 
 function planDefault({ rights }: ChannelFacts, { isDefault }: ChannelUpdateRequest) {

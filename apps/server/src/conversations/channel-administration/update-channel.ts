@@ -42,6 +42,7 @@ const parameters = z.object({
     .meta({ openApi: { type: ['integer', 'null'] } })
     .optional(),
   topics_policy: topicsPolicyParameter.optional(),
+  default_push_notifications: booleanParameter.optional(),
   ...permissionRequestParameters('channel'),
 });
 
@@ -51,7 +52,8 @@ const parameters = z.object({
  *
  * - BAD_REQUEST, if the channel does not exist, if the actor may not administer it or change this property, and for
  *   inconsistent settings, bad names and unknown folders
- * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner
+ * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner, and for the notifications of new
+ *   subscribers from one who is not an administrator
  * - REQUEST_VARIABLE_INVALID, for bad retention days
  * - CHANNEL_ALREADY_EXISTS, if another channel has the name
  * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
@@ -91,6 +93,7 @@ function readRequest(parameters: z.output<typeof updateChannel.parameters>): Cha
       isHistoryPublic: parameters.history_public_to_subscribers,
     },
     topicsPolicy: parameters.topics_policy,
+    notifiesPhones: parameters.default_push_notifications,
     isDefault: parameters.is_default_stream,
     retentionDays: parameters.message_retention_days,
     isArchived: parameters.is_archived,

@@ -37,6 +37,7 @@ export const channelRecord = z
     message_retention_days: z.number().int().nullable(),
     folder_id: z.number().int().nullable(),
     topics_policy: z.string(),
+    default_push_notifications: z.boolean(),
     /** Messages per week. Null for channels younger than a week. */
     stream_weekly_traffic: z.number().int().nullable(),
     subscriber_count: z.number().int(),
@@ -81,6 +82,7 @@ export function writeChannel(channel: Channel, related: RelatedRecords): Channel
     message_retention_days: channel.retentionDays ?? null,
     folder_id: channel.folderId ?? null,
     topics_policy: channel.topicsPolicy,
+    default_push_notifications: channel.notifiesPhones,
     stream_weekly_traffic: weeklyTraffic,
     subscriber_count: subscriberCount,
     is_recently_active: isRecentlyActive(channel, now),

@@ -34,6 +34,8 @@ export interface Channel {
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
+  /** Whether new subscribers' phones are notified of its messages, whatever their own settings say. */
+  readonly notifiesPhones: boolean;
   readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds. `undefined` before the first message. */
   readonly lastMessageAt: number | undefined;
@@ -83,6 +85,7 @@ function toChannel(row: Selectable<ServerTables['channels']>): Channel {
     retentionDays: row.message_retention_days ?? undefined,
     folderId: row.folder_id ?? undefined,
     topicsPolicy: row.topics_policy as TopicsPolicy,
+    notifiesPhones: row.default_push_notifications === 1,
     firstMessageId: row.first_message_id ?? undefined,
     lastMessageAt: row.last_message_at ?? undefined,
   };

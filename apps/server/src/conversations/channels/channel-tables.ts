@@ -28,6 +28,8 @@ export interface ChannelTables {
     folder_id: number | null;
     /** One of `topicsPolicies`. */
     topics_policy: string;
+    /** Whether new subscribers' phones are notified of its messages, whatever their own settings say. */
+    default_push_notifications: Generated<number>;
     /** The channel's oldest message. Null if it has none. */
     first_message_id: MessageId | null;
     /** When the newest message was sent. Null before the first. */
@@ -66,6 +68,14 @@ export interface ChannelTables {
 }
 
 const { integer, text } = columnTypes;
+
+/** Adds the column from which new subscriptions take their notifications for phones. */
+export async function addPushDefault(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('channels')
+    .addColumn('default_push_notifications', integer, (column) => column.notNull().defaultTo(0))
+    .execute();
+}
 
 export async function createChannels(db: Kysely<unknown>): Promise<void> {
   await addIdColumn(db, db.schema.createTable('channel_folders'))

@@ -30,6 +30,7 @@ export async function insertChannels(
     message_retention_days: channel.retentionDays,
     folder_id: channel.folderId ?? null,
     topics_policy: channel.topicsPolicy,
+    default_push_notifications: Number(channel.notifiesPhones),
     first_message_id: null,
     last_message_at: null,
   }));

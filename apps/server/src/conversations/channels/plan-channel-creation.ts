@@ -17,6 +17,7 @@ import {
   requireMayMakeWebPublic,
   requireMaySetDefault,
   requireMaySetPermission,
+  requireMaySetPushDefault,
   requireMaySetRetention,
   requireMaySetTopicsPolicy,
 } from './realm-rights.js';
@@ -29,6 +30,7 @@ export interface NewChannelsRequest {
   readonly retentionDays: number | null;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
+  readonly notifiesPhones: boolean;
   readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, GroupSettingValue | undefined>>>;
 }
 
@@ -50,6 +52,7 @@ export interface PlannedChannel extends Privacy {
   readonly retentionDays: number | null;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
+  readonly notifiesPhones: boolean;
   /** Only permissions that differ from the default. */
   readonly permissions: readonly { name: PermissionName<'channel'>; value: GroupSettingValue }[];
 }
@@ -73,8 +76,9 @@ export function planChannelCreation(
   if (requested.isDefault && privacy.isPrivate) throw refused('A default channel cannot be private.');
   if (requested.retentionDays !== null) requireMaySetRetention(rights);
   requireMaySetTopicsPolicy(rights, requested.topicsPolicy);
+  if (requested.notifiesPhones) requireMaySetPushDefault(rights);
   if (requested.folderId !== undefined && !facts.isFolderKnown) throw refused('Invalid channel folder ID');
-  const { isDefault, retentionDays, folderId, topicsPolicy } = requested;
+  const { isDefault, retentionDays, folderId, topicsPolicy, notifiesPhones } = requested;
   const permissions = planPermissions(facts, requested.permissions);
   requireTopicsForAll(privacy, permissions, facts.everyoneId);
   return channels.map(({ description }, index) => ({
@@ -86,6 +90,7 @@ export function planChannelCreation(
     retentionDays,
     folderId,
     topicsPolicy,
+    notifiesPhones,
     permissions,
   }));
 }

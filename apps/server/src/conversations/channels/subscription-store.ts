@@ -19,7 +19,8 @@ const pairColumns = { channel_id: 'integer', user_id: 'integer' } as const;
 
 /**
  * Subscribes users to channels, in two statements. Returns the subscriptions of users who were not subscribed. A
- * returning user keeps the former settings. The caller has locked the channels.
+ * returning user keeps the former settings; a new one gets notifications for phones where the channel says so. The caller
+ * has locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,
@@ -29,8 +30,9 @@ export async function insertSubscriptions(
   const rows = await colored(db, memberships);
   const columns = { ...pairColumns, color: 'text' } as const;
   const inserted = await sql<SubscriptionRow>`
-    insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top)
-    select v.channel_id, v.user_id, 1, v.color, 0, 0 from ${rowsAsTable(db, 'v', columns, rows)}
+    insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top, push_notifications)
+    select v.channel_id, v.user_id, 1, v.color, 0, 0, nullif(channels.default_push_notifications, 0)
+    from ${rowsAsTable(db, 'v', columns, rows)} join channels on channels.id = v.channel_id
     where true
     order by v.channel_id, v.user_id
     on conflict (channel_id, user_id) do update set is_active = 1 where subscriptions.is_active = 0

@@ -75,6 +75,7 @@ const parameters = z.object({
   message_retention_days: channelRetention.optional(),
   folder_id: integerParameter.optional(),
   topics_policy: topicsPolicyParameter.default('inherit'),
+  default_push_notifications: booleanParameter.default(false),
   authorization_errors_fatal: booleanParameter.default(true),
   announce: booleanParameter.default(false),
   ...permissionValueParameters('channel'),
@@ -88,7 +89,8 @@ const parameters = z.object({
  *
  * - BAD_REQUEST, for guests, unknown users, channels that cannot be joined and inconsistent settings, and if the actor
  *   may not create such channels or subscribe others to one
- * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner
+ * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner, and for
+ *   `default_push_notifications` from one who is not an administrator
  * - REQUEST_VARIABLE_INVALID, for bad retention days
  * - CHANNEL_ALREADY_EXISTS, if another request creates a channel with the same name concurrently
  */
@@ -139,6 +141,7 @@ function readRequest(parameters: z.output<typeof subscribe.parameters>): Subscri
     retentionDays: parameters.message_retention_days ?? null,
     folderId: parameters.folder_id,
     topicsPolicy: parameters.topics_policy,
+    notifiesPhones: parameters.default_push_notifications,
     permissions: permissionsAmong('channel', parameters),
   };
 }

@@ -30,6 +30,7 @@ function channelOf(id: number, fields: Partial<Channel> = {}): Channel {
     retentionDays: undefined,
     folderId: undefined,
     topicsPolicy: 'inherit',
+    notifiesPhones: false,
     firstMessageId: undefined,
     lastMessageAt: undefined,
     ...fields,
