@@ -32,7 +32,11 @@ import {
   type ProfileFieldTables,
 } from './people/profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './people/realm/realm-tables.js';
-import { createUserSettings, type UserSettingTables } from './people/user-settings/user-setting-tables.js';
+import {
+  createUserSettings,
+  renameRecentView,
+  type UserSettingTables,
+} from './people/user-settings/user-setting-tables.js';
 import {
   addSystemBots,
   addUserDetails,
@@ -131,6 +135,7 @@ const ownMigrations: MigrationSet = {
     '0019-matching-fields': { up: addMatchingFields },
     '0020-linkifier-templates': { up: addLinkifierTemplates },
     '0021-channel-push-default': { up: addPushDefault },
+    '0022-recent-view': { up: renameRecentView },
   },
 };
 

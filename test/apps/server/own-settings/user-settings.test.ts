@@ -1,4 +1,6 @@
+import type { Kysely } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
+import { renameRecentView } from '#server/people/user-settings/user-setting-tables.js';
 import { userSettings } from '#server/people/user-settings/user-settings.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -75,6 +77,30 @@ eachBackend((backend) => {
       const { status, body } = await organisation.ask('member', 'PATCH', 'settings', { [name]: value });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
       expect(body.msg).toContain(name);
+    });
+
+    it('of other users cannot be set, and a request to do so changes no user', async () => {
+      const before = await settingsOf('owner');
+      const target_users = { user_ids: [organisation.id('member')], skip_if_already_edited: false };
+      const { status, body } = await organisation.ask('owner', 'PATCH', 'settings', {
+        ...{ target_users, enter_sends: true },
+      });
+      expect([status, body.code, body.msg]).toEqual([
+        ...[400, 'BAD_REQUEST'],
+        'Invalid target_users: this server changes the settings of the requester alone',
+      ]);
+      expect(await settingsOf('owner')).toEqual(before);
+    });
+
+    it('know the view of recent conversations under its older name', async () => {
+      await set('member', { web_home_view: 'recent_topics' });
+      expect((await settingsOf('member')).web_home_view).toBe('recent');
+      const database = organisation.server.server.database;
+      const row = { user_id: organisation.id('second'), name: 'web_home_view', value: '"recent_topics"' };
+      await database.write(({ db }) => db.insertInto('user_settings').values(row).execute());
+      await database.write(({ db }) => renameRecentView(db as unknown as Kysely<unknown>));
+      expect((await settingsOf('second')).web_home_view).toBe('recent');
+      await set('member', { web_home_view: 'inbox' });
     });
 
     it('cannot be set by bots', async () => {

@@ -1,5 +1,5 @@
 import { Secret } from '@waxwing/service/config';
-import { operation } from '@waxwing/service/http';
+import { operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { lockGroups } from '../../people/permissions/lock-groups.js';
@@ -44,9 +44,9 @@ const password = textOfAtMost(passwordLength.maximum)
  * Publishes changed settings to the requester's clients. Publishes the name, the time zone and a changed address
  * visibility to users who can see them.
  *
- * Refuses with BAD_REQUEST bots, invalid values, a wrong password, a name if the organization has disabled name
- * changes, and an address from a requester without that permission. Refuses with RATE_LIMIT_HIT after too many
- * failures with the old password.
+ * Refuses with BAD_REQUEST bots, invalid values, `target_users` (which other servers take), a wrong password, a name if
+ * the organization has disabled name changes, and an address from a requester without that permission. Refuses with
+ * RATE_LIMIT_HIT after too many failures with the old password.
  */
 export const updateSettings = operation({
   method: 'PATCH',
@@ -61,6 +61,7 @@ export const updateSettings = operation({
     email: z.string().optional(),
     old_password: password,
     new_password: password,
+    target_users: optionalJsonParameter(z.never('this server changes the settings of the requester alone')),
   }),
   answer: z.object({
     /** Only with a new password. */
@@ -70,9 +71,8 @@ export const updateSettings = operation({
   // Passwords wait in a bounded queue.
   waitsForOthers: true,
   async handle(context: ServerContext, { actor, head, parameters, signal }) {
-    const { timezone, email_address_visibility, full_name, email, old_password, new_password, ...others } =
-      parameters;
-    const settings = others as Partial<UserSettingValues>;
+    const { timezone, email_address_visibility, full_name, email, old_password, new_password } = parameters;
+    const settings = among(parameters) as Partial<UserSettingValues>;
     const requested = { settings, timezone, visibility: email_address_visibility };
     const passwords = { old: old_password, wanted: new_password };
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
@@ -95,6 +95,11 @@ export const updateSettings = operation({
     );
   },
 });
+
+/** The parameters that are settings. */
+function among(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.keys(userSettings).map((name) => [name, parameters[name]]));
+}
 
 /** Ignores an empty new password: clients with one form for all settings send it when the field is empty. */
 async function readyPassword(

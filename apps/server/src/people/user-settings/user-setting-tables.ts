@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { columnTypes } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 export interface UserSettingTables {
   /** Values that differ from the default. Settings that are visible to other users are columns of `users`. */
@@ -13,6 +13,13 @@ export interface UserSettingTables {
 }
 
 const { integer, text } = columnTypes;
+
+/** Gives the view of recent conversations the name that clients know from feature level 454 on. */
+export async function renameRecentView(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    update user_settings set value = '"recent"'
+    where name = 'web_home_view' and value = '"recent_topics"'`.execute(db);
+}
 
 export async function createUserSettings(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -31,7 +31,7 @@ export const userSettings = {
   default_language: setting('en', languageTag, z.string()),
   color_scheme: number(1, 1, 3),
   enter_sends: flag(false),
-  web_home_view: word('inbox', ['inbox', 'recent', 'recent_topics', 'all_messages']),
+  web_home_view: homeView(),
   web_font_size_px: number(16, 10, 40),
   web_line_height_percent: number(140, 80, 240),
   demote_inactive_streams: number(1, 1, 3),
@@ -100,6 +100,14 @@ function flag(value: boolean): UserSetting<boolean> {
 
 function number(value: number, minimum: number, maximum: number): UserSetting<number> {
   return setting<number>(value, wholeNumber(minimum, maximum), z.number().int());
+}
+
+/** Older clients name the view of recent conversations `recent_topics`. */
+function homeView(): UserSetting<'inbox' | 'recent' | 'all_messages'> {
+  const parameter = oneOf(['inbox', 'recent', 'recent_topics', 'all_messages']).transform((view) =>
+    view === 'recent_topics' ? 'recent' : view,
+  );
+  return setting('inbox', parameter, z.literal(['inbox', 'recent', 'all_messages']));
 }
 
 function word<const Word extends string>(
