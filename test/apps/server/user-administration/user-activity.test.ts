@@ -103,6 +103,23 @@ eachBackend((backend) => {
       expect(await page()).toBe(404);
     });
 
+    it('keeps messages and profile: a request to delete any of them is refused', async () => {
+      for (const what of [
+        'delete_profile',
+        'delete_public_channel_messages',
+        'delete_private_channel_messages',
+        'delete_direct_messages',
+      ]) {
+        const actions = JSON.stringify({ [what]: true });
+        const { status, body } = await test.ask(owner, 'DELETE', `users/${ada.userId}`, { actions });
+        expect([status, body.code, await isActive(ada)]).toEqual([400, 'BAD_REQUEST', true]);
+        expect(body.msg).toContain('deletes neither messages nor profiles');
+      }
+      const nothing = JSON.stringify({ delete_profile: false });
+      expect((await test.ask(owner, 'DELETE', `users/${ada.userId}`, { actions: nothing })).status).toBe(200);
+      expect(await isActive(ada)).toBe(false);
+    });
+
     it('can be the caller', async () => {
       expect((await test.ask(ada, 'DELETE', 'users/me')).status).toBe(200);
       expect([await statusOf(ada), await isActive(ada)]).toEqual([401, false]);

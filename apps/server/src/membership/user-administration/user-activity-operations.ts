@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { noAnswer, noParameters, operation } from '@waxwing/service/http';
+import { noAnswer, noParameters, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { lockGroups } from '../../people/permissions/lock-groups.js';
@@ -15,18 +15,34 @@ import { reactivate } from './reactivate.js';
 
 const named = z.object({ user_id_or_email: userNameParameter });
 
+const off = z
+  .literal(false, 'must be false: this server deletes neither messages nor profiles of users it deactivates')
+  .optional();
+
+/** What other servers delete when they deactivate a user. A request for it must not seem to succeed. */
+const deletions = z.object(
+  {
+    delete_profile: off,
+    delete_public_channel_messages: off,
+    delete_private_channel_messages: off,
+    delete_direct_messages: off,
+  },
+  'must be an object',
+);
+
 /**
  * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot,
  * and its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices; messages
- * stay. Refuses with BAD_REQUEST requesters who are no administrators, unknown and inactive users, and the only
- * owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and deactivates one.
+ * stay, and `actions` that would delete them are refused. Refuses with BAD_REQUEST requesters who are no administrators,
+ * unknown and inactive users, and the only owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and
+ * deactivates one.
  */
 export const deactivateUser = operation({
   method: 'DELETE',
   path: '/api/v1/users/{user_id_or_email}',
   summary: 'Deactivates a user or bot, and the bots that belong to them.',
   actor: user,
-  parameters: named,
+  parameters: named.extend({ actions: optionalJsonParameter(deletions) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   async handle(context: ServerContext, { actor, parameters }) {
