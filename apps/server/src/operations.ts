@@ -53,6 +53,7 @@ import { getTopics } from './conversations/messages/topics/get-topics.js';
 import { sendTyping } from './conversations/presence/send-typing.js';
 import { updatePresence } from './conversations/presence/update-presence.js';
 import { getSubscriptionStatus } from './conversations/subscriptions/get-subscription-status.js';
+import { getUserChannels } from './conversations/subscriptions/get-user-channels.js';
 import { listSubscriptions } from './conversations/subscriptions/list-subscriptions.js';
 import { subscribe } from './conversations/subscriptions/subscribe.js';
 import { unsubscribe } from './conversations/subscriptions/unsubscribe.js';
@@ -172,6 +173,7 @@ const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   unsubscribe,
   updateSubscriptions,
   getSubscriptionStatus,
+  getUserChannels,
   updateUserTopic,
   addDefaultChannel,
   removeDefaultChannel,

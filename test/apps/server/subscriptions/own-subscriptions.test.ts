@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { whileLocked } from '../../../support/lock-waits.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ChannelUnderTest } from '../channel-administration/channel-under-test.js';
+import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
 const knowsNull = { client_capabilities: '{"notification_settings_null":true}' };
@@ -222,5 +223,33 @@ eachBackend((backend) => {
       expect((await ask('guest', organisation.id('member'))).body.msg).toBe('Invalid channel ID');
       expect((await ask('owner', 99_999)).body.msg).toBe('No such user');
     });
+  });
+
+  describe('the channels of another user', () => {
+    const ask = (who: 'owner' | 'guest' | 'second', userId: number) =>
+      organisation.ask(who, 'GET', `users/${userId}/channels`);
+    const idsOf = async (...asked: Parameters<typeof ask>) =>
+      (await ask(...asked)).body.subscribed_channel_ids as number[];
+
+    it('are those that the reader can see as well, without archived ones', async () => {
+      const member = organisation.id('member');
+      expect(await idsOf('owner', member)).toContain(channel.id);
+      expect(await idsOf('guest', member)).not.toContain(channel.id);
+      expect(await idsOf('owner', organisation.id('second'))).not.toContain(channel.id);
+      expect(await idsOf('owner', organisation.id('bot'))).toEqual([]);
+      expect((await ask('owner', 99_999)).body).toMatchObject({ code: 'BAD_REQUEST', msg: 'No such user' });
+      const hidden = await addChannel(organisation, { isPrivate: true, members: ['member'] });
+      const gone = await addChannel(organisation, { isArchived: true, members: ['member'] });
+      expect(await idsOf('owner', member)).toContain(hidden.id);
+      expect(await idsOf('second', member)).not.toContain(hidden.id);
+      expect(await idsOf('owner', member)).not.toContain(gone.id);
+    });
+  });
+
+  it('PATCH users/me/subscriptions is gone', async () => {
+    const { status, body } = await organisation.ask('member', 'PATCH', 'users/me/subscriptions', {
+      add: [{ name: 'x' }],
+    });
+    expect([status, body.result]).toEqual([405, 'error']);
   });
 });

@@ -1,0 +1,37 @@
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../../context.js';
+import { noSuchUser } from '../../people/users/no-such-user.js';
+import { findDetails } from '../../people/users/user-details.js';
+import { readVisibilityOf } from '../../people/users/user-visibility.js';
+import { user } from '../../platform/authentication/authenticate.js';
+import { readKnownChannels } from '../channels/known-channels.js';
+
+/**
+ * `GET /api/v1/users/{user_id}/channels`: the channels that a user or bot is subscribed to, as far as the actor can see
+ * them, ascending and without archived ones. Refuses with BAD_REQUEST users that the actor cannot see.
+ */
+export const getUserChannels = operation({
+  method: 'GET',
+  path: '/api/v1/users/{user_id}/channels',
+  summary: 'The channels that a user is in.',
+  actor: user,
+  parameters: z.object({ user_id: integerParameter.brand<'UserId'>() }),
+  answer: z.object({ subscribed_channel_ids: z.array(z.number().int()) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const target = await findDetails(db, { kind: 'id', id: parameters.user_id }, actor);
+    const sees = await readVisibilityOf(db, actor);
+    if (target === undefined || !sees(target)) throw noSuchUser();
+    const rows = await db
+      .selectFrom('subscriptions')
+      .select('channel_id')
+      .where('user_id', '=', target.id)
+      .where('is_active', '=', 1)
+      .execute();
+    const subscribed = new Set(rows.map(({ channel_id }) => channel_id));
+    const known = await readKnownChannels(db, actor);
+    const ids = known.filter(({ channel }) => !channel.isArchived && subscribed.has(channel.id));
+    return { subscribed_channel_ids: ids.map(({ channel }) => channel.id) };
+  },
+});
