@@ -92,6 +92,12 @@ import { removeOwnProfileValues } from './people/users/remove-own-profile-values
 import { updateOwnProfile } from './people/users/update-own-profile.js';
 import { deleteEventQueue } from './platform/event-queues/delete-event-queue.js';
 import { getEvents } from './platform/event-queues/get-events.js';
+import {
+  addLegacyApnsToken,
+  addLegacyFcmToken,
+  removeLegacyApnsToken,
+  removeLegacyFcmToken,
+} from './push/legacy-registration.js';
 import { getOwnUser } from './register/get-own-user.js';
 import { registerEventQueue } from './register/register-event-queue.js';
 import { getServerSettings } from './server-settings/get-server-settings.js';
@@ -189,6 +195,10 @@ const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   updateSettings,
   updatePresence,
   sendTyping,
+  addLegacyFcmToken,
+  removeLegacyFcmToken,
+  addLegacyApnsToken,
+  removeLegacyApnsToken,
 ];
 
 const ownOperations = [...contractOperations, ...stockClientOperations];

@@ -1,0 +1,68 @@
+import { refused } from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { human } from '../platform/authentication/authenticate.js';
+
+// Apps that know no encryption give a server the phone's token itself. This server takes none: it sends notifications only
+// encrypted, and must not learn the token. Nothing here reads the token, so that it is neither stored nor logged.
+
+const token = z.string();
+
+const tooOld =
+  'This server sends notifications only encrypted, and this app does not take them: update the app. The token was not kept.';
+
+/** `POST /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, which says to update the app. */
+export const addLegacyFcmToken = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/android_gcm_reg_id',
+  summary: "Refuses an Android phone's token in the clear.",
+  actor: human,
+  parameters: z.object({ token }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle() {
+    throw refused(tooOld);
+  },
+});
+
+/** `POST /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, which says to update the app. */
+export const addLegacyApnsToken = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/apns_device_token',
+  summary: "Refuses an Apple device's token in the clear.",
+  actor: human,
+  parameters: z.object({ token, appid: z.string() }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle() {
+    throw refused(tooOld);
+  },
+});
+
+/** `DELETE /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, as no such token is registered. */
+export const removeLegacyFcmToken = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/me/android_gcm_reg_id',
+  summary: "Says that no Android phone's token is registered in the clear.",
+  actor: human,
+  parameters: z.object({ token }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle() {
+    throw refused('Token does not exist');
+  },
+});
+
+/** `DELETE /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, as no such token is registered. */
+export const removeLegacyApnsToken = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/me/apns_device_token',
+  summary: "Says that no Apple device's token is registered in the clear.",
+  actor: human,
+  parameters: z.object({ token }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle() {
+    throw refused('Token does not exist');
+  },
+});

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+const android = 'users/me/android_gcm_reg_id';
+const apple = 'users/me/apns_device_token';
+const token = 'c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00deadbeef';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const ask = (method: 'POST' | 'DELETE', path: string, fields: Record<string, unknown>) =>
+    organisation.ask('member', method, path, fields);
+
+  it.each([
+    [android, { token }],
+    [apple, { token, appid: 'org.example.chat' }],
+  ])('a token in the clear for %s is refused, with what to do', async (path, fields) => {
+    const { status, body } = await ask('POST', path, fields);
+    expect([status, body]).toEqual([
+      400,
+      {
+        ...{ result: 'error', code: 'BAD_REQUEST' },
+        msg: 'This server sends notifications only encrypted, and this app does not take them: update the app. The token was not kept.',
+      },
+    ]);
+  });
+
+  it.each([android, apple])('there is never a token in the clear at %s to be removed', async (path) => {
+    await ask('POST', path, { token, appid: 'org.example.chat' });
+    const { status, body } = await ask('DELETE', path, { token });
+    expect([status, body]).toEqual([
+      400,
+      { result: 'error', code: 'BAD_REQUEST', msg: 'Token does not exist' },
+    ]);
+  });
+
+  it.each([
+    ['POST', android, {}, 'token'],
+    ['DELETE', apple, {}, 'token'],
+    ['POST', apple, { token }, 'appid'],
+  ] as const)('%s %s needs its parameters: %o', async (method, path, fields, var_name) => {
+    const { status, body } = await ask(method, path, fields);
+    expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', var_name]);
+  });
+
+  it('bots have no phones', async () => {
+    const { body } = await organisation.ask('bot', 'POST', android, { token });
+    expect(body.msg).toBe('This endpoint does not accept bot requests.');
+  });
+
+  it('the token is neither logged nor stored, in whichever part of the request it comes', async () => {
+    const { server } = organisation;
+    for (const path of [android, apple]) {
+      await ask('POST', path, { token, appid: 'org.example.chat' });
+      await ask('DELETE', path, { token });
+      const url = `/api/v1/${path}?token=${token}&appid=org.example.chat`;
+      const { authorization } = organisation.accounts.member;
+      for (const method of ['POST', 'DELETE'] as const)
+        await server.send({ method, url, headers: { authorization } });
+    }
+    await server.settle();
+    expect(server.logged.text()).toContain(`POST /api/v1/${android}`);
+    expect(server.logged.text()).not.toContain(token);
+    const { db } = server.server.database;
+    for (const table of await db.introspection.getTables()) {
+      const rows = await db
+        .selectFrom(table.name as 'users')
+        .selectAll()
+        .execute();
+      expect(JSON.stringify(rows)).not.toContain(token);
+    }
+  });
+});
