@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { featureLevel } from '#server/people/realm/feature-level.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/stock-clients.md'), 'utf8');
+
+/** The rows of the table, as level, change and ours. */
+function rows(): { level: number; change: string; ours: string }[] {
+  const [, section = ''] = page.split('## Feature levels\n');
+  const [table = ''] = section.split('\n## ');
+  return [...table.matchAll(/^\| (\d+) \|(.*)\|(.*)\|$/gm)].map(([, level, change = '', ours = '']) => ({
+    level: Number(level),
+    change: change.trim(),
+    ours: ours.trim(),
+  }));
+}
+
+/** The first level that the table has: the one after the last that identified devices by their public keys. */
+const first = 432;
+
+describe('the page of feature levels', () => {
+  it('has each level up to the announced one, in order and once', () => {
+    const levels = rows().map(({ level }) => level);
+    expect(levels).toEqual(Array.from({ length: levels.length }, (_, index) => first + index));
+    expect(levels.at(-1)).toBeGreaterThanOrEqual(featureLevel);
+  });
+
+  it('says of each what changed, and what this server does unless nothing did', () => {
+    for (const { level, change, ours } of rows()) {
+      expect([level, change]).not.toEqual([level, '']);
+      expect([level, ours === '']).toEqual([level, change.startsWith('none: ')]);
+    }
+  });
+});
