@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { flags, integer, integers, list, lists, map, maps, texts } from './shape-fields.js';
+import { userSettingsShape } from './user-settings-shape.js';
 
 // The register response as stock clients read it: each field that a client requires, and the rest of the table.
 
@@ -100,23 +101,6 @@ export const messageShape = z.looseObject({
   last_edit_timestamp: integer.optional(),
   last_moved_timestamp: integer.optional(),
   edit_history: list.nonempty().optional(),
-});
-
-const userSettings = z.looseObject({
-  ...flags(
-    'twenty_four_hour_time',
-    'starred_message_counts',
-    'display_emoji_reaction_users',
-    'presence_enabled',
-    'pm_content_in_desktop_notifications',
-    'send_private_typing_notifications',
-    'enable_drafts_synchronization',
-    'enable_sounds',
-  ),
-  ...texts('emojiset', 'default_language', 'timezone', 'web_home_view', 'notification_sound'),
-  ...integers('color_scheme', 'email_address_visibility', 'web_font_size_px', 'user_list_style'),
-  available_notification_sounds: z.array(z.string()),
-  emojiset_choices: z.array(z.object({ key: z.string(), text: z.string() })),
 });
 
 const realm = {
@@ -279,7 +263,7 @@ export const fieldsByType: Readonly<Record<string, z.ZodRawShape>> = {
     channel_folders: z.array(z.looseObject({ ...integers('id'), ...texts('name', 'description') })),
   },
   user_status: maps('user_status'),
-  user_settings: { user_settings: userSettings },
+  user_settings: { user_settings: userSettingsShape },
   realm_user_settings_defaults: maps('realm_user_settings_defaults'),
   saved_snippets: lists('saved_snippets'),
   drafts: lists('drafts'),
