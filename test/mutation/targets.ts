@@ -145,6 +145,13 @@ const serverPush: Table = [
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device', 'apps/server/thousand-push-devices'],
   ['notifications/test-notification-limits', 'contracts/server-stores', 'apps/server/test-notification'],
+  [
+    'client-devices/decide-change',
+    'apps/server/push/client-device-conformance',
+    'apps/server/push/client-device-registration',
+  ],
+  ['client-devices/pending-tokens', 'packages/server-push/client-devices/client-device-tokens'],
+  ['client-devices/client-device-store', 'packages/server-push/client-devices/client-device-tokens'],
   ['person', 'apps/server/register-push-device', 'apps/server/test-notification'],
   ['relay-link/relay-answer', 'packages/server-push/relay-answer'],
 ];
