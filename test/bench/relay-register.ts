@@ -54,7 +54,7 @@ export async function requestMaker(
   };
 }
 
-/** The request for a sealed registration. `named` is whom it is for: an account, or a token's id. */
+/** The request for a sealed registration. `named` has the field of its account or token. */
 export function registrationRequest(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
   sealed: Uint8Array,

@@ -54,7 +54,8 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` is one user's accounts.
+ * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` is one user's
+ * accounts.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,

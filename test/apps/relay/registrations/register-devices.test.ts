@@ -1,10 +1,3 @@
-import {
-  encodeRelayRegisterMany,
-  type PushAccountIdText,
-  relayRegisterManyAnyAnswer,
-  stringifyJson,
-  type TokenId,
-} from '@waxwing/protocol';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -17,7 +10,6 @@ import {
   realmUuid,
   startRelayUnderTest,
 } from '../relay-under-test.js';
-import { tokenForm } from './token-form.js';
 
 eachBackend((backend) => {
   let relay: RelayUnderTest;
@@ -39,9 +31,7 @@ eachBackend((backend) => {
   /** Account ids are written as they are, so that large ones are not rounded here. */
   function bodyOf(items: readonly Record<string, string>[], realm = realmUuid): string {
     const registrations = items.map(({ realm_uuid: _realm, push_account_id: id, ...fields }) =>
-      id === undefined
-        ? JSON.stringify(fields)
-        : JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id),
+      JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id ?? ''),
     );
     return `{"realm_uuid": "${realm}", "registrations": [${registrations.join(', ')}]}`;
   }
@@ -78,82 +68,6 @@ eachBackend((backend) => {
     });
     expect(await relay.register(of('2408'))).toMatchObject({ body: { device_id: idOf('2408') } });
     expect(await register(...accounts.map((id) => of(id)))).toMatchObject({ body });
-  });
-
-  it('takes both generations in one request, and answers an id only in the older one', async () => {
-    const items = [of('2408'), tokenForm({ token: 'one' }), tokenForm({ token: 'two' })];
-    const { status, body } = await register(...items);
-    const devices = await relay.devices();
-    expect([status, devices.map(({ push_account_id }) => push_account_id).sort()]).toEqual([
-      200,
-      ['2408', `token:${items[1]?.token_id}`, `token:${items[2]?.token_id}`].sort(),
-    ]);
-    const older = devices.find(({ push_account_id }) => push_account_id === '2408');
-    const results = [
-      { result: 'success', device_id: older?.id },
-      { result: 'success' },
-      { result: 'success' },
-    ];
-    expect(body).toEqual({ result: 'success', msg: '', results });
-    expect(await register(...items)).toMatchObject({ body: { results } });
-    expect(await relay.devices()).toHaveLength(3);
-  });
-
-  it('judges registrations by token as single ones, and takes the token where both are named', async () => {
-    const wrong = [
-      tokenForm({}, unknownKey),
-      tokenForm({}, { encrypted_push_registration: 'AAAA' }),
-      tokenForm({}, { token_id: '192057' }),
-      tokenForm({ timestamp: 1 }),
-      tokenForm({ push_account_id: 2408 }),
-    ];
-    const alone = await Promise.all(wrong.map((form) => relay.register(form)));
-    const { body } = await register(...wrong, tokenForm({}, { push_account_id: '2408' }));
-    expect(body.results).toEqual([
-      ...alone.map(({ body: { code, msg } }) => ({ result: 'error', code, msg })),
-      { result: 'success' },
-    ]);
-    expect(await relay.devices()).toMatchObject([{ push_account_id: `token:${tokenForm().token_id}` }]);
-    const text = bodyOf([tokenForm()]).replace(/"token_id":"[^"]*"/, '"token_id":7');
-    expect(await ask(text)).toMatchObject({
-      status: 400,
-      body: { code: 'BAD_REQUEST', msg: expect.stringContaining('registrations.0.token_id') },
-    });
-  });
-
-  it('compares no tokens in the newer generation', async () => {
-    await register(of('1'));
-    const fields = bodyOf([tokenForm({}, { push_account_id: '2' })]);
-    const { body } = await ask(fields.replace(/\}$/, ', "accounts_of_users": [[1, 2]]}'));
-    expect(body.results).toEqual([{ result: 'success' }]);
-  });
-
-  it('is built alike for both generations by our encoder', async () => {
-    const { token_id, encrypted_push_registration, bouncer_public_key } = tokenForm();
-    const sealed = {
-      encryptedPushRegistration: encrypted_push_registration ?? '',
-      bouncerPublicKey: bouncer_public_key ?? '',
-    };
-    const older = of('9223372036854775807');
-    const { body } = await ask(
-      stringifyJson(
-        encodeRelayRegisterMany(realmUuid, [
-          { tokenId: token_id as TokenId, ...sealed },
-          {
-            pushAccountId: '9223372036854775807' as PushAccountIdText,
-            encryptedPushRegistration: older.encrypted_push_registration ?? '',
-            bouncerPublicKey: older.bouncer_public_key ?? '',
-            accountsOfUser: [],
-          },
-        ]),
-      ),
-    );
-    const { results } = relayRegisterManyAnyAnswer.parse(body);
-    expect(results).toMatchObject([
-      { result: 'success' },
-      { result: 'success', device_id: expect.any(Number) },
-    ]);
-    expect(results[0]).not.toHaveProperty('device_id');
   });
 
   it('judges each registration by itself, in order, with the same errors as for a single one', async () => {

@@ -18,7 +18,7 @@ export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
       readonly outcome: 'gone';
       /** Whether the vendor says when the token died. A device that registered later keeps its token. */
       readonly isDated: boolean;
-      /** Whether an installation id may only be too new for the vendor: a phone registers it with the relay and with Google. */
+      /** Whether the vendor may not know an installation id yet: the relay may have it first. */
       readonly sparesNewInstallations?: true;
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }

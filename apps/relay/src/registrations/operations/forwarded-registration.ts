@@ -52,7 +52,7 @@ export async function registerForwarded(
 }
 
 /**
- * Reads whom a registration is for. A `token_id` comes before a push account. A text that is no token's id is refused
+ * Reads the addressee of a registration. A `token_id` comes before a push account. A text that is no token's id is refused
  * later, because it differs from the id of the sealed token.
  * @throws ProtocolError REQUEST_VARIABLE_MISSING if neither field is there.
  */

@@ -27,9 +27,10 @@ interface Context {
 }
 
 /**
- * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm, of either generation. Answers each item as
- * `registerDevice` would; a refused or failed item does not affect the others. All stored items are durable before it
- * answers. Idempotent: the whole request may be retried. An extension (docs/protocol.md#remotespushe2eeregister_many).
+ * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm, of either generation. Answers
+ * each item as `registerDevice` would; a refused or failed item does not affect the others. All stored items are durable
+ * before it answers. Idempotent: the whole request may be retried. An extension
+ * (docs/protocol.md#remotespushe2eeregister_many).
  *
  * Errors for the whole request, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's
  * quota is used up; BAD_REQUEST for the body, which costs one of the quota; RATE_LIMIT_HIT when the quota does not

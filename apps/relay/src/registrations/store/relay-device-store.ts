@@ -87,7 +87,7 @@ export async function markExpired(
   return numUpdatedRows > 0n;
 }
 
-/** A device to delete: by its id, by whom it is for, or by both. */
+/** A device to delete: by its id, by its addressee, or by both. */
 export type NamedForDeletion =
   | { readonly id: RelayDeviceId; readonly addressee: Addressee | undefined }
   | { readonly id?: never; readonly addressee: Addressee };
