@@ -1,10 +1,10 @@
 import type { AnyPushRequest, RelayDeviceId, TokenId } from '@waxwing/protocol';
 import { Batcher } from '@waxwing/service/lifecycle';
-import { addresseeOfToken } from '../../registrations/store/addressee.js';
+import { addresseeOfToken, type TokenAddressee } from '../../registrations/store/addressee.js';
 import {
   type FoundTokenDevices,
   findDevicesByToken,
-  type TokenInRealm,
+  type TokensInRealm,
 } from '../../registrations/store/devices-by-token.js';
 import { type FoundRelayDevices, findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
@@ -18,7 +18,7 @@ export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 /** Looks up the devices of requests of one event-loop tick together: by token in the newer generation, else by id. */
 export class DeviceLookUps {
   readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
-  readonly #byToken: Batcher<readonly TokenInRealm[], FoundTokenDevices>;
+  readonly #byToken: Batcher<TokensInRealm, FoundTokenDevices>;
 
   constructor({
     database,
@@ -29,19 +29,18 @@ export class DeviceLookUps {
       return wanted.map(() => found);
     });
     this.#byToken = new Batcher(async (wanted) => {
-      const found = await findDevicesByToken(database.db, wanted.flat(), tokenVault);
+      const found = await findDevicesByToken(database.db, wanted, tokenVault);
       return wanted.map(() => found);
     });
   }
 
   /** Finds the devices of the tokens that push requests name. Returns `undefined` if they name none. */
   findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {
-    const wanted: TokenInRealm[] = [];
+    const addressees: TokenAddressee[] = [];
     for (const request of requests) {
-      if (!('token_id' in request)) continue;
-      wanted.push({ realm_id: realmId, push_account_id: addresseeOfToken(request.token_id as TokenId) });
+      if ('token_id' in request) addressees.push(addresseeOfToken(request.token_id as TokenId));
     }
-    return wanted.length === 0 ? undefined : this.#byToken.add(wanted);
+    return addressees.length === 0 ? undefined : this.#byToken.add({ realmId, addressees });
   }
 
   /** Finds the devices of notifications. `tokens` are those that {@link findTokens} found for them. */

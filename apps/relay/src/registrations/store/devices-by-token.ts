@@ -1,5 +1,5 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { fixedQuery, rowsAsTableOf } from '@waxwing/storage';
+import { fixedQuery, rowsAsTableOf, textsIn } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
@@ -8,13 +8,13 @@ import { beforeAllDevices, type DeviceRow, deviceColumns } from './relay-device.
 import { FoundRelayDevices } from './relay-device-store.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A realm and a token that a device of the newer generation is registered for. */
-export interface TokenInRealm {
-  readonly realm_id: RealmId;
-  readonly push_account_id: TokenAddressee;
+/** Tokens of one realm, whose devices are of the newer generation. */
+export interface TokensInRealm {
+  readonly realmId: RealmId;
+  readonly addressees: readonly TokenAddressee[];
 }
 
-const wantedColumns = { realm_id: 'integer', push_account_id: 'text' } as const;
+const wantedColumns = { realm_id: 'integer', addressees: 'text' } as const;
 
 const selected = sql.join(deviceColumns.map((column) => sql.ref(`device.${column}`)));
 
@@ -24,10 +24,9 @@ const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, DeviceRo
     sql<DeviceRow>`
       select ${selected}
       from ${rowsAsTableOf(db, 'wanted', wantedColumns, parameter('wanted'))}
+      cross join ${textsIn(db, 'wanted.addressees', 'addressee')}
       cross join relay_devices as device
-      where device.realm_id = wanted.realm_id and device.push_account_id = wanted.push_account_id`.compile(
-      db,
-    ),
+      where device.realm_id = wanted.realm_id and device.push_account_id = addressee.value`.compile(db),
 }));
 
 /** Devices found by realm and token, and their ids. */
@@ -52,8 +51,11 @@ export class FoundTokenDevices extends FoundRelayDevices {
 /** Looks up devices by realm and token in one query, however many there are. */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
-  wanted: readonly TokenInRealm[],
+  wanted: readonly TokensInRealm[],
   vault: TokenVault,
 ): Promise<FoundTokenDevices> {
-  return new FoundTokenDevices(await devicesFor(db, { wanted: JSON.stringify(wanted) }), vault);
+  const rows = wanted.map(({ realmId, addressees }) => {
+    return { realm_id: realmId, addressees: JSON.stringify(addressees) };
+  });
+  return new FoundTokenDevices(await devicesFor(db, { wanted: JSON.stringify(rows) }), vault);
 }
