@@ -1,18 +1,28 @@
 /** Shorter acts cause no pause. */
 const shortMilliseconds = 10;
 const longestPauseMilliseconds = 50;
+/** A client without any other for this long is alone. */
+const aloneMilliseconds = 1000;
 
 /**
  * Pauses a client after an act that blocked the event loop for long. A request of another client takes several ticks, from
- * its connection to its answer: without pauses it would wait for a long act in each of them.
+ * its connection to its answer: without pauses it would wait for a long act in each of them. A client that is alone is not
+ * paused.
  */
 export class ClientPauses {
   /** When the pause of each client ends, in the order in which they began. */
   readonly #ends = new Map<string, number>();
+  #lastClient: string | undefined;
+  /** When an act last followed one of another client. */
+  #changedAt = 0;
 
   /** Pauses the client for half of the time that its act took. */
   charge(client: string, milliseconds: number, now: number): void {
-    if (milliseconds <= shortMilliseconds) return;
+    if (client !== this.#lastClient) {
+      this.#lastClient = client;
+      this.#changedAt = now;
+    }
+    if (milliseconds <= shortMilliseconds || now - this.#changedAt > aloneMilliseconds) return;
     this.#ends.set(client, now + Math.min(milliseconds / 2, longestPauseMilliseconds));
   }
 

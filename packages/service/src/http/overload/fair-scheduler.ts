@@ -67,7 +67,7 @@ export class FairScheduler {
   /** Whether the last tick left entries in the queue. */
   #isBehind = false;
   readonly #pauses = new ClientPauses();
-  /** The last act and its start, until its duration is known: its microtasks run after it. */
+  /** The last act and its start, until its microtasks have run. */
   #running: { readonly client: string; readonly since: number } | undefined;
   /** Ends when the next pause does, while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
@@ -80,7 +80,6 @@ export class FairScheduler {
 
   schedule(act: () => void, { isPipelined, client, refuse }: ScheduleOptions): void {
     const now = performance.now();
-    this.#charge(now);
     if (this.#pending === 0) {
       this.#isBehind = false;
       this.#startRound(now);
@@ -122,22 +121,24 @@ export class FairScheduler {
     this.#pollingSince = undefined;
   }
 
-  /** One immediate per entry: Node runs the microtasks of one act before the next immediate. */
+  /**
+   * Two immediates per entry, because Node runs the microtasks of one before the next. The second one knows how long the act
+   * took: whatever runs later, such as a batch of this tick or other clients' results, is not of this client.
+   */
   #requestImmediate(): void {
     if (this.#immediates >= Math.min(this.#pending, maximumActsPerTick)) return;
     this.#immediates += 1;
     setImmediate(this.#onImmediate);
+    setImmediate(this.#afterAct);
   }
 
   readonly #onImmediate = (): void => {
     this.#immediates -= 1;
     const now = performance.now();
-    this.#charge(now);
     if (this.#tickEndsAt === undefined) {
       this.#startRound(now);
       this.#tickEndsAt = now + maximumTickMilliseconds;
       setImmediate(() => {
-        this.#charge(performance.now());
         this.#tickEndsAt = undefined;
       });
     }
@@ -145,12 +146,13 @@ export class FairScheduler {
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
-  #charge(now: number): void {
+  readonly #afterAct = (): void => {
     if (this.#running === undefined) return;
     const { client, since } = this.#running;
     this.#running = undefined;
+    const now = performance.now();
     this.#pauses.charge(client, now - since, now);
-  }
+  };
 
   /** Waits for a client whose pause ends. Another client that adds an entry does not wait for it. */
   #waitForPause(now: number): void {

@@ -1,0 +1,28 @@
+import { beforeEach, expect, it } from 'vitest';
+import { ClientPauses } from '#service/http/overload/client-pauses.js';
+
+let pauses: ClientPauses;
+beforeEach(() => {
+  pauses = new ClientPauses();
+});
+
+it('pause a client for half of the time of an act that took more than ten milliseconds', () => {
+  pauses.charge('ada', 10, 1000);
+  expect(pauses.has('ada', 1000)).toBe(false);
+  pauses.charge('ada', 12, 1000);
+  expect([pauses.has('ada', 1005), pauses.untilNext(1005)]).toEqual([true, 1]);
+  expect([pauses.has('ada', 1006), pauses.untilNext(1006)]).toEqual([false, 0]);
+});
+
+it('do not pause a client that was alone for more than a second, until another one comes', () => {
+  pauses.charge('ada', 40, 1000);
+  expect(pauses.has('ada', 1000)).toBe(true);
+  pauses.charge('ada', 40, 2000);
+  expect(pauses.has('ada', 2000)).toBe(true);
+  pauses.charge('ada', 40, 2021);
+  expect(pauses.has('ada', 2021)).toBe(false);
+  pauses.charge('bob', 1, 2030);
+  pauses.charge('ada', 40, 2040);
+  expect(pauses.has('ada', 2040)).toBe(true);
+  expect(pauses.has('bob', 2040)).toBe(false);
+});
