@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from './json.js';
 import { maximumCollapseIdBytes, maximumTimeToLiveSeconds } from './limits.js';
-import { validationMessages } from './validation-message.js';
+import { parseWithMessages } from './validation-message.js';
 import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that delivers notifications (docs/protocol.md#remotespushe2eenotify). */
@@ -102,7 +102,7 @@ function schemaOf(value: unknown) {
 const pushRequests = z.array(z.unknown()).transform((values, context): AnyPushRequest[] => {
   const requests: AnyPushRequest[] = [];
   for (const [index, value] of values.entries()) {
-    const parsed = schemaOf(value).safeParse(value, validationMessages);
+    const parsed = parseWithMessages(schemaOf(value), value);
     if (!parsed.success) {
       // Reports the first issue only: a body has room for half a million, and describing them all takes half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
 import { accountsOfUser, relayRegisterAnyAnswer, relayRegisterParameters } from './relay-registration.js';
 import type { TokenId } from './token-id.js';
-import { validationMessages } from './validation-message.js';
+import { parseWithMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
 /**
@@ -35,7 +35,7 @@ const registrations = z
   .transform((values, context): Registration[] => {
     const parsed: Registration[] = [];
     for (const [index, value] of values.entries()) {
-      const { data, error } = schemaOf(value).safeParse(value, validationMessages);
+      const { data, error } = parseWithMessages(schemaOf(value), value);
       if (data === undefined) {
         const { path = [], message = 'is wrong' } = error?.issues[0] ?? {};
         context.addIssue({ code: 'custom', path: [index, ...path], message });

@@ -23,10 +23,17 @@ const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
 /**
- * Messages for what a schema refuses, as the end of a sentence whose subject is the value. Pass them to `safeParse` if the
- * message reaches a user: zod's own messages are for programmers. A message of the schema itself comes first.
+ * Parses a value. Issues have messages for users, as the end of a sentence whose subject is the value: zod's own messages are
+ * for programmers. A message of the schema itself comes first. Parses a refused value twice.
  */
-export const validationMessages = { error: validationMessage };
+export function parseWithMessages<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  // With an error map, zod takes four times as long for a valid value.
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed : schema.safeParse(value, { error: validationMessage });
+}
 
 function validationMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined && issue.code.startsWith('invalid_')) return 'is missing';

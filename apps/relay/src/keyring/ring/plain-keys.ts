@@ -1,4 +1,4 @@
-import { decodeBase64, lineOfJsonMistake, validationMessages } from '@waxwing/protocol';
+import { decodeBase64, lineOfJsonMistake, parseWithMessages } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
@@ -81,7 +81,7 @@ function readStockForm(json: object): PlainKeys {
 }
 
 function parseForm<S extends z.ZodType>(form: S, json: object): z.infer<S> {
-  const parsed = form.safeParse(json, validationMessages);
+  const parsed = parseWithMessages(form, json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   // In a stock map the path is the public key itself, which may be shown.

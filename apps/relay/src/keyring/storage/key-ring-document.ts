@@ -1,4 +1,4 @@
-import { decodeBase64, validationMessages } from '@waxwing/protocol';
+import { decodeBase64, parseWithMessages } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import {
@@ -138,7 +138,7 @@ export function decodeKeyRing(bytes: Uint8Array): KeyRing {
 type Conceal = (placeholder: string) => Secret<Uint8Array>;
 
 function decodeDocument(text: string, conceal: Conceal): KeyRing {
-  const parsed = document.safeParse(parseJsonObject(text), validationMessages);
+  const parsed = parseWithMessages(document, parseJsonObject(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new Error(`${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'wrong form'}`);

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined, validationMessages } from '@waxwing/protocol';
+import { parseJsonOrUndefined, parseWithMessages } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -85,7 +85,7 @@ async function readRequest(
   text: string,
 ): Promise<RealmUpdateRequest> {
   if (isRealmSettingName(name)) {
-    const { success, data, error } = realmSettings[name].parameter.safeParse(text, validationMessages);
+    const { success, data, error } = parseWithMessages(realmSettings[name].parameter, text);
     if (!success) throw new CommandError(`Invalid ${name}: ${error.issues[0]?.message}.`);
     return { settings: { [name]: data }, permissions: {} };
   }

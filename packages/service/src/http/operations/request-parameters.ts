@@ -1,4 +1,4 @@
-import { type JsonValue, ProtocolError, refused, validationMessages } from '@waxwing/protocol';
+import { type JsonValue, ProtocolError, parseWithMessages, refused } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
@@ -54,7 +54,7 @@ export class ParameterReader {
       sentAs?.set(name, sent);
       single[name] = requireText(sent, text);
     }
-    const parsed = this.#shape.safeParse(single, validationMessages);
+    const parsed = parseWithMessages(this.#shape, single);
     if (parsed.success) return parsed.data;
     throw refusal(single, sentAs, parsed.error);
   }
@@ -69,7 +69,7 @@ export class ParameterReader {
 
 /** Validates a JSON body. @throws ProtocolError BAD_REQUEST with the path of the first error. */
 export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unknown {
-  const parsed = schema.safeParse(body, validationMessages);
+  const parsed = parseWithMessages(schema, body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the body';
