@@ -55,8 +55,9 @@ export function addUrlEncoded(into: CollectedParameters, text: string, decode?: 
  * part that is not UTF-8.
  */
 export function rewritePath(url: string): string {
+  if (!url.includes('%') || !url.startsWith('/')) return url;
   const [path = ''] = url.split(/[?#]/, 1);
-  if (!path.includes('%') || !path.startsWith('/')) return url;
+  if (!path.includes('%')) return url;
   const parts = path.split('/').map((part) => {
     const decoded = percentDecode(part);
     return decoded === undefined ? '%ff' : encodeURIComponent(decoded);
