@@ -5,7 +5,7 @@ import type { Log } from '@waxwing/service/logging';
 import type { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
 import type { Uploads } from './content/uploads/uploads.js';
 import type { AddressFailures } from './membership/sign-in/address-failures.js';
-import type { ServerPublish } from './platform/event-queues/publish-events.js';
+import type { ServerPublish } from './platform/event-queues/published-event.js';
 import type { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from './tables.js';
 

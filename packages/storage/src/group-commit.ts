@@ -176,6 +176,7 @@ export class GroupCommit<Tables> {
     const results = await this.#db.transaction().execute(async (db) => {
       const transaction: WriteTransaction<Tables> = {
         db,
+        isShared: group.length > 1,
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };

@@ -12,6 +12,8 @@ export interface AnyTransaction {
 /** A write in progress: everything done through `db` commits atomically. */
 export interface WriteTransaction<Tables> extends AnyTransaction {
   readonly db: Transaction<Tables>;
+  /** Whether other writes may be in it. If a `beforeCommit` action throws then, each write runs again in its own. */
+  readonly isShared: boolean;
 }
 
 /**

@@ -93,6 +93,7 @@ eachPostgres((postgres) => {
         const unused = () => undefined;
         await lockGroups({
           db: transaction,
+          isShared: false,
           beforeCommit: unused,
           afterCommit: unused,
         });

@@ -41,6 +41,6 @@ export async function changeAvatar(
     withdrawn.map(({ id }) => id),
     clock(),
   );
-  await publish(transaction, await eventsOfPicture(db, user, realm));
+  await publish(transaction, eventsOfPicture(db, user, realm));
   return { user, withdrawn };
 }

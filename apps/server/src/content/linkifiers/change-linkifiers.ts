@@ -1,7 +1,6 @@
 import { lockExclusive } from '@waxwing/storage';
 import type { ServerContext } from '../../context.js';
 import type { Requester } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
@@ -21,7 +20,7 @@ export function changeLinkifiers<Result>(
     const result = await change(transaction, await readLinkifiers(db));
     const event = { type: 'realm_linkifiers', realm_linkifiers: await readLinkifiers(db) };
     const onlyFor = { capability: 'linkifier_url_template', isLocked: true } as const;
-    await publish(transaction, [{ event, audience: await allActiveUserIds(db), onlyFor }]);
+    await publish(transaction, [{ event, audience: 'everyone', onlyFor }]);
     await linkifiers.noteChange(transaction);
     return result;
   });

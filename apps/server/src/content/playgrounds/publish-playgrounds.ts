@@ -1,5 +1,4 @@
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
-import type { ServerPublish } from '../../platform/event-queues/publish-events.js';
+import type { ServerPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../tables.js';
 import { readPlaygrounds } from './playground-store.js';
 
@@ -12,5 +11,5 @@ export async function publishPlaygrounds(
   transaction: ServerTransaction,
 ): Promise<void> {
   const event = { type: 'realm_playgrounds', realm_playgrounds: await readPlaygrounds(transaction.db) };
-  await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
+  await publish(transaction, [{ event, audience: 'everyone' }]);
 }

@@ -3,7 +3,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
 import { readUsedBytes } from './upload-account.js';
 import type { Upload } from './upload-store.js';

@@ -6,10 +6,8 @@ import { lockGroups } from '../../people/permissions/lock-groups.js';
 import { readRealmSettings, storeRealmSetting } from '../../people/realm/realm-setting-store.js';
 import { channelSettingNames, noChannel } from '../../people/realm/realm-settings.js';
 import { user } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { readChannelAccess } from '../channels/channel-access.js';
-import { readAudience } from '../channels/channel-audience.js';
 import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
 import { lockChannels } from '../channels/channel-store.js';
@@ -47,8 +45,8 @@ export const archiveChannel = operation({
         .set({ is_archived: 1, is_default: 0 })
         .where('id', '=', channel.id)
         .execute();
-      await publish(transaction, eventsOfArchiving(channel, await readAudience(db, [channel.id])));
-      if (channel.isDefault) await publish(transaction, [await defaultChannelsEvent(db)]);
+      await publish(transaction, eventsOfArchiving(db, channel));
+      if (channel.isDefault) await publish(transaction, await defaultChannelsEvent(db));
       await forgetChannel(transaction, publish, channel.id);
       await readArchivedChannel(transaction, context, channel.id);
     }, lockGroups);
@@ -69,5 +67,5 @@ async function forgetChannel(
   for (const name of naming) await storeRealmSetting(db, name, noChannel);
   const data = Object.fromEntries(naming.map((name) => [name, noChannel]));
   const event = { type: 'realm', op: 'update_dict', property: 'default', data };
-  await publish(transaction, [{ event, audience: await allActiveUserIds(db) }]);
+  await publish(transaction, [{ event, audience: 'everyone' }]);
 }

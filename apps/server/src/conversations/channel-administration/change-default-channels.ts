@@ -59,7 +59,7 @@ async function setDefault(
       .set({ is_default: Number(isDefault) })
       .where('id', '=', channelId)
       .execute();
-    await publish(transaction, [await defaultChannelsEvent(db)]);
+    await publish(transaction, await defaultChannelsEvent(db));
   });
   return {};
 }

@@ -1,21 +1,23 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
 import { type GroupSettingValue, writeValue } from '../../people/permissions/group-setting-value.js';
 import type { RoleGroupName } from '../../people/permissions/role-groups.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
-import { type ChannelAudience, readersOfChannel } from '../channels/channel-audience.js';
+import type { EventsForOwners, PublishedEvent } from '../../platform/event-queues/published-event.js';
+import type { ServerTables } from '../../tables.js';
+import { type AudienceOfChannel, readAudience, readSubscribers } from '../channels/channel-audience.js';
 import type { ChannelRecord } from '../channels/channel-record.js';
 import type { Channel } from '../channels/channel-store.js';
 import { adminsOnly, postPolicy } from '../channels/post-policy.js';
 import { channelGone } from '../channels/subscription-events.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** A channel before and after a change, with its audiences. */
+/** A channel before and after a change. */
 export interface ChangedChannel {
   readonly change: ChannelChange;
   readonly before: Channel;
   readonly after: Channel;
-  readonly audienceBefore: ChannelAudience;
-  readonly audienceAfter: ChannelAudience;
+  /** The channel's permissions before. */
+  readonly permissionsBefore: NonNullable<AudienceOfChannel['permissions']>;
   /** The channel after the change. */
   readonly record: ChannelRecord;
   readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
@@ -29,22 +31,52 @@ const capability = 'archived_channels';
  * sends nothing to users who are not subscribed. Clients without the `archived_channels` capability get no events about
  * archived channels, and see unarchiving as a creation.
  */
-export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[] {
-  const { before, after, audienceBefore, audienceAfter, record } = changed;
-  const readersBefore = new Set(readersOfChannel(audienceBefore, before));
-  const readers = readersOfChannel(audienceAfter, after);
-  const gained = readers.filter((id) => !readersBefore.has(id));
+export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: ChangedChannel): EventsForOwners {
+  const { before, after, permissionsBefore } = changed;
+  return {
+    types: ['stream', 'subscription'],
+    async build(owners) {
+      const audienceBefore = await readAudience(
+        db,
+        { channel: before, permissions: permissionsBefore },
+        owners,
+      );
+      const readersBefore = new Set(audienceBefore.seeing());
+      const readers = (await readAudience(db, { channel: after }, owners)).seeing();
+      const gained = readers.filter((id) => !readersBefore.has(id));
+      const isUnarchived = before.isArchived && !after.isArchived;
+      // The list of subscribers may be long, and is for new readers only.
+      const isListed = isUnarchived ? readers.length > 0 : gained.length > 0;
+      const subscribers = isListed ? ((await readSubscribers(db, [after.id])).get(after.id) ?? []) : [];
+      return notifiedOfChange(changed, { readersBefore, readers, gained, subscribers });
+    },
+  };
+}
+
+interface Readers {
+  readonly readersBefore: ReadonlySet<UserId>;
+  readonly readers: readonly UserId[];
+  readonly gained: readonly UserId[];
+  /** Only if somebody gets the channel. */
+  readonly subscribers: readonly UserId[];
+}
+
+function notifiedOfChange(
+  changed: ChangedChannel,
+  { readersBefore, readers, gained, subscribers }: Readers,
+): PublishedEvent[] {
+  const { before, after, record } = changed;
   const keeping = readers.filter((id) => readersBefore.has(id));
   const lost = after.isPrivate && !before.isPrivate ? [] : without([...readersBefore], readers);
   const notified = [
-    ...notifiedOf(creation(record, audienceAfter), gained),
+    ...notifiedOf(creation(record, subscribers), gained),
     ...changeEvents(changed).flatMap((event) => notifiedOf([event], keeping)),
     ...notifiedOf([channelGone(after.id)], lost),
   ];
   if (!before.isArchived) return notified;
   const forCapable = notified.map((each) => ({ ...each, onlyFor: { capability, isLocked: true } as const }));
   if (after.isArchived) return forCapable;
-  const unarchived = notifiedOf(creation(record, audienceAfter), readers);
+  const unarchived = notifiedOf(creation(record, subscribers), readers);
   return [
     ...forCapable,
     ...unarchived.map((each) => ({ ...each, onlyFor: { capability, isLocked: false } as const })),
@@ -52,9 +84,8 @@ export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[]
 }
 
 /** The events for users who can see a channel only now. */
-function creation(record: ChannelRecord, { subscribersOf }: ChannelAudience): JsonObject[] {
+function creation(record: ChannelRecord, userIds: readonly UserId[]): JsonObject[] {
   const create = { type: 'stream', op: 'create', streams: [record] };
-  const userIds = subscribersOf(record.stream_id);
   if (userIds.length === 0) return [create];
   const peers = {
     type: 'subscription',
@@ -129,8 +160,7 @@ function notifiedOf(events: readonly JsonObject[], audience: readonly UserId[]):
 }
 
 /** The events of archiving a channel. Clients without the `archived_channels` capability see it as deleted. */
-export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): PublishedEvent[] {
-  const readers = readersOfChannel(audience, channel);
+export function eventsOfArchiving(db: Kysely<ServerTables>, channel: Channel): EventsForOwners {
   const update = {
     type: 'stream',
     op: 'update',
@@ -139,8 +169,14 @@ export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): 
     property: 'is_archived',
     value: true,
   };
-  return [
-    { event: update, audience: readers, onlyFor: { capability, isLocked: true } },
-    { event: channelGone(channel.id), audience: readers, onlyFor: { capability, isLocked: false } },
-  ];
+  return {
+    types: ['stream'],
+    async build(owners) {
+      const audience = (await readAudience(db, { channel }, owners)).seeing();
+      return [
+        { event: update, audience, onlyFor: { capability, isLocked: true } },
+        { event: channelGone(channel.id), audience, onlyFor: { capability, isLocked: false } },
+      ];
+    },
+  };
 }

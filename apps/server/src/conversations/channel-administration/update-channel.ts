@@ -9,7 +9,6 @@ import {
 import { roleGroupIds } from '../../people/permissions/permission-store.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import type { ServerTransaction } from '../../tables.js';
-import { readAudience } from '../channels/channel-audience.js';
 import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
 import { findChannels } from '../channels/channel-store.js';
@@ -107,11 +106,10 @@ function readRequest(parameters: z.output<typeof updateChannel.parameters>): Cha
 async function changeChannel(
   transaction: ServerTransaction,
   context: ServerContext,
-  { access: { actor, channel: before } }: ChannelFacts,
+  { access: { actor, channel: before }, permissions: permissionsBefore }: ChannelFacts,
   change: ChannelChange,
 ): Promise<void> {
   const { db } = transaction;
-  const audienceBefore = await readAudience(db, [before.id]);
   const { description } = change;
   const [rendered] =
     description === undefined ? [] : await renderDescriptions(db, context, actor, [description]);
@@ -120,12 +118,11 @@ async function changeChannel(
   if (after === undefined) throw noSuchChannel();
   const record = (await readChannelRecords(db, [after], context.clock())).get(after.id);
   if (record === undefined) throw noSuchChannel();
-  const changed = { change, before, after, audienceBefore, record };
-  const audienceAfter = await readAudience(db, [before.id]);
   const roleGroups = await roleGroupIds(db);
-  await context.publish(transaction, eventsOfChannelChange({ ...changed, audienceAfter, roleGroups }));
+  const changed = { change, before, after, permissionsBefore, record, roleGroups };
+  await context.publish(transaction, eventsOfChannelChange(db, changed));
   if (change.isDefault !== undefined && change.isDefault !== before.isDefault) {
-    await context.publish(transaction, [await defaultChannelsEvent(db)]);
+    await context.publish(transaction, await defaultChannelsEvent(db));
   }
   await postNotices(transaction, context, { actor, channel: after }, (names) =>
     noticesOfChange({ change, before, after }, names),

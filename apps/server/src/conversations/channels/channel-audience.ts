@@ -1,50 +1,199 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import { ascendingIds } from '../../people/permissions/ascending-ids.js';
-import { membersOfGroups } from '../../people/permissions/nested-membership.js';
-import { isAdministrator } from '../../platform/authentication/require-administrator.js';
-import { type Role, roles } from '../../platform/authentication/roles.js';
+import { type GroupSettingValue, groupsIn, usersIn } from '../../people/permissions/group-setting-value.js';
+import { membersAmong } from '../../people/permissions/nested-membership.js';
+import type { PermissionHolder } from '../../people/permissions/permission-store.js';
+import { roles } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
+import { readsChannel, seesChannel } from './channel-rules.js';
 import type { Channel } from './channel-store.js';
-import { visibilityPermissions } from './channel-visibility.js';
+import {
+  type ChannelVisibility,
+  type VisibilityPermission,
+  visibilityPermissions,
+} from './channel-visibility.js';
 
-/** The users who may get events about channels: the input of {@link readersOfChannel}. */
-export interface ChannelAudience {
-  /** All active users. */
-  readonly people: readonly { readonly id: UserId; readonly role: Role }[];
-  /** Active subscribers, in ascending order. */
-  subscribersOf(channelId: ChannelId): readonly UserId[];
-  /** Members of the groups that can see a private channel. */
-  holdersOf(channelId: ChannelId): ReadonlySet<UserId>;
+type Db = Kysely<ServerTables>;
+type Access = Omit<ChannelVisibility, 'hasLeft'>;
+
+/** A channel in a state that may be past. */
+export interface AudienceOfChannel {
+  readonly channel: Channel;
+  /** The values of the permissions that make it visible. The stored ones if omitted. */
+  readonly permissions?: Readonly<Record<VisibilityPermission, GroupSettingValue>>;
 }
 
-/** Reads the audience for these channels, in four statements. */
+/** The access of some users to one channel. */
+export interface ChannelAudience {
+  /** The users who can see that the channel exists. */
+  seeing(): UserId[];
+  /** Those who could also see it without being subscribed. */
+  seeingUnsubscribed(): UserId[];
+  /** The users who may read messages in the channel; earlier ones only as far as its history is public. */
+  reading(): PermissionHolder[];
+}
+
+/**
+ * The access of users to channels, by the rules of `channel-rules.ts`: the one way to find whom an event about a channel
+ * is for. Reads facts about these users only, in at most four statements for any number of channels and users.
+ */
+export async function readAudiences(
+  db: Db,
+  wanted: readonly AudienceOfChannel[],
+  among: readonly PermissionHolder[],
+): Promise<(channelId: ChannelId) => ChannelAudience> {
+  const subscribed = await readSubscribed(
+    db,
+    wanted.map(({ channel }) => channel),
+    among,
+  );
+  const held = await readHeld(db, wanted, among);
+  const found = new Map(
+    wanted.map(({ channel }) => {
+      const { id } = channel;
+      const access = among.map(
+        (actor): Access => ({
+          actor,
+          channel,
+          isSubscribed: subscribed.get(id)?.has(actor.id) ?? false,
+          held: held.get(id)?.get(actor.id) ?? nothingHeld,
+        }),
+      );
+      return [id, toAudience(access)];
+    }),
+  );
+  return (channelId) => found.get(channelId) ?? toAudience([]);
+}
+
+/** {@link readAudiences} for one channel. */
 export async function readAudience(
-  db: Kysely<ServerTables>,
-  channelIds: readonly ChannelId[],
+  db: Db,
+  wanted: AudienceOfChannel,
+  among: readonly PermissionHolder[],
 ): Promise<ChannelAudience> {
-  const people = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
-  const subscribers = await readSubscribers(db, channelIds);
-  const holders = await readHolders(db, channelIds);
+  return (await readAudiences(db, [wanted], among))(wanted.channel.id);
+}
+
+const nothingHeld: ReadonlySet<VisibilityPermission> = new Set();
+
+function toAudience(access: readonly Access[]): ChannelAudience {
+  const idsOf = (chosen: readonly Access[]) => chosen.map(({ actor }) => actor.id);
   return {
-    people: people.map(({ id, role }) => ({ id, role: role as Role })),
-    subscribersOf: (channelId) => subscribers.get(channelId) ?? [],
-    holdersOf: (channelId) => holders.get(channelId) ?? new Set(),
+    seeing: () => idsOf(access.filter(seesChannel)),
+    seeingUnsubscribed: () => idsOf(access.filter((each) => seesChannel({ ...each, isSubscribed: false }))),
+    reading: () => access.filter(readsChannel).map(({ actor }) => actor),
   };
 }
 
-/** The ids of all active users who can see the channel: `seesChannel` for all users at once. */
-export function readersOfChannel(audience: ChannelAudience, channel: Channel): UserId[] {
-  const subscribers = new Set(audience.subscribersOf(channel.id));
-  const holders = audience.holdersOf(channel.id);
-  return audience.people
-    .filter(({ id, role }) => {
-      if (channel.isWebPublic || subscribers.has(id)) return true;
-      if (role === roles.guest) return false;
-      return !channel.isPrivate || isAdministrator(role) || holders.has(id);
-    })
-    .map(({ id }) => id);
+/** The subscriptions that decide access: of all users to private channels, and of guests to public ones. */
+async function readSubscribed(
+  db: Db,
+  channels: readonly Channel[],
+  among: readonly PermissionHolder[],
+): Promise<ReadonlyMap<ChannelId, ReadonlySet<UserId>>> {
+  const privates = channels.filter(({ isPrivate }) => isPrivate);
+  const publics = channels.filter(({ isPrivate, isWebPublic }) => !isPrivate && !isWebPublic);
+  const guests = among.filter(({ role }) => role === roles.guest);
+  return new Map([
+    ...(await subscribersAmong(db, idsOf(privates), idsOf(among))),
+    ...(await subscribersAmong(db, idsOf(publics), idsOf(guests))),
+  ]);
+}
+
+function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
+  return rows.map(({ id }) => id);
+}
+
+/** The subscribers of each channel among these users. Channels without any are left out. */
+export async function subscribersAmong(
+  db: Db,
+  channelIds: readonly ChannelId[],
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<ChannelId, ReadonlySet<UserId>>> {
+  const found = new Map<ChannelId, Set<UserId>>();
+  if (channelIds.length === 0 || userIds.length === 0) return found;
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['channel_id', 'user_id'])
+    .where('channel_id', 'in', amongNumbers(db, channelIds))
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where('is_active', '=', 1)
+    .execute();
+  for (const { channel_id, user_id } of rows) {
+    found.set(channel_id, (found.get(channel_id) ?? new Set()).add(user_id));
+  }
+  return found;
+}
+
+interface Grant {
+  readonly channelId: ChannelId;
+  readonly name: VisibilityPermission;
+  readonly userIds: readonly UserId[];
+  readonly groupIds: readonly GroupId[];
+}
+
+type Held = ReadonlyMap<ChannelId, ReadonlyMap<UserId, ReadonlySet<VisibilityPermission>>>;
+
+/** The permissions that make private channels visible to these users. Guests hold none, whichever groups they are in. */
+async function readHeld(
+  db: Db,
+  wanted: readonly AudienceOfChannel[],
+  among: readonly PermissionHolder[],
+): Promise<Held> {
+  const members = among.filter(({ role }) => role !== roles.guest).map(({ id }) => id);
+  const privates = wanted.filter(({ channel }) => channel.isPrivate);
+  if (members.length === 0 || privates.length === 0) return new Map();
+  const grants = await readGrants(db, privates);
+  const groups = await membersAmong(db, members, [...new Set(grants.flatMap(({ groupIds }) => groupIds))]);
+  const held = new Map<ChannelId, Map<UserId, Set<VisibilityPermission>>>();
+  for (const { channelId, name, userIds, groupIds } of grants) {
+    const ofChannel = held.get(channelId) ?? new Map<UserId, Set<VisibilityPermission>>();
+    held.set(channelId, ofChannel);
+    const named = new Set(userIds);
+    const holders = members.filter(
+      (id) => named.has(id) || groupIds.some((group) => groups.get(group)?.has(id)),
+    );
+    for (const id of holders) ofChannel.set(id, (ofChannel.get(id) ?? new Set()).add(name));
+  }
+  return held;
+}
+
+async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise<Grant[]> {
+  const given = wanted.flatMap(({ channel, permissions }) =>
+    visibilityPermissions.flatMap((name): Grant[] => {
+      const value = permissions?.[name];
+      return value === undefined
+        ? []
+        : [{ channelId: channel.id, name, userIds: usersIn(value), groupIds: groupsIn(value) }];
+    }),
+  );
+  const stored = wanted.filter(({ permissions }) => permissions === undefined);
+  if (stored.length === 0) return given;
+  const rows = await db
+    .selectFrom('permissions')
+    .where('level', '=', 'channel')
+    .where(
+      'owner_id',
+      'in',
+      amongNumbers(
+        db,
+        stored.map(({ channel }) => channel.id),
+      ),
+    )
+    // A permission without a row has its default: the channel's creator, or no user.
+    .where('name', 'in', visibilityPermissions)
+    .select(['owner_id', 'name', 'group_id'])
+    .execute();
+  return [
+    ...given,
+    ...rows.map((row) => ({
+      channelId: row.owner_id as ChannelId,
+      name: row.name as VisibilityPermission,
+      userIds: [],
+      groupIds: [row.group_id],
+    })),
+  ];
 }
 
 /** The active subscribers of each channel, in ascending order. Channels without any are left out. */
@@ -69,27 +218,4 @@ export async function readSubscribers(
     found.set(channel_id, ids);
   }
   return found;
-}
-
-async function readHolders(
-  db: Kysely<ServerTables>,
-  channelIds: readonly ChannelId[],
-): Promise<ReadonlyMap<number, ReadonlySet<UserId>>> {
-  if (channelIds.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('permissions')
-    .where('level', '=', 'channel')
-    .where('owner_id', 'in', amongNumbers(db, channelIds))
-    // A permission without a row has its default: the channel's creator, or no user.
-    .where('name', 'in', visibilityPermissions)
-    .select(['owner_id', 'group_id'])
-    .execute();
-  const members = await membersOfGroups(db, ascendingIds(rows.map(({ group_id }) => group_id)));
-  const holders = new Map<number, Set<UserId>>();
-  for (const { owner_id, group_id } of rows) {
-    const ids = holders.get(owner_id) ?? new Set();
-    for (const id of members.get(group_id) ?? []) ids.add(id);
-    holders.set(owner_id, ids);
-  }
-  return holders;
 }

@@ -14,7 +14,7 @@ export const visibilityPermissions = [
   'can_subscribe_group',
 ] as const satisfies PermissionName<'channel'>[];
 
-type VisibilityPermission = (typeof visibilityPermissions)[number];
+export type VisibilityPermission = (typeof visibilityPermissions)[number];
 
 /** The part of {@link ChannelAccess} that decides about visibility and read access. */
 export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {

@@ -1,7 +1,7 @@
-import type { ChannelId, JsonObject, UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { roles } from '../../platform/authentication/roles.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsForOwners, EventsToPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { lockChannels } from './channel-store.js';
 import { eventsOfJoining } from './subscription-events.js';
@@ -24,7 +24,7 @@ export async function subscribeToDefaults(
   transaction: ServerTransaction,
   userId: UserId,
   now: number,
-): Promise<PublishedEvent[]> {
+): Promise<EventsToPublish> {
   const { db } = transaction;
   const locked = await lockChannels(transaction, await defaultChannelIds(db));
   const channels = locked.filter(({ isDefault, isArchived }) => isDefault && !isArchived);
@@ -36,13 +36,13 @@ export async function subscribeToDefaults(
 }
 
 /** The current default channels, for all active users except guests. */
-export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<PublishedEvent> {
-  const people = await db
-    .selectFrom('users')
-    .select('id')
-    .where('is_active', '=', 1)
-    .where('role', '<>', roles.guest)
-    .execute();
-  const event: JsonObject = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
-  return { event, audience: people.map(({ id }) => id) };
+export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<EventsForOwners> {
+  const event = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
+  return {
+    types: [event.type],
+    build(owners) {
+      const members = owners.filter(({ role }) => role !== roles.guest);
+      return [{ event, audience: members.map(({ id }) => id) }];
+    },
+  };
 }

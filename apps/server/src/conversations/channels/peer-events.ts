@@ -3,9 +3,10 @@ import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsForOwners, PublishedEvent } from '../../platform/event-queues/published-event.js';
+import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import type { ServerTables } from '../../tables.js';
-import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
+import { type ChannelAudience, readAudiences } from './channel-audience.js';
 import { type Channel, findChannels } from './channel-store.js';
 
 type PeerChange = 'peer_add' | 'peer_remove';
@@ -21,14 +22,14 @@ export function peersOf(
     readonly audience: ChannelAudience;
     readonly joinedOrLeft: readonly { readonly channel_id: ChannelId; readonly user_id: UserId }[];
   },
-): PublishedEvent[] {
+) {
   const userIds = ascendingIds(
     joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
   );
   if (userIds.length === 0) return [];
   const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
   const concerned = new Set(userIds);
-  return [{ event, audience: readersOfChannel(audience, channel).filter((id) => !concerned.has(id)) }];
+  return [{ event, audience: audience.seeing().filter((id) => !concerned.has(id)) }];
 }
 
 /**
@@ -36,10 +37,19 @@ export function peersOf(
  * who can see the channel. Events of archived channels go only to clients that support those. Channels with the same
  * audience share one event.
  */
-export async function eventsOfPeerActivity(
+export function eventsOfPeerActivity(
   db: Kysely<ServerTables>,
   op: PeerChange,
   userIds: readonly UserId[],
+): EventsForOwners {
+  return { types: ['subscription'], build: (owners) => peerActivity(db, op, userIds, owners) };
+}
+
+async function peerActivity(
+  db: Kysely<ServerTables>,
+  op: PeerChange,
+  userIds: readonly UserId[],
+  owners: readonly QueueOwner[],
 ): Promise<PublishedEvent[]> {
   const rows = await db
     .selectFrom('subscriptions')
@@ -48,10 +58,15 @@ export async function eventsOfPeerActivity(
     .where('is_active', '=', 1)
     .execute();
   const ids = ascendingIds(rows.map(({ channel_id }) => channel_id));
-  const audience = await readAudience(db, ids);
+  const channels = await findChannels(db, ids);
+  const wanted = channels.map((channel) => ({ channel }));
+  const audienceOf = await readAudiences(db, wanted, owners);
   const joinedOf = groupedBy(rows, ({ channel_id }) => channel_id);
-  const notified = (await findChannels(db, ids)).flatMap((channel) =>
-    peersOf(op, channel, { audience, joinedOrLeft: joinedOf.get(channel.id) ?? [] }).map((peers) => ({
+  const notified = channels.flatMap((channel) =>
+    peersOf(op, channel, {
+      audience: audienceOf(channel.id),
+      joinedOrLeft: joinedOf.get(channel.id) ?? [],
+    }).map((peers) => ({
       channel,
       peers,
       key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]),

@@ -1,8 +1,8 @@
-import type { ChannelId } from '@waxwing/protocol';
+import type { ChannelId, JsonObject } from '@waxwing/protocol';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsToPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
-import { readAudience, readersOfChannel } from './channel-audience.js';
+import { readAudiences } from './channel-audience.js';
 import { type Channel, findChannels } from './channel-store.js';
 
 const recentMilliseconds = 180 * 24 * 60 * 60_000;
@@ -26,20 +26,29 @@ export async function awakeningEvents(
   db: Kysely<ServerTables>,
   dormantIds: readonly ChannelId[],
   now: number,
-): Promise<PublishedEvent[]> {
+): Promise<EventsToPublish> {
   if (dormantIds.length === 0) return [];
-  const audience = await readAudience(db, dormantIds);
-  return (await findChannels(db, dormantIds))
-    .filter((channel) => isRecentlyActive(channel, now))
-    .map((channel) => ({
-      event: {
-        type: 'stream',
-        op: 'update',
-        stream_id: channel.id,
-        name: channel.name,
-        property: 'is_recently_active',
-        value: true,
-      },
-      audience: readersOfChannel(audience, channel),
-    }));
+  const awake = (await findChannels(db, dormantIds)).filter((channel) => isRecentlyActive(channel, now));
+  return {
+    types: ['stream'],
+    async build(owners) {
+      const wanted = awake.map((channel) => ({ channel }));
+      const audienceOf = await readAudiences(db, wanted, owners);
+      return awake.map((channel) => ({
+        event: awakening(channel),
+        audience: audienceOf(channel.id).seeing(),
+      }));
+    },
+  };
+}
+
+function awakening({ id, name }: Channel): JsonObject {
+  return {
+    type: 'stream',
+    op: 'update',
+    stream_id: id,
+    name,
+    property: 'is_recently_active',
+    value: true,
+  };
 }

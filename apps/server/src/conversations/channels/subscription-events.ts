@@ -1,9 +1,11 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
+import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsToPublish, PublishedEvent } from '../../platform/event-queues/published-event.js';
+import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import type { ServerTables } from '../../tables.js';
-import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
+import { type ChannelAudience, readAudiences, readSubscribers } from './channel-audience.js';
 import type { ChannelRecord } from './channel-record.js';
 import type { Channel } from './channel-store.js';
 import { readInherited, withInherited } from './inherited-notifications.js';
@@ -11,6 +13,8 @@ import { peersOf } from './peer-events.js';
 import { readChannelRecords } from './read-channel-records.js';
 import { type SubscriptionRecord, type SubscriptionRow, writeSubscription } from './subscription-record.js';
 import type { Membership } from './subscription-store.js';
+
+const types = ['stream', 'subscription'];
 
 interface Joined {
   readonly channels: readonly Channel[];
@@ -26,54 +30,62 @@ interface Joined {
  * The events after users subscribe to channels. Users who can now see a channel get the channel, new subscribers their
  * subscription, and all other users who can see the channel the new subscribers.
  */
-export async function eventsOfJoining(
-  db: Kysely<ServerTables>,
-  { channels, rows, created, now }: Joined,
-): Promise<PublishedEvent[]> {
+export function eventsOfJoining(db: Kysely<ServerTables>, joined: Joined): EventsToPublish {
+  const { channels, rows, created } = joined;
   const concerned = channels.filter(({ id }) => created.has(id) || rows.some((row) => row.channel_id === id));
   if (concerned.length === 0) return [];
-  const audience = await readAudience(
+  return { types, build: (owners) => joiningEvents(db, { ...joined, channels: concerned }, owners) };
+}
+
+async function joiningEvents(
+  db: Kysely<ServerTables>,
+  { channels, rows, created, now }: Joined,
+  owners: readonly QueueOwner[],
+): Promise<PublishedEvent[]> {
+  const audienceOf = await readAudiences(
     db,
-    concerned.map(({ id }) => id),
+    channels.map((channel) => ({ channel })),
+    owners,
   );
-  const records = await readChannelRecords(db, concerned, now);
+  const known = new Set(owners.map(({ id }) => id));
+  const own = rows.filter(({ user_id }) => known.has(user_id));
+  const joined = new Set(own.map(({ channel_id }) => channel_id));
+  // Others get neither the channel nor its subscribers, of which there may be very many.
+  const written = channels.filter(({ id }) => created.has(id) || joined.has(id));
+  const records = await readChannelRecords(db, written, now);
   return [
-    ...concerned.flatMap((channel) => channelMadeKnown(channel, { audience, records, rows, created })),
-    ...(await additions(db, { audience, records, rows })),
-    ...concerned.flatMap((channel) => peersOf('peer_add', channel, { audience, joinedOrLeft: rows })),
+    ...channels.flatMap((channel) =>
+      channelMadeKnown(channel, { audience: audienceOf(channel.id), records, rows: own, created }),
+    ),
+    ...(await additions(db, records, own)),
+    ...channels.flatMap((channel) =>
+      peersOf('peer_add', channel, { audience: audienceOf(channel.id), joinedOrLeft: rows }),
+    ),
   ];
 }
 
-interface Known {
+interface Known extends Pick<Joined, 'created' | 'rows'> {
   readonly audience: ChannelAudience;
   readonly records: ReadonlyMap<ChannelId, ChannelRecord>;
-  readonly rows: readonly SubscriptionRow[];
 }
 
-function channelMadeKnown(
-  channel: Channel,
-  { audience, records, rows, created }: Known & Pick<Joined, 'created'>,
-): PublishedEvent[] {
-  const readers = readersOfChannel(audience, channel);
+function channelMadeKnown(channel: Channel, { audience, records, rows, created }: Known): PublishedEvent[] {
   const joined = rows.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id);
-  const others = new Set(readersOfChannel(withoutSubscribers(audience, joined), channel));
-  const notified = created.has(channel.id) ? readers : joined.filter((id) => !others.has(id));
+  const others = new Set(audience.seeingUnsubscribed());
+  const notified = created.has(channel.id) ? audience.seeing() : joined.filter((id) => !others.has(id));
   const record = records.get(channel.id);
   if (record === undefined || notified.length === 0) return [];
   return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: notified }];
 }
 
-/** The audience before these users subscribed. */
-function withoutSubscribers(audience: ChannelAudience, userIds: readonly UserId[]): ChannelAudience {
-  const gone = new Set(userIds);
-  return { ...audience, subscribersOf: (id) => audience.subscribersOf(id).filter((each) => !gone.has(each)) };
-}
-
 async function additions(
   db: Kysely<ServerTables>,
-  { audience, records, rows }: Known,
+  records: ReadonlyMap<ChannelId, ChannelRecord>,
+  rows: readonly SubscriptionRow[],
 ): Promise<PublishedEvent[]> {
+  if (rows.length === 0) return [];
   const byUser = groupedBy(rows, ({ user_id }) => user_id);
+  const subscribers = await readSubscribers(db, ascendingIds(rows.map(({ channel_id }) => channel_id)));
   const inheritedBy = await readInherited(db, [...byUser.keys()]);
   return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
@@ -91,7 +103,7 @@ async function additions(
             const record = records.get(row.channel_id);
             return record === undefined
               ? []
-              : [written(writeSubscription(record, row, audience.subscribersOf(row.channel_id)))];
+              : [written(writeSubscription(record, row, subscribers.get(row.channel_id) ?? []))];
           }),
         }),
       };
@@ -104,18 +116,28 @@ async function additions(
  * The events after users leave channels. Leaving users get the channels they left, users losing visibility the channel's
  * removal, and all other users who can see the channel who has left.
  */
-export async function eventsOfLeaving(
+export function eventsOfLeaving(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
   left: readonly Membership[],
-): Promise<PublishedEvent[]> {
+): EventsToPublish {
   if (left.length === 0) return [];
-  const rows = left.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
   const concerned = channels.filter(({ id }) => left.some(({ channelId }) => channelId === id));
-  const audience = await readAudience(
-    db,
-    concerned.map(({ id }) => id),
-  );
+  return {
+    types,
+    async build(owners) {
+      const wanted = concerned.map((channel) => ({ channel }));
+      return leavingEvents(concerned, left, await readAudiences(db, wanted, owners));
+    },
+  };
+}
+
+function leavingEvents(
+  concerned: readonly Channel[],
+  left: readonly Membership[],
+  audienceOf: (channelId: ChannelId) => ChannelAudience,
+): PublishedEvent[] {
+  const rows = left.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
   const named = new Map(concerned.map(({ id, name }) => [id, name]));
   const removals = [...groupedBy(left, ({ userId }) => userId)].map(([userId, own]) => ({
     event: {
@@ -129,7 +151,7 @@ export async function eventsOfLeaving(
     audience: [userId],
   }));
   const ends = concerned.flatMap((channel): PublishedEvent[] => {
-    const readers = new Set(readersOfChannel(audience, channel));
+    const readers = new Set(audienceOf(channel.id).seeing());
     const usersLosingAccess = left.filter(
       ({ channelId, userId }) => channelId === channel.id && !readers.has(userId),
     );
@@ -137,7 +159,7 @@ export async function eventsOfLeaving(
     return [{ event: channelGone(channel.id), audience: usersLosingAccess.map(({ userId }) => userId) }];
   });
   const peers = concerned.flatMap((channel) =>
-    peersOf('peer_remove', channel, { audience, joinedOrLeft: rows }),
+    peersOf('peer_remove', channel, { audience: audienceOf(channel.id), joinedOrLeft: rows }),
   );
   return [...removals, ...ends, ...peers];
 }

@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import { readVisibility } from '../../people/users/user-visibility.js';
+import { seeingUser } from '../../people/users/user-visibility.js';
 import { type Role, roles } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
 import type { SentMessage } from './message-events.js';
@@ -29,12 +29,11 @@ export async function guestsWithoutAccess(
     .where('role', '=', roles.guest)
     .execute();
   if (rows.length === 0) return new Map();
-  const sees = await readVisibility(db);
-  return new Map(
-    strange.map(({ message: { senderId } }) => {
-      const sender = related.user(senderId);
-      const guests = rows.filter(({ id, role }) => !sees({ id, role: role as Role }, sender));
-      return [senderId, new Set(guests.map(({ id }) => id))];
-    }),
-  );
+  const guests = rows.map(({ id, role }) => ({ id, role: role as Role }));
+  const hidden = new Map<UserId, ReadonlySet<UserId>>();
+  for (const { senderId } of strange.map(({ message }) => message)) {
+    const seeing = new Set(await seeingUser(db, related.user(senderId), guests));
+    hidden.set(senderId, new Set(guests.filter((guest) => !seeing.has(guest)).map(({ id }) => id)));
+  }
+  return hidden;
 }

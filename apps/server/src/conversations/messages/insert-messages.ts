@@ -71,8 +71,8 @@ export async function sendMessages(
       isPublic: each.message.channelId !== undefined && facts.publicChannelIds.has(each.message.channelId),
     }),
   );
-  const awakened = await awakeningEvents(db, facts.dormantChannelIds, now);
-  await context.publish(transaction, [...events, ...awakened]);
+  await context.publish(transaction, events);
+  await context.publish(transaction, await awakeningEvents(db, facts.dormantChannelIds, now));
   return sent;
 }
 

@@ -1,7 +1,7 @@
 import type { RenderedMarkdown } from '@waxwing/markdown';
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import { shownAddress } from '../../people/users/address-visibility.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import { formOf, type MessageForm } from './message-form.js';
 import { writeFlags, writeMessage } from './message-record.js';
 import type { Message } from './message-store.js';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { realmLimits } from '../../people/realm/realm-limits.js';
-import type { AskingQueue, PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { AskingQueue, PublishedEvent } from '../../platform/event-queues/published-event.js';
 
 /** The form in which a client wants messages. */
 export interface MessageForm {

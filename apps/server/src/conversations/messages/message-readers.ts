@@ -1,46 +1,42 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
-import { type Role, roles } from '../../platform/authentication/roles.js';
+import type { Role } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
-import type { Channel } from '../channels/channel-store.js';
 
 type Db = Kysely<ServerTables>;
 
-/** The active users who read a channel: `readsChannel` for all users at once, in one statement. */
-export async function readersIn(db: Db, channel: Channel): Promise<PermissionHolder[]> {
-  const { id, isPrivate, isWebPublic } = channel;
-  const members = sql<boolean>`users.role <> ${roles.guest}`;
+/** Bounds a statement, and what PostgreSQL sorts for it. */
+const messagesAtOnce = 500;
+
+/** The active users among these, with their roles, in ascending order. */
+export async function activeAmong(db: Db, userIds: readonly UserId[]): Promise<PermissionHolder[]> {
+  if (userIds.length === 0) return [];
   const rows = await db
     .selectFrom('users')
-    .select(['users.id', 'users.role'])
-    .where('users.is_active', '=', 1)
-    .$if(!isWebPublic, (query) =>
-      query.where(sql<boolean>`(
-        users.id in (select user_id from subscriptions where channel_id = ${id} and is_active = 1)
-        or (${members} ${isPrivate ? sql`and users.id in (${usersWhoMayJoin(id)})` : sql``})
-      )`),
-    )
-    .orderBy('users.id')
+    .select(['id', 'role'])
+    .where('id', 'in', amongNumbers(db, userIds))
+    .where('is_active', '=', 1)
+    .orderBy('id')
     .execute();
   return rows.map(({ id, role }) => ({ id, role: role as Role }));
 }
 
-/** A subquery for the users that the channel's stored permissions let in. Empty if none are stored. */
-function usersWhoMayJoin(channelId: ChannelId) {
-  return sql`
-    select user_id from (
-      with recursive reached(group_id) as (
-        select group_id from permissions
-        where level = 'channel' and owner_id = ${channelId}
-          and name in ('can_subscribe_group', 'can_add_subscribers_group')
-        union
-        select nested.subgroup_id
-        from reached join user_group_subgroups as nested on nested.group_id = reached.group_id
-      )
-      select member.user_id from reached join user_group_members as member on member.group_id = reached.group_id
-    ) as joiners`;
+/** The active users with a copy of any of the messages, in ascending order. */
+export async function holdersOf(db: Db, messageIds: readonly MessageId[]): Promise<PermissionHolder[]> {
+  const holders = new Set<UserId>();
+  for (let start = 0; start < messageIds.length; start += messagesAtOnce) {
+    const some = messageIds.slice(start, start + messagesAtOnce);
+    const rows = await db
+      .selectFrom('user_messages')
+      .select('user_id')
+      .distinct()
+      .where('message_id', 'in', amongNumbers(db, some))
+      .execute();
+    for (const { user_id } of rows) holders.add(user_id);
+  }
+  return activeAmong(db, [...holders]);
 }
 
 /** The active users subscribed to a channel, in ascending order. */
@@ -66,12 +62,18 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
     .where('is_active', '=', 1);
 }
 
-/** All copies of a message: flags by user id. */
-export async function copiesOfMessage(db: Db, messageId: MessageId): Promise<ReadonlyMap<UserId, number>> {
+/** The copies of a message, of all users or of some: flags by user id, in ascending order. */
+export async function copiesOfMessage(
+  db: Db,
+  messageId: MessageId,
+  userIds?: readonly UserId[],
+): Promise<ReadonlyMap<UserId, number>> {
   const rows = await db
     .selectFrom('user_messages')
     .select(['user_id', 'flags'])
     .where('message_id', '=', messageId)
+    .$if(userIds !== undefined, (query) => query.where('user_id', 'in', amongNumbers(db, userIds ?? [])))
+    .orderBy('user_id')
     .execute();
   return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));
 }

@@ -220,8 +220,8 @@ async function applySubscribing(
   );
   const rows = await insertSubscriptions(db, wanted);
   const created = new Set(made.map(({ id }) => id));
-  await publish(transaction, await eventsOfJoining(db, { channels, rows, created, now }));
-  if (made.some(({ isDefault }) => isDefault)) await publish(transaction, [await defaultChannelsEvent(db)]);
+  await publish(transaction, eventsOfJoining(db, { channels, rows, created, now }));
+  if (made.some(({ isDefault }) => isDefault)) await publish(transaction, await defaultChannelsEvent(db));
   for (const channel of made) {
     await postNotices(transaction, context, { actor: facts.rights.actor, channel }, (names) => [
       creationNotice(channel, names),

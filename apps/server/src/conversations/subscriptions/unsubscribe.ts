@@ -58,7 +58,7 @@ export const unsubscribe = operation({
         userIds: ascendingIds(removed.map(({ userId }) => userId)),
         channelIds: ascendingIds(removed.map(({ channelId }) => channelId)),
       });
-      await publish(transaction, await eventsOfLeaving(db, channels, removed));
+      await publish(transaction, eventsOfLeaving(db, channels, removed));
       await readLeftChannels(transaction, context, removed);
       const left = new Set(removed.map(({ channelId }) => channelId));
       return {

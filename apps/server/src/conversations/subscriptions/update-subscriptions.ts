@@ -6,7 +6,7 @@ import type { ServerContext } from '../../context.js';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
 import { possibleId } from '../../people/permissions/id-lists.js';
 import { user } from '../../platform/authentication/authenticate.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../tables.js';
 import {
   type InheritedName,

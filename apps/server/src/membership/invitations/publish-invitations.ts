@@ -9,12 +9,12 @@ export async function publishInvitations(
   transaction: ServerTransaction,
   inviterId: UserId,
 ): Promise<void> {
-  const readers = await transaction.db
-    .selectFrom('users')
-    .select('id')
-    .where('is_active', '=', 1)
-    .where((is) => is.or([is('id', '=', inviterId), is('role', '<=', roles.administrator)]))
-    .execute();
   const event = { type: 'invites_changed' };
-  await publish(transaction, [{ event, audience: readers.map(({ id }) => id) }]);
+  await publish(transaction, {
+    types: [event.type],
+    build(owners) {
+      const readers = owners.filter(({ id, role }) => id === inviterId || role <= roles.administrator);
+      return [{ event, audience: readers.map(({ id }) => id) }];
+    },
+  });
 }

@@ -15,7 +15,6 @@ import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import { lockGroups } from '../../people/permissions/lock-groups.js';
 import { createUser } from '../../people/users/create-user.js';
 import { generateApiKey } from '../../platform/authentication/api-key.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { readInvitationFacts } from '../invitations/invitation-facts.js';
 import { type InvitationTerms, lockInvitation } from '../invitations/invitation-store.js';
@@ -116,7 +115,7 @@ async function enterChannels(
   const { db } = transaction;
   const memberships = channels.map(({ id: channelId }) => ({ channelId, userId }));
   const rows = await insertSubscriptions(db, memberships);
-  await publish(transaction, await eventsOfJoining(db, { channels, rows, created: new Set(), now }));
+  await publish(transaction, eventsOfJoining(db, { channels, rows, created: new Set(), now }));
 }
 
 interface EnteringGroups {
@@ -131,14 +130,13 @@ async function enterGroups(
   { userId, groups }: EnteringGroups,
 ): Promise<void> {
   const { db } = transaction;
-  const audience = groups.length === 0 ? [] : await allActiveUserIds(db);
   for (const group of groups) {
     const change = { groupId: group.id, addedMembers: [userId] };
     await applyGroupChange(db, change);
     const notified = eventsOfChange(change, { wasActive: true, now: writeGroup(group) });
     await publish(
       transaction,
-      notified.map((each) => ({ ...each, audience })),
+      notified.map((each) => ({ ...each, audience: 'everyone' as const })),
     );
   }
 }

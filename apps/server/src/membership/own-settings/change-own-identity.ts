@@ -6,7 +6,7 @@ import { applyUserChange, eventsOfUserChange } from '../../people/users/user-cha
 import type { UserDetails } from '../../people/users/user-details.js';
 import { readUserFacts } from '../../people/users/user-facts.js';
 import { isAdministrator } from '../../platform/authentication/require-administrator.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsToPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../tables.js';
 
 /** The requested name and address; `undefined` keeps the current one. */
@@ -26,7 +26,7 @@ export async function changeOwnIdentity(
   self: UserDetails,
   requested: IdentityRequest,
   { clock, realm }: Pick<ServerContext, 'clock' | 'realm'>,
-): Promise<PublishedEvent[]> {
+): Promise<EventsToPublish> {
   const email = requested.email?.trim();
   const wanted = { ...requested, role: undefined, email: email === self.email ? undefined : email };
   const facts = await readUserFacts(transaction, { actor: self, target: self, realm }, wanted);

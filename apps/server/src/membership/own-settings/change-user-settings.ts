@@ -1,12 +1,10 @@
 import type { JsonObject } from '@waxwing/protocol';
-import type { PushRealm } from '@waxwing/server-push';
+import type { ServerContext } from '../../context.js';
 import { readUserSettings, storeUserSetting } from '../../people/user-settings/user-setting-store.js';
 import type { UserSettingName, UserSettingValues } from '../../people/user-settings/user-settings.js';
 import type { AddressVisibility } from '../../people/users/address-visibility.js';
 import type { UserDetails } from '../../people/users/user-details.js';
-import { eventsOfVisibility } from '../../people/users/user-events.js';
-import { readersOf } from '../../people/users/user-visibility.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import { eventsForSeeing, eventsOfVisibility } from '../../people/users/user-events.js';
 import type { ServerTransaction } from '../../tables.js';
 
 /** The requested settings; `undefined` keeps the current value. */
@@ -16,37 +14,36 @@ interface SettingsRequest {
   readonly visibility: AddressVisibility | undefined;
 }
 
-/** Applies changed settings of a locked user and returns the events to publish, the user's own first. */
+/** Applies changed settings of a locked user and publishes the events, the user's own first. */
 export async function changeUserSettings(
-  { db }: ServerTransaction,
+  transaction: ServerTransaction,
+  { publish, realm }: Pick<ServerContext, 'publish' | 'realm'>,
   before: UserDetails,
   { settings, timezone, visibility }: SettingsRequest,
-  realm: Pick<PushRealm, 'url'>,
-): Promise<PublishedEvent[]> {
+): Promise<void> {
+  const { db } = transaction;
   const known = await readUserSettings(db, before.id);
-  const events: PublishedEvent[] = [];
-  const publishOwn = (property: string, value: string | number | boolean): void => {
+  const publishOwn = (property: string, value: string | number | boolean): Promise<void> => {
     const event: JsonObject = { type: 'user_settings', op: 'update', property, value };
-    events.push({ event, audience: [before.id] });
+    return publish(transaction, [{ event, audience: [before.id] }]);
   };
   for (const [key, value] of Object.entries(settings)) {
     const name = key as UserSettingName;
     if (value === undefined || value === known[name]) continue;
     await storeUserSetting(db, before.id, name, value);
-    publishOwn(name, value);
+    await publishOwn(name, value);
   }
   if (timezone !== undefined && timezone !== before.timezone) {
     await db.updateTable('users').set({ timezone }).where('id', '=', before.id).execute();
-    publishOwn('timezone', timezone);
+    await publishOwn('timezone', timezone);
     const person = { user_id: before.id, timezone };
     const event = { type: 'realm_user', op: 'update', person };
-    events.push({ event, audience: await readersOf(db, before) });
+    await publish(transaction, eventsForSeeing(db, before, [event]));
   }
   if (visibility !== undefined && visibility !== before.visibility) {
     const set = { email_address_visibility: visibility };
     await db.updateTable('users').set(set).where('id', '=', before.id).execute();
-    publishOwn('email_address_visibility', visibility);
-    events.push(...(await eventsOfVisibility(db, { before, after: { ...before, visibility }, realm })));
+    await publishOwn('email_address_visibility', visibility);
+    await publish(transaction, eventsOfVisibility(db, { before, after: { ...before, visibility }, realm }));
   }
-  return events;
 }

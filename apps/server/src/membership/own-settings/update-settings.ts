@@ -78,12 +78,12 @@ export const updateSettings = operation({
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
     return actor.change(
       async (transaction, locked) => {
-        const { publish, realm } = context;
+        const { publish } = context;
         const identity = { fullName: full_name, email };
         const before = await ownDetails(transaction.db, locked);
         await publish(transaction, await changeOwnIdentity(transaction, before, identity, context));
         const named = await ownDetails(transaction.db, locked);
-        await publish(transaction, await changeUserSettings(transaction, named, requested, realm));
+        await changeUserSettings(transaction, context, named, requested);
         if (newPassword === undefined) return {};
         return { revoked_invitations: await storeNewPassword(context, transaction, actor.id, newPassword) };
       },

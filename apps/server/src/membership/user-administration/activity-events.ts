@@ -1,27 +1,27 @@
-import type { Kysely } from 'kysely';
+import type { ServerContext } from '../../context.js';
 import { eventsOfPeerActivity } from '../../conversations/channels/peer-events.js';
 import { eventsOfMemberActivity } from '../../people/groups/member-events.js';
-import { eventsOfActivity } from '../../people/users/user-events.js';
+import { eventOfActivity } from '../../people/users/user-events.js';
 import type { User } from '../../people/users/user-store.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
-import type { ServerTables } from '../../tables.js';
+import type { ServerTransaction } from '../../tables.js';
 
 /**
- * The events for deactivated or reactivated users, and for their group and channel memberships. Each goes to the
- * active users who can see its subject.
+ * Publishes the events for deactivated or reactivated users, and for their group and channel memberships. Each goes to
+ * the active users who can see its subject.
  */
-export async function eventsOfActivityEverywhere(
-  db: Kysely<ServerTables>,
+export async function publishActivity(
+  { publish }: Pick<ServerContext, 'publish'>,
+  transaction: ServerTransaction,
   users: readonly Pick<User, 'id' | 'isBot'>[],
   isActive: boolean,
-): Promise<PublishedEvent[]> {
+): Promise<void> {
+  const { db } = transaction;
   const ids = users.map(({ id }) => id);
-  const audience = await allActiveUserIds(db);
+  for (const user of users) await publish(transaction, eventOfActivity(db, user, isActive));
   const members = await eventsOfMemberActivity(db, isActive ? 'add_members' : 'remove_members', ids);
-  return [
-    ...(await eventsOfActivity(db, users, isActive)),
-    ...members.map((each) => ({ ...each, audience })),
-    ...(await eventsOfPeerActivity(db, isActive ? 'peer_add' : 'peer_remove', ids)),
-  ];
+  await publish(
+    transaction,
+    members.map((each) => ({ ...each, audience: 'everyone' as const })),
+  );
+  await publish(transaction, eventsOfPeerActivity(db, isActive ? 'peer_add' : 'peer_remove', ids));
 }

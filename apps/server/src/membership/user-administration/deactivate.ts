@@ -6,7 +6,7 @@ import { storeInactive } from '../../people/users/user-store.js';
 import { generateApiKey } from '../../platform/authentication/api-key.js';
 import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
 import type { ServerTransaction } from '../../tables.js';
-import { eventsOfActivityEverywhere } from './activity-events.js';
+import { publishActivity } from './activity-events.js';
 import { type AccessContext, endAccess } from './end-access.js';
 
 /** The result of {@link deactivate}. */
@@ -37,6 +37,6 @@ export async function deactivate(
     await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
     revokedInvitations += await endAccess(context, transaction, id);
   }
-  await context.publish(transaction, await eventsOfActivityEverywhere(db, gone, false));
+  await publishActivity(context, transaction, gone, false);
   return { userIds: gone.map(({ id }) => id), revokedInvitations };
 }

@@ -21,6 +21,6 @@ export async function limitToRole(
   for (const bot of await lockBotsAbove(transaction, id, role)) {
     const change = { userId: bot.id, role };
     const done = await applyUserChange(transaction, bot, change, clock());
-    await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
+    await publish(transaction, eventsOfUserChange(transaction.db, { change, ...done, realm }));
   }
 }

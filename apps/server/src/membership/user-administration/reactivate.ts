@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { UserDetails } from '../../people/users/user-details.js';
 import { isAddressTaken, isNameTaken } from '../../people/users/user-facts.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
-import { eventsOfActivityEverywhere } from './activity-events.js';
+import { publishActivity } from './activity-events.js';
 import type { AccessContext } from './end-access.js';
 
 /**
@@ -12,7 +12,7 @@ import type { AccessContext } from './end-access.js';
  * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot of an inactive owner.
  */
 export async function reactivate(
-  { publish }: Pick<AccessContext, 'publish'>,
+  context: Pick<AccessContext, 'publish'>,
   transaction: ServerTransaction,
   target: UserDetails,
 ): Promise<void> {
@@ -32,7 +32,7 @@ export async function reactivate(
     throw refused('The owner of this bot is deactivated: reactivate the owner first.');
   }
   await db.updateTable('users').set({ is_active: 1 }).where('id', '=', target.id).execute();
-  await publish(transaction, await eventsOfActivityEverywhere(db, [target], true));
+  await publishActivity(context, transaction, [target], true);
 }
 
 async function hasInactiveOwner(

@@ -1,4 +1,4 @@
-import { type JsonObject, refused } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
@@ -8,14 +8,18 @@ import {
   planProfileValues,
 } from '../../people/profile-fields/plan-profile-values.js';
 import { profileValues } from '../../people/profile-fields/profile-value-parameter.js';
-import { applyProfileValues, readValueFacts } from '../../people/profile-fields/profile-values.js';
+import {
+  applyProfileValues,
+  type ProfileEvent,
+  readValueFacts,
+} from '../../people/profile-fields/profile-values.js';
 import { lockBoth } from '../../people/users/lock-both.js';
 import { planUserUpdate } from '../../people/users/plan-user-update.js';
 import { applyUserChange, eventsOfUserChange } from '../../people/users/user-change.js';
 import type { UserDetails } from '../../people/users/user-details.js';
+import { eventsForSeeing } from '../../people/users/user-events.js';
 import { readUserFacts } from '../../people/users/user-facts.js';
 import { readUserName, userNameParameter } from '../../people/users/user-parameters.js';
-import { readersOf } from '../../people/users/user-visibility.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import type { ServerTransaction } from '../../tables.js';
 import { limitToRole } from './limit-to-role.js';
@@ -57,12 +61,8 @@ export const updateUser = operation({
       const change = planUserUpdate(facts, requested);
       const profileEvents = await changeProfile(transaction, target, values, realm.url);
       const done = await applyUserChange(transaction, target, change, now);
-      const audience = await readersOf(transaction.db, target);
-      await publish(
-        transaction,
-        profileEvents.map((event) => ({ event, audience })),
-      );
-      await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
+      await publish(transaction, eventsForSeeing(transaction.db, target, profileEvents));
+      await publish(transaction, eventsOfUserChange(transaction.db, { change, ...done, realm }));
       if (done.after.role > target.role) await limitToRole(context, transaction, done.after);
     }, lockGroups);
     return {};
@@ -75,7 +75,7 @@ async function changeProfile(
   { id: userId, isBot }: UserDetails,
   requests: readonly ProfileValueRequest[],
   realmUrl: string,
-): Promise<JsonObject[]> {
+): Promise<ProfileEvent[]> {
   if (requests.length === 0) return [];
   if (isBot) throw refused('Bots have no custom profile data.');
   const facts = await readValueFacts(transaction, { userId, mayEditAll: true }, requests);

@@ -1,6 +1,5 @@
 import type { ServerContext } from '../../context.js';
 import type { Requester } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { lockGroups } from '../permissions/lock-groups.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
@@ -22,12 +21,11 @@ export async function changeGroup(
     const facts = await readGroupFacts(transaction, { ...asked, actor: locked });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
-    const audience = await allActiveUserIds(transaction.db);
     const now = writeGroup(await requireGroup(transaction.db, change.groupId));
     const notified = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
     await publish(
       transaction,
-      notified.map((each) => ({ ...each, audience })),
+      notified.map((each) => ({ ...each, audience: 'everyone' as const })),
     );
   }, lockGroups);
 }

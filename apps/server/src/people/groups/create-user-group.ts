@@ -3,7 +3,6 @@ import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/servic
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { nonGuest } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { lockGroups } from '../permissions/lock-groups.js';
@@ -52,10 +51,9 @@ export const createUserGroup = operation({
       });
       const requested = { name, description, memberIds, subgroupIds, permissions };
       const groupId = await insertGroup(transaction, planGroupCreation(facts, requested), now);
-      const audience = await allActiveUserIds(transaction.db);
       const [group] = (await findGroups(transaction.db, [groupId])).map(writeGroup);
       if (group === undefined) throw new Error('a group that was just made is not there');
-      await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience }]);
+      await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience: 'everyone' }]);
       return { group_id: groupId };
     }, lockGroups);
   },

@@ -1,7 +1,7 @@
 import type { GroupId, JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
 import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
 import type { PermissionName } from '../permissions/permission-settings.js';

@@ -1,7 +1,7 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
 import type { MembershipChange } from './settle-role-groups.js';

@@ -1,6 +1,6 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
 // The only implementation of group membership. Each function is one recursive statement, however deep groups are
@@ -25,6 +25,36 @@ export async function membersOfGroups(
     .orderBy('member.user_id')
     .execute();
   for (const { root_id, user_id } of rows) members.get(root_id)?.push(user_id);
+  return members;
+}
+
+/**
+ * The users among these who are in each group, including nested ones. Probes each pair of a user and a group that is
+ * reached, so that large groups cost no more than small ones.
+ */
+export async function membersAmong(
+  db: Reader,
+  userIds: readonly UserId[],
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, ReadonlySet<UserId>>> {
+  const members = new Map<GroupId, Set<UserId>>(groupIds.map((id) => [id, new Set()]));
+  if (groupIds.length === 0 || userIds.length === 0) return members;
+  const asked = userIds.map((user_id) => ({ user_id }));
+  // `limit 1` keeps PostgreSQL from joining instead, for which it reads all members.
+  const { rows } = await sql<{ root_id: GroupId; user_id: UserId }>`
+    with recursive reached(root_id, group_id) as (
+      select id, id from user_groups where id in ${amongNumbers(db, groupIds)}
+      union
+      select reached.root_id, nested.subgroup_id
+      from reached join user_group_subgroups as nested on nested.group_id = reached.group_id
+    )
+    select distinct reached.root_id, asked.user_id
+    from reached cross join ${rowsAsTable(db, 'asked', { user_id: 'integer' }, asked)}
+    where (
+      select 1 from user_group_members as member
+      where member.group_id = reached.group_id and member.user_id = asked.user_id limit 1
+    ) = 1`.execute(db);
+  for (const { root_id, user_id } of rows) members.get(root_id)?.add(user_id);
   return members;
 }
 

@@ -1,7 +1,6 @@
 import { refused } from '@waxwing/protocol';
 import type { ServerContext } from '../../context.js';
 import type { Requester } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../tables.js';
 import { type ProfileField, writeProfileField } from './profile-field-record.js';
 import { lockProfileFields, readProfileFields } from './profile-field-store.js';
@@ -19,8 +18,7 @@ export function changeProfileFields<Result>(
   return actor.change(async (transaction) => {
     const result = await change(transaction, await lockProfileFields(transaction));
     const fields = (await readProfileFields(transaction.db)).map(writeProfileField);
-    const audience = await allActiveUserIds(transaction.db);
-    await publish(transaction, [{ event: { type: 'custom_profile_fields', fields }, audience }]);
+    await publish(transaction, [{ event: { type: 'custom_profile_fields', fields }, audience: 'everyone' }]);
     return result;
   });
 }

@@ -80,13 +80,16 @@ export async function readValueFacts(
   };
 }
 
+/** An event about a changed profile. */
+export type ProfileEvent = JsonObject & { readonly type: string };
+
 /** Stores the changed values and returns the events to publish, in order. */
 export async function applyProfileValues(
   { db }: ServerTransaction,
   userId: UserId,
   values: readonly PlannedValue[],
   realmUrl: string,
-): Promise<JsonObject[]> {
+): Promise<ProfileEvent[]> {
   const written = values.map(({ fieldId, value, isMarkdown }) => ({
     fieldId,
     value,

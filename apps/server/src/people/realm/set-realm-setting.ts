@@ -3,7 +3,6 @@ import type { PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import { createPublisher } from '../../platform/event-queues/publish-events.js';
 import { queueNotifier } from '../../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase, ServerTables } from '../../tables.js';
@@ -70,10 +69,9 @@ export async function setRealmSetting(
     await lockGroups(transaction);
     const facts = await readRealmFacts(transaction, 'operator', requested);
     const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), { now, realm });
-    const audience = await allActiveUserIds(transaction.db);
     await publish(
       transaction,
-      events.map((event) => ({ event, audience })),
+      events.map((event) => ({ event, audience: 'everyone' as const })),
     );
     return events.length > 0;
   });

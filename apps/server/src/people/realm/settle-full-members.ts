@@ -1,5 +1,4 @@
 import type { ServerContext } from '../../context.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { readRealmSetting } from './realm-setting-store.js';
@@ -15,10 +14,9 @@ export async function settleFullMembers({
     const { db } = transaction;
     const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
     const events = memberEvents(await settleRoleGroups(db, { waitingPeriodDays, now }));
-    const audience = events.length === 0 ? [] : await allActiveUserIds(db);
     await publish(
       transaction,
-      events.map((event) => ({ event, audience })),
+      events.map((event) => ({ event, audience: 'everyone' as const })),
     );
   });
 }

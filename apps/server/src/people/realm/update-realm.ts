@@ -2,7 +2,6 @@ import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/htt
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
 import { type SettingRequest, settingRequestShape } from '../permissions/group-setting-value.js';
 import { lockGroups } from '../permissions/lock-groups.js';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
@@ -64,10 +63,9 @@ export const updateRealm = operation({
     await actor.change(async (transaction, { role }) => {
       const facts = await readRealmFacts(transaction, role, requested);
       const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), { now, realm });
-      const audience = await allActiveUserIds(transaction.db);
       await publish(
         transaction,
-        events.map((event) => ({ event, audience })),
+        events.map((event) => ({ event, audience: 'everyone' as const })),
       );
     }, lockGroups);
     return {};

@@ -3,7 +3,7 @@ import type { Requester } from '../../platform/authentication/authenticate.js';
 import { isAdministrator } from '../../platform/authentication/require-administrator.js';
 import { type ProfileValueRequest, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
-import { readersOf } from './user-visibility.js';
+import { eventsForSeeing } from './user-events.js';
 
 /**
  * Changes the requester's own profile values and publishes events to users who can see the requester, in one
@@ -20,10 +20,6 @@ export async function changeOwnProfile(
     const values = planProfileValues(await readValueFacts(transaction, owner, requests), requests);
     const events = await applyProfileValues(transaction, locked.id, values, realm.url);
     if (events.length === 0) return;
-    const audience = await readersOf(transaction.db, locked);
-    await publish(
-      transaction,
-      events.map((event) => ({ event, audience })),
-    );
+    await publish(transaction, eventsForSeeing(transaction.db, locked, events));
   });
 }

@@ -1,8 +1,7 @@
 import { refused } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { storePassword } from '../../platform/authentication/password-store.js';
-import { allActiveUserIds } from '../../platform/event-queues/all-active-users.js';
-import type { ServerPublish } from '../../platform/event-queues/publish-events.js';
+import type { ServerPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../tables.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
@@ -56,14 +55,11 @@ export async function createUser(
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
   const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
   const memberships = await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
+  const details = await detailsOf(transaction, { ...wanted, id });
+  await publish(transaction, eventsOfNewUser(db, details, realm));
   await publish(
     transaction,
-    await eventsOfNewUser(db, await detailsOf(transaction, { ...wanted, id }), realm),
-  );
-  const audience = await allActiveUserIds(db);
-  await publish(
-    transaction,
-    memberEvents(memberships).map((event) => ({ event, audience })),
+    memberEvents(memberships).map((event) => ({ event, audience: 'everyone' as const })),
   );
   const { apiKeyHash: _, ...user } = wanted;
   return { ...user, email, fullName, id };

@@ -1,17 +1,18 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsToPublish, PublishedEvent } from '../../platform/event-queues/published-event.js';
+import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import { addressKey } from '../../platform/names/address-key.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
-import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
+import { isPublicAddress, readsAddress, shownAddress } from './address-visibility.js';
 import { writeNewPicture } from './avatar.js';
 import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
-import { activeReaders, readVisibility, type Visibility } from './user-visibility.js';
+import { seeingUser } from './user-visibility.js';
 
 /** Applies a change to a locked user. Returns the user after it and the changes of role groups. */
 export async function applyUserChange(
@@ -54,16 +55,26 @@ interface ChangedUser {
  * The events for a change with their audiences, in order. Only users who can see the changed user, or its address,
  * get the respective fields.
  */
-export async function eventsOfUserChange(
-  db: Kysely<ServerTables>,
-  { change, after, memberships, realm }: ChangedUser,
-): Promise<PublishedEvent[]> {
+export function eventsOfUserChange(db: Kysely<ServerTables>, changed: ChangedUser): EventsToPublish {
+  const { change, memberships } = changed;
   if (Object.keys(change).length === 1) return [];
-  const activeUsers = await activeReaders(db);
-  const those = (knows: (reader: NonNullable<Reader>) => boolean) =>
-    activeUsers.filter(knows).map(({ id }) => id);
-  const sees: Visibility = await readVisibility(db);
-  const seeing = those((reader) => sees(reader, after));
+  return {
+    types: ['realm_user', 'user_group'],
+    async build(owners) {
+      const readers = await seeingUser(db, changed.after, owners);
+      const events = changeEvents(changed, readers);
+      for (const event of memberEvents(memberships)) events.push({ event, audience: idsOf(owners) });
+      return events;
+    },
+  };
+}
+
+/** The events about the user itself, for readers who can see it. */
+function changeEvents(
+  { change, after, realm }: ChangedUser,
+  readers: readonly QueueOwner[],
+): PublishedEvent[] {
+  const seeing = idsOf(readers);
   const update = (fields: JsonObject): JsonObject => ({
     type: 'realm_user',
     op: 'update',
@@ -74,15 +85,17 @@ export async function eventsOfUserChange(
   if (fullName !== undefined) events.push({ event: update({ full_name: fullName }), audience: seeing });
   if (role !== undefined) events.push({ event: update({ role }), audience: seeing });
   if (email !== undefined) {
-    const readers = those((reader) => sees(reader, after) && readsAddress(reader, after));
-    events.push({ event: update({ delivery_email: email }), audience: readers });
+    const knowing = idsOf(readers.filter((reader) => readsAddress(reader, after)));
+    events.push({ event: update({ delivery_email: email }), audience: knowing });
     for (const fields of ofPublicAddress(after, realm)) {
       events.push({ event: update(fields), audience: seeing });
     }
   }
-  const all = those(() => true);
-  for (const event of memberEvents(memberships)) events.push({ event, audience: all });
   return events;
+}
+
+function idsOf(owners: readonly QueueOwner[]): UserId[] {
+  return owners.map(({ id }) => id);
 }
 
 /**

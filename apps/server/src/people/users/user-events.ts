@@ -1,58 +1,73 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { JsonObject } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import type { Kysely } from 'kysely';
-import type { PublishedEvent } from '../../platform/event-queues/publish-events.js';
+import type { EventsForOwners, PublishedEvent } from '../../platform/event-queues/published-event.js';
+import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import type { ServerTables } from '../../tables.js';
 import { readsAddress, shownAddress } from './address-visibility.js';
 import { writeNewPicture } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 import { writeUser } from './user-record.js';
 import type { User } from './user-store.js';
-import { activeReaders, readersOf, readVisibility } from './user-visibility.js';
+import { seeingUser } from './user-visibility.js';
+
+/** The same events for all who can see a user. */
+export function eventsForSeeing(
+  db: Kysely<ServerTables>,
+  user: Pick<User, 'id' | 'isBot'>,
+  events: readonly (JsonObject & { readonly type: string })[],
+): EventsForOwners {
+  return {
+    types: events.map(({ type }) => type),
+    async build(owners) {
+      const audience = (await seeingUser(db, user, owners)).map(({ id }) => id);
+      return events.map((event) => ({ event, audience }));
+    },
+  };
+}
 
 /** The events for a new user, with the fields that each audience can see. */
-export async function eventsOfNewUser(
+export function eventsOfNewUser(
   db: Kysely<ServerTables>,
   user: UserDetails,
   realm: Pick<PushRealm, 'url'>,
-): Promise<PublishedEvent[]> {
-  const sees = await readVisibility(db);
-  const seeing = (await activeReaders(db)).filter((reader) => sees(reader, user));
-  const knowing = seeing.filter((reader) => readsAddress(reader, user));
-  const others = seeing.filter((reader) => !readsAddress(reader, user));
-  return [knowing, others].flatMap((readers) => {
-    const [reader] = readers;
-    if (reader === undefined) return [];
-    // The provider's URL does no harm to clients that could compute it.
-    const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
-    const person = writeUser(user, options) as JsonObject;
-    return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
-  });
+): EventsForOwners {
+  return {
+    types: ['realm_user'],
+    async build(owners) {
+      const seeing = await seeingUser(db, user, owners);
+      const knowing = seeing.filter((reader) => readsAddress(reader, user));
+      const others = seeing.filter((reader) => !readsAddress(reader, user));
+      return [knowing, others].flatMap((readers) => {
+        const [reader] = readers;
+        if (reader === undefined) return [];
+        // The provider's URL does no harm to clients that could compute it.
+        const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
+        const person = writeUser(user, options) as JsonObject;
+        return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
+      });
+    },
+  };
 }
 
-/** The events for deactivated or reactivated users, for active readers who can see them. */
-export async function eventsOfActivity(
+/** The event for a deactivated or reactivated user, for active readers who can see it. */
+export function eventOfActivity(
   db: Kysely<ServerTables>,
-  users: readonly Pick<User, 'id' | 'isBot'>[],
+  user: Pick<User, 'id' | 'isBot'>,
   isActive: boolean,
-): Promise<PublishedEvent[]> {
-  const events: PublishedEvent[] = [];
-  for (const user of users) {
-    const person = { user_id: user.id, is_active: isActive };
-    const event = { type: 'realm_user', op: 'update', person };
-    events.push({ event, audience: await readersOf(db, user) });
-  }
-  return events;
+): EventsForOwners {
+  const person = { user_id: user.id, is_active: isActive };
+  return eventsForSeeing(db, user, [{ type: 'realm_user', op: 'update', person }]);
 }
 
 /** The event for a changed avatar, for readers who can see the user. */
-export async function eventsOfPicture(
+export function eventsOfPicture(
   db: Kysely<ServerTables>,
   user: UserDetails,
   realm: Pick<PushRealm, 'url'>,
-): Promise<PublishedEvent[]> {
+): EventsForOwners {
   const person = { user_id: user.id, ...writeNewPicture(shownAddress(user, realm), user) };
-  return [{ event: { type: 'realm_user', op: 'update', person }, audience: await readersOf(db, user) }];
+  return eventsForSeeing(db, user, [{ type: 'realm_user', op: 'update', person }]);
 }
 
 interface ChangedVisibility {
@@ -65,13 +80,18 @@ interface ChangedVisibility {
  * The events for a changed address visibility. Readers who gain the address get it, readers who lose it get `null`.
  * If the shown address changes, all readers who can see the user get it, with the new provider avatar.
  */
-export async function eventsOfVisibility(
-  db: Kysely<ServerTables>,
+export function eventsOfVisibility(db: Kysely<ServerTables>, changed: ChangedVisibility): EventsForOwners {
+  return {
+    types: ['realm_user'],
+    build: async (owners) => visibilityEvents(changed, await seeingUser(db, changed.after, owners)),
+  };
+}
+
+function visibilityEvents(
   { before, after, realm }: ChangedVisibility,
-): Promise<PublishedEvent[]> {
-  const sees = await readVisibility(db);
-  const seeing = (await activeReaders(db)).filter((reader) => sees(reader, after));
-  const publish = (fields: JsonObject, readers: readonly { readonly id: UserId }[]): PublishedEvent => {
+  seeing: readonly QueueOwner[],
+): PublishedEvent[] {
+  const publish = (fields: JsonObject, readers: readonly QueueOwner[]): PublishedEvent => {
     const person = { user_id: after.id, ...fields };
     return { event: { type: 'realm_user', op: 'update', person }, audience: readers.map(({ id }) => id) };
   };

@@ -1,63 +1,39 @@
 import { type JsonObject, stringifyJson, type UserId } from '@waxwing/protocol';
-import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { amongNumbersOf, fixedQuery, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { isPostgres, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
-import { roles } from '../authentication/roles.js';
-import { type ClientCapability, hasCapability } from './client-capabilities.js';
-import { type EventQueueRow, isLive, maximumEventsPerQueue } from './event-queue-store.js';
+import { hasCapability } from './client-capabilities.js';
+import { type EventQueueRow, maximumEventsPerQueue } from './event-queue-store.js';
 import { insertEvents, type SharedTexts } from './insert-events.js';
+import { type LockedQueue, lockQueues } from './lock-queues.js';
+import type {
+  AskingQueue,
+  EventsForOwners,
+  EventsToPublish,
+  PublishedEvent,
+  ServerPublish,
+} from './published-event.js';
 import type { QueueListeners } from './queue-listeners.js';
+import { type QueueOwner, readQueueOwners } from './queue-owners.js';
 import { beginPublishing } from './read-with-queue.js';
 
 type Db = Kysely<ServerTables>;
-/** A queue, and whether it gets the messages from all public channels. 0 if its user became a guest. */
-type LockedQueue = EventQueueRow & { readonly follows_public: number };
 
-/** An event and its audience. */
-export interface PublishedEvent extends AddressedEvent {
-  /** Restricts the event to queues whose client has the capability, or to queues without it. */
-  readonly onlyFor?: { readonly capability: ClientCapability; readonly isLocked: boolean };
-  /** Skips queues that get events of this type, because these have the same information. */
-  readonly withheldWith?: string;
-  /** Also publishes to queues with the messages from all public channels, except those of these users. */
-  readonly publicBut?: ReadonlySet<UserId>;
-  /** Deletes the queues of the audience instead of publishing. */
-  readonly endsQueues?: boolean;
-  /** Chooses the event's form per queue by its client's options. `event` then only supplies the type. */
-  readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
+/** The events of one call, and how to build them for users who were not asked about yet. */
+interface Batch {
+  readonly events: PublishedEvent[];
+  readonly source?: EventsForOwners;
+  /** The users that `source` was asked about. */
+  readonly asked: ReadonlySet<UserId>;
 }
-
-/** The options of a queue that decide an event's form. */
-export interface AskingQueue {
-  readonly queueId: string;
-  readonly userId: UserId;
-  readonly appliesMarkdown: boolean;
-  readonly makesAvatars: boolean;
-  /** The narrow's terms as a JSON array. Null for all messages. */
-  readonly narrow: string | null;
-  can(capability: ClientCapability): boolean;
-}
-
-/** One form of an event, which may be several events. Written once for all queues with the same key. */
-interface EventVariant {
-  readonly key: string;
-  write(): JsonObject | readonly JsonObject[];
-}
-
-/** Publishes events to their audiences, within the transaction of the change. */
-export type ServerPublish = (
-  transaction: ServerTransaction,
-  events: readonly PublishedEvent[],
-) => Promise<void>;
 
 /** An event prepared for filtering by queue. Work common to all queues is done once. */
 interface OutgoingEvent {
   readonly type: unknown;
   /** Empty if the queue does not get the event. */
   textsFor(queue: AskingQueue): readonly string[];
-  readonly audience: ReadonlySet<UserId>;
+  readonly audience: ReadonlySet<UserId> | 'everyone';
   readonly publicBut: PublishedEvent['publicBut'];
   readonly onlyFor: PublishedEvent['onlyFor'];
   readonly withheldWith: PublishedEvent['withheldWith'];
@@ -69,35 +45,89 @@ interface OutgoingEvent {
  * queues last and in one order, so that two transactions cannot deadlock.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
-  const published = new WeakMap<ServerTransaction, PublishedEvent[]>();
+  const published = new WeakMap<ServerTransaction, Batch[]>();
   return async (transaction, events) => {
+    const batch = await toBatch(transaction.db, events, clock());
     const known = published.get(transaction);
     if (known !== undefined) {
-      known.push(...events);
+      known.push(batch);
       return;
     }
-    const all = [...events];
+    const all = [batch];
     published.set(transaction, all);
     transaction.beforeCommit(async () => {
       await beginPublishing(transaction);
-      for (const queueId of await fillQueues(transaction.db, all, clock()))
-        await listeners.notify(transaction, queueId);
+      if (isPostgres(transaction.db)) await addLateOwners(transaction, all, clock());
+      const queueIds = await fillQueues(
+        transaction.db,
+        all.flatMap((each) => each.events),
+        clock(),
+      );
+      for (const queueId of queueIds) await listeners.notify(transaction, queueId);
     });
   };
 }
 
+async function toBatch(db: Db, events: EventsToPublish, now: number): Promise<Batch> {
+  if (!('build' in events)) return { events: [...events], asked: new Set() };
+  if (events.types.length === 0) return { events: [], asked: new Set() };
+  const owners = await readQueueOwners(db, events.types, now);
+  return {
+    events: await build(events, owners),
+    source: events,
+    asked: new Set(owners.map(({ id }) => id)),
+  };
+}
+
+async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Promise<PublishedEvent[]> {
+  if (owners.length === 0) return [];
+  const ids = new Set(owners.map(({ id }) => id));
+  return (await source.build(owners)).map((each) => {
+    if (!source.types.includes(String(each.event.type))) {
+      throw new Error(
+        `an event of type ${String(each.event.type)} is not among the types it was announced with`,
+      );
+    }
+    return each.audience === 'everyone'
+      ? each
+      : { ...each, audience: each.audience.filter((id) => ids.has(id)) };
+  });
+}
+
+/**
+ * Adds the events of users whose queue was registered after their events were built. Its registration may have read the
+ * state before this transaction, which holds the publishing lock only now. On SQLite no queue can come in between.
+ */
+async function addLateOwners(
+  transaction: ServerTransaction,
+  batches: readonly Batch[],
+  now: number,
+): Promise<void> {
+  for (const { events, source, asked } of batches) {
+    if (source === undefined) continue;
+    const owners = await readQueueOwners(transaction.db, source.types, now);
+    const late = owners.filter(({ id }) => !asked.has(id));
+    if (late.length === 0) continue;
+    // Writes after this one may have changed what the events depend on. Alone, each write repeats.
+    if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
+    events.push(...(await build(source, late)));
+  }
+}
+
 /** Fills or ends queues. Returns the ids of the changed ones. */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
-  const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
+  const userIds = audienceOf(events);
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
-  if (audience.length === 0 && !hasPublic) return [];
+  if (userIds !== 'everyone' && userIds.size === 0 && !hasPublic) return [];
   const outgoing = events.filter(({ endsQueues }) => endsQueues !== true).map(toOutgoing);
-  const leaving = new Set(events.flatMap(({ endsQueues, audience: ids }) => (endsQueues ? ids : [])));
+  const leaving = new Set(
+    events.flatMap(({ endsQueues, audience }) => (endsQueues && audience !== 'everyone' ? audience : [])),
+  );
   const places = new Map<string, number>();
   const typesOf = readingOnce((listed) => new Set(JSON.parse(listed) as unknown[]));
   const shared = new Map<string, SharedTexts>();
   const ended: string[] = [];
-  for (const queue of await lockQueues(db, audience, { leaving, hasPublic, now })) {
+  for (const queue of await lockQueues(db, { userIds, leaving, hasPublic, now })) {
     const texts = wantedOf(outgoing, queue, typesOf);
     const isOverfull =
       queue.last_event_id + texts.length - queue.acknowledged_event_id > maximumEventsPerQueue;
@@ -113,6 +143,16 @@ async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number
   if (filled.length > 0) await insertEvents(db, filled);
   if (ended.length > 0) await endQueues(db, ended);
   return [...filled.flatMap(({ queueIds }) => queueIds), ...ended];
+}
+
+/** The users of all events together. */
+function audienceOf(events: readonly PublishedEvent[]): ReadonlySet<UserId> | 'everyone' {
+  const userIds = new Set<UserId>();
+  for (const { audience } of events) {
+    if (audience === 'everyone') return 'everyone';
+    for (const id of audience) userIds.add(id);
+  }
+  return userIds;
 }
 
 /** Memoizes `read`: thousands of queues have the same text. */
@@ -137,7 +177,7 @@ function toOutgoing(published: PublishedEvent): OutgoingEvent {
   return {
     type: event.type,
     textsFor: variantFor === undefined ? sameText(event) : textsByVariant(variantFor),
-    audience: new Set(audience),
+    audience: audience === 'everyone' ? audience : new Set(audience),
     publicBut,
     onlyFor,
     withheldWith,
@@ -171,60 +211,6 @@ function toAsking(queue: EventQueueRow): AskingQueue {
   };
 }
 
-interface QueuesAsked {
-  /** For these users, expired queues are included. */
-  readonly leaving: ReadonlySet<UserId>;
-  readonly hasPublic: boolean;
-  readonly now: number;
-}
-
-function lockQueues(
-  db: Db,
-  userIds: readonly UserId[],
-  { leaving, hasPublic, now }: QueuesAsked,
-): Promise<LockedQueue[]> {
-  const asked = { userIds: JSON.stringify(userIds), leaving: JSON.stringify([...leaving]), now };
-  return hasPublic ? queuesOfPublic(db, asked) : queuesOfUsers(db, asked);
-}
-
-/** Users are JSON arrays of ids. */
-interface QueuesOfUsers {
-  readonly userIds: string;
-  readonly leaving: string;
-  readonly now: number;
-}
-
-const queuesOfUsers = lockingQueues(false);
-const queuesOfPublic = lockingQueues(true);
-
-function lockingQueues(hasPublic: boolean) {
-  return fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
-    db
-      .selectFrom('event_queues')
-      .selectAll()
-      .select(followsPublic.as('follows_public'))
-      .where((is) =>
-        is.or([
-          is('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('userIds'))),
-          ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
-        ]),
-      )
-      .where((is) =>
-        is.or([
-          isLive(parameter('now')),
-          is('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('leaving'))),
-        ]),
-      )
-      .orderBy('queue_id')
-      .modifyEnd(lockingRows(db)),
-  );
-}
-
-const followsPublic = sql<number>`case when has_all_public_channels = 1 and exists (
-  select 1 from users
-  where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest}
-) then 1 else 0 end`;
-
 /** The texts of the events that a queue gets, in order. */
 function wantedOf(
   events: readonly OutgoingEvent[],
@@ -237,7 +223,8 @@ function wantedOf(
   return events.flatMap((event) => {
     const { audience, publicBut, onlyFor, type, withheldWith } = event;
     const isMeant =
-      audience.has(queue.user_id) || (queue.follows_public === 1 && publicBut?.has(queue.user_id) === false);
+      (audience === 'everyone' ? queue.is_owner_active === 1 : audience.has(queue.user_id)) ||
+      (queue.follows_public === 1 && publicBut?.has(queue.user_id) === false);
     if (!isMeant || types?.has(type) === false) return [];
     if (withheldWith !== undefined && types?.has(withheldWith) !== false) return [];
     if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isLocked)

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@waxwing/protocol';
 import type { ServerContext } from '../../../context.js';
 import type { Requester } from '../../../platform/authentication/authenticate.js';
-import { allActiveUserIds } from '../../../platform/event-queues/all-active-users.js';
 import type { ServerTransaction } from '../../../tables.js';
 import { type FolderRow, listFolders, lockFolders } from '../../channels/folders/folder-store.js';
 
@@ -24,7 +23,7 @@ export function changeFolders<Result>(
     await lockFolders(transaction);
     const { result, event } = await change(transaction, await listFolders(transaction.db));
     if (event !== undefined) {
-      await publish(transaction, [{ event, audience: await allActiveUserIds(transaction.db) }]);
+      await publish(transaction, [{ event, audience: 'everyone' }]);
     }
     return result;
   });

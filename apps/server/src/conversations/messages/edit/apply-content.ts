@@ -1,6 +1,6 @@
-import type { UserId } from '@waxwing/protocol';
-import { rowsAsTable } from '@waxwing/storage';
-import { sql } from 'kysely';
+import type { MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 import {
   claimUploads,
   dropReferences,
@@ -11,7 +11,7 @@ import { type DetachedUpload, writeDetached } from '../../../content/uploads/det
 import type { ServerContext } from '../../../context.js';
 import { membersOfGroups } from '../../../people/permissions/nested-membership.js';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
-import type { ServerTransaction } from '../../../tables.js';
+import type { ServerTables, ServerTransaction } from '../../../tables.js';
 import { isImage } from '../insert-messages.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
@@ -59,28 +59,62 @@ const mentionBits =
   messageFlags.stream_wildcard_mentioned |
   messageFlags.topic_wildcard_mentioned;
 
-/**
- * Updates the mention flags in every user's copy of the message, at most three statements. Returns all copies' flags
- * after it.
- */
+/** A copy whose mention flags an edit changes, with all its flags. */
+export interface MentionChange {
+  readonly userId: UserId;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Updates the mention flags in users' copies of the message, at most three statements. Returns the changed copies. */
 export async function applyMentions(
   { db }: ServerTransaction,
   message: EditedMessage,
   { participants, references: { mentions } }: Content,
-  copies: ReadonlyMap<UserId, number>,
-): Promise<ReadonlyMap<UserId, number>> {
+): Promise<MentionChange[]> {
+  const groupMembers = await membersOfGroups(db, mentions.groupIds);
   const flagsOf = mentionFlags(message, mentions, {
-    groupMembers: await membersOfGroups(db, mentions.groupIds),
+    groupMembers,
     topicSenders: new Map([[topicId(message), participants]]),
   });
-  const after = new Map([...copies].map(([id, flags]) => [id, (flags & ~mentionBits) | flagsOf(id)]));
-  const changed = [...after].filter(([id, flags]) => flags !== copies.get(id));
-  if (changed.length === 0) return after;
+  const named = [
+    ...mentions.userIds,
+    ...[...groupMembers.values()].flat(),
+    ...(mentions.topicWildcard ? participants : []),
+  ];
+  const changes = (await mentionedCopies(db, message.id, mentions.channelWildcard ? undefined : named))
+    .map(({ user_id: userId, flags: before }): MentionChange => {
+      return { userId, before, after: (before & ~mentionBits) | flagsOf(userId) };
+    })
+    .filter(({ before, after }) => before !== after);
+  if (changes.length === 0) return [];
   // Writes only the mention bits: a user may change the other bits concurrently.
-  const rows = changed.map(([user_id, flags]) => ({ user_id, flags: flags & mentionBits }));
+  const rows = changes.map(({ userId, after }) => ({ user_id: userId, flags: after & mentionBits }));
   await sql`
     update user_messages set flags = (user_messages.flags & ${sql.lit(~mentionBits)}) | v.flags
     from ${rowsAsTable(db, 'v', { user_id: 'integer', flags: 'integer' }, rows)}
     where user_messages.message_id = ${message.id} and user_messages.user_id = v.user_id`.execute(db);
-  return after;
+  return changes;
+}
+
+/** The copies with mention flags and those of the named users; all copies if `named` is omitted. In ascending order. */
+function mentionedCopies(
+  db: Kysely<ServerTables>,
+  messageId: MessageId,
+  named: readonly UserId[] | undefined,
+) {
+  return db
+    .selectFrom('user_messages')
+    .select(['user_id', 'flags'])
+    .where('message_id', '=', messageId)
+    .$if(named !== undefined, (query) =>
+      query.where((is) =>
+        is.or([
+          sql<boolean>`flags & ${sql.lit(mentionBits)} <> 0`,
+          is('user_id', 'in', amongNumbers(db, named ?? [])),
+        ]),
+      ),
+    )
+    .orderBy('user_id')
+    .execute();
 }

@@ -1,16 +1,18 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { DetachedUpload } from '../../../content/uploads/detached-upload.js';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { EventsToPublish } from '../../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../../tables.js';
 import type { Channel } from '../../channels/channel-store.js';
 import { trimHistory } from '../history/trim-history.js';
-import { copiesOfMessage } from '../message-readers.js';
+import { copiesOfMessage, holdersOf } from '../message-readers.js';
 import type { Message } from '../message-store.js';
 import { notifyOfNewMentions } from '../push/notify-of-messages.js';
+import { lossesAmong } from '../removal/losses.js';
 import { removalEvents } from '../removal/removal-events.js';
 import { applyContent, applyMentions } from './apply-content.js';
-import { applyMove } from './apply-move.js';
-import { type EditedChannels, findLosses, updateAudience } from './edit-audience.js';
+import { applyMove, type LosingAccess } from './apply-move.js';
+import { type EditedChannels, losingAccess, updateAudience } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
 import { type PublishedEdit, updateEvents } from './edit-events.js';
 import { postMoveNotices } from './move-notices.js';
@@ -45,11 +47,12 @@ export async function applyEdit(
   if (plan.content !== undefined) await trimHistory(db, message.id);
   const content = plan.content && { message, content: plan.content, actor, now };
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);
-  const before = await copiesOfMessage(db, message.id);
-  const copies =
-    content === undefined ? before : await applyMentions(transaction, message, content.content, before);
-  const usersLosingAccess = await publishLostAccess(transaction, context, edit, ids);
-  const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, usersLosingAccess };
+  const mentions = content === undefined ? [] : await applyMentions(transaction, message, content.content);
+  // A move to another channel deletes copies, so they are read before.
+  const isReadNow = channels === undefined || channels.origin.id !== channels.target.id;
+  const copies = isReadNow ? await copiesOfMessage(db, message.id) : undefined;
+  const losingAccess = await publishLostAccess(transaction, context, edit, ids);
+  const decided = plan.move && channels && { ...edit, move: plan.move, channels, ids, losingAccess };
   const moved = decided && (await applyMove(transaction, context, decided));
   const notified: PublishedEdit = {
     ...plan,
@@ -59,49 +62,70 @@ export async function applyEdit(
     now,
     messageIds: ids,
   };
-  await context.publish(
-    transaction,
-    updateEvents(notified, await audienceOf(transaction, channels, copies, usersLosingAccess)),
-  );
+  const found = { messageId: message.id, copies, losingAccess };
+  await context.publish(transaction, updatesOf(db, notified, { channels, ...found }));
   if (plan.content !== undefined) {
     const edited = {
       message: { ...message, topic: plan.move?.to.topic ?? message.topic },
       rendered: plan.content.references,
-      copies: [...copies].map(([userId, flags]) => ({ userId, flags })),
+      copies: mentions.map(({ userId, after }) => ({ userId, flags: after })),
     };
-    await notifyOfNewMentions(transaction, context, edited, before);
+    const flagsBefore = new Map(mentions.map(({ userId, before }) => [userId, before]));
+    await notifyOfNewMentions(transaction, context, edited, flagsBefore);
   }
   if (moved !== undefined) await postMoveNotices(transaction, context, moved);
   return detached;
 }
 
-/** Publishes `delete_message` to users losing access to the messages. Returns their ids. */
+/**
+ * Publishes `delete_message` to users losing access to the messages. Returns a function that picks them from others. If
+ * the old channel's history is protected, only users with a copy lose anything: their copies are about to be deleted.
+ */
 async function publishLostAccess(
   transaction: ServerTransaction,
   { publish }: EditContext,
   { channels, message: { channelId, topic } }: DecidedEdit,
   ids: readonly MessageId[],
-): Promise<ReadonlySet<UserId>> {
-  const usersLosingAccess = new Set<UserId>();
-  if (channels === undefined) return usersLosingAccess;
-  for await (const losses of findLosses(transaction.db, channels, ids)) {
+): Promise<LosingAccess> {
+  const { db } = transaction;
+  if (channels === undefined || channels.origin.id === channels.target.id) return async () => [];
+  if (channels.origin.isHistoryPublic) {
+    await publish(transaction, {
+      types: ['delete_message'],
+      build: async (owners) =>
+        removalEvents({ ids, channelId, topic }, await losingAccess(db, channels, owners)),
+    });
+    return (among) => losingAccess(db, channels, among);
+  }
+  const users = new Set<UserId>();
+  const losers = await losingAccess(db, channels, await holdersOf(db, ids));
+  for await (const losses of lossesAmong(db, losers, ids)) {
     const events = losses.flatMap((loss) =>
       removalEvents({ ids: loss.ids, channelId, topic }, loss.audience),
     );
     await publish(transaction, events);
-    for (const userId of losses.flatMap(({ audience }) => audience)) usersLosingAccess.add(userId);
+    for (const userId of losses.flatMap(({ audience }) => audience)) users.add(userId);
   }
-  return usersLosingAccess;
+  return async (among) => among.map(({ id }) => id).filter((id) => users.has(id));
 }
 
-async function audienceOf(
-  { db }: ServerTransaction,
-  channels: EditedChannels | undefined,
-  copies: ReadonlyMap<UserId, number>,
-  usersLosingAccess: ReadonlySet<UserId>,
-): Promise<ReadonlyMap<UserId, number | undefined>> {
-  if (channels === undefined) return copies;
-  return updateAudience(db, channels, copies, usersLosingAccess);
+interface FoundReaders {
+  readonly messageId: MessageId;
+  readonly channels: EditedChannels | undefined;
+  readonly copies: ReadonlyMap<UserId, number> | undefined;
+  readonly losingAccess: LosingAccess;
+}
+
+function updatesOf(
+  db: ServerTransaction['db'],
+  notified: PublishedEdit,
+  { channels, ...found }: FoundReaders,
+): EventsToPublish {
+  if (channels === undefined) return updateEvents(notified, found.copies ?? new Map());
+  return {
+    types: ['update_message'],
+    build: async (owners) => updateEvents(notified, await updateAudience(db, { channels, ...found }, owners)),
+  };
 }
 
 /** The origin and target of an edit, picked from the locked channels. `undefined` for direct messages. */

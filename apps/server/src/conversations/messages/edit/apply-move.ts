@@ -12,6 +12,9 @@ import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
 
+/** Picks the users among these who cannot see the moved messages any longer. */
+export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
+
 /** A move, and the messages that it takes. */
 export interface DecidedMove {
   readonly message: AppliedMove['message'];
@@ -21,8 +24,7 @@ export interface DecidedMove {
   readonly now: number;
   /** In ascending order. */
   readonly ids: readonly MessageId[];
-  /** Who cannot see them after that. */
-  readonly usersLosingAccess: ReadonlySet<UserId>;
+  readonly losingAccess: LosingAccess;
   readonly isTopicNew: boolean;
 }
 
@@ -32,7 +34,7 @@ export async function applyMove(
   context: EditContext,
   moved: DecidedMove,
 ): Promise<AppliedMove> {
-  const { move, channels, actor, now, ids, usersLosingAccess, isTopicNew } = moved;
+  const { move, channels, actor, now, ids, losingAccess, isTopicNew } = moved;
   const { db } = transaction;
   const wasThere = await readsAnyIn(db, move.to, actor, ids);
   await moveMessages(db, move, ids, now);
@@ -46,7 +48,7 @@ export async function applyMove(
   }
   const isWhole = move.propagateMode === 'change_all' || !(await readsAnyIn(db, move.from, actor, ids));
   if (isWhole) {
-    await moveTopicSettings(transaction, context, { move, channels, ids, isTopicNew, usersLosingAccess });
+    await moveTopicSettings(transaction, context, { move, channels, ids, isTopicNew, losingAccess });
   } else if (isTopicNew) {
     await followMovedMessage(transaction, context, { senderId: moved.message.senderId, ...move.to });
   }

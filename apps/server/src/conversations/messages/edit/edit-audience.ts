@@ -1,10 +1,12 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import { roles } from '../../../platform/authentication/roles.js';
 import type { ServerTables } from '../../../tables.js';
+import { readAudience, subscribersAmong } from '../../channels/channel-audience.js';
 import type { Channel } from '../../channels/channel-store.js';
-import { readersIn, subscribersIn } from '../message-readers.js';
-import { type Loss, lossesAmong } from '../removal/losses.js';
+import { copiesOfMessage } from '../message-readers.js';
 
 type Db = Kysely<ServerTables>;
 type Flags = ReadonlyMap<UserId, number | undefined>;
@@ -16,55 +18,70 @@ export interface EditedChannels {
 }
 
 /**
- * Finds the users losing access to messages that are about to move to another channel: current readers of the old channel
- * who were subscribed to it at any time and are not subscribed to the new one. They lose access if the new channel is
- * private or, for guests, not web-public. If the old channel's history is protected, yields in batches of messages.
+ * The users among these who lose access to messages that move to another channel: readers of the old channel who were
+ * subscribed to it at any time and are not subscribed to the new one. They lose access if the new channel is private or,
+ * for guests, not web-public. The move itself does not change the result.
  */
-export async function* findLosses(
+export async function losingAccess(
   db: Db,
   { origin, target }: EditedChannels,
-  ids: readonly MessageId[],
-): AsyncGenerator<Loss[]> {
-  if (origin.id === target.id) return;
+  among: readonly PermissionHolder[],
+): Promise<UserId[]> {
+  if (origin.id === target.id) return [];
+  const possible = among.filter(({ role }) =>
+    role === roles.guest ? !target.isWebPublic : target.isPrivate,
+  );
+  if (possible.length === 0) return [];
+  const ids = possible.map(({ id }) => id);
   const rows = await db
     .selectFrom('subscriptions')
     .select('user_id')
     .where('channel_id', '=', origin.id)
+    .where('user_id', 'in', amongNumbers(db, ids))
     .execute();
   const ever = new Set(rows.map(({ user_id }) => user_id));
-  const staying = new Set(await subscribersIn(db, target.id));
-  const usersLosingAccess = (await readersIn(db, origin))
-    .filter(({ role }) => (role === roles.guest ? !target.isWebPublic : target.isPrivate))
-    .filter(({ id }) => ever.has(id) && !staying.has(id))
-    .map(({ id }) => id);
-  if (!origin.isHistoryPublic) yield* lossesAmong(db, usersLosingAccess, ids);
-  else if (usersLosingAccess.length > 0) yield [{ ids, audience: usersLosingAccess }];
+  const staying = (await subscribersAmong(db, [target.id], ids)).get(target.id);
+  const readers = (await readAudience(db, { channel: origin }, possible)).reading();
+  return readers.map(({ id }) => id).filter((id) => ever.has(id) && !staying?.has(id));
+}
+
+/** An edited message, as its readers are found. */
+interface EditedForReaders {
+  readonly messageId: MessageId;
+  readonly channels: EditedChannels;
+  /** All copies as they were before a move to another channel, with their flags after the edit. Read if omitted. */
+  readonly copies: ReadonlyMap<UserId, number> | undefined;
+  losingAccess(among: readonly PermissionHolder[]): Promise<readonly UserId[]>;
 }
 
 /**
- * The audience of an edit, with the flags of each user's copy after it: users who have a copy and can still read the
- * message. If history is public, also subscribers without a copy (flags `undefined`). Users who could not read the
- * message before the edit are excluded, because the event says where the message was.
+ * The audience of an edit among some users, with the flags of each user's copy after it: users who have a copy and can
+ * still read the message. If history is public, also subscribers without a copy (flags `undefined`). Users who could not
+ * read the message before the edit are excluded, because the event says where the message was.
  */
 export async function updateAudience(
   db: Db,
-  { origin, target }: EditedChannels,
-  copies: ReadonlyMap<UserId, number>,
-  usersLosingAccess: ReadonlySet<UserId>,
+  { messageId, channels: { origin, target }, copies: known, losingAccess }: EditedForReaders,
+  among: readonly PermissionHolder[],
 ): Promise<Flags> {
   const isMoved = origin.id !== target.id;
-  const inTarget = new Set(await subscribersIn(db, target.id));
-  const inOrigin = isMoved ? new Set(await subscribersIn(db, origin.id)) : inTarget;
-  const readers = await readersIn(db, target);
-  const before = new Set((isMoved ? await readersIn(db, origin) : readers).map(({ id }) => id));
+  const ids = among.map(({ id }) => id);
+  const copies = known ?? (await copiesOfMessage(db, messageId, ids));
+  const subscribed = await subscribersAmong(db, [origin.id, target.id], ids);
+  const isIn = ({ id: channelId }: Channel, id: UserId) => subscribed.get(channelId)?.has(id) ?? false;
+  const readers = (await readAudience(db, { channel: target }, among)).reading();
+  const readersBefore = isMoved ? (await readAudience(db, { channel: origin }, among)).reading() : readers;
+  const before = new Set(readersBefore.map(({ id }) => id));
+  const losing = new Set(await losingAccess(among));
   const flagsOf = new Map<UserId, number | undefined>();
   for (const { id, role } of readers) {
-    if (usersLosingAccess.has(id)) continue;
+    if (losing.has(id)) continue;
+    const [inTarget, inOrigin] = [isIn(target, id), isIn(origin, id)];
     // A user who is not subscribed to the target channel has lost the copy.
-    const keepsCopy = copies.has(id) && (!isMoved || inTarget.has(id));
-    const reads = target.isHistoryPublic || (isMoved ? inTarget.has(id) : keepsCopy);
-    const isOutsider = role === roles.guest && !inOrigin.has(id);
-    const follows = origin.isHistoryPublic && !isOutsider && (inTarget.has(id) || inOrigin.has(id));
+    const keepsCopy = copies.has(id) && (!isMoved || inTarget);
+    const reads = target.isHistoryPublic || (isMoved ? inTarget : keepsCopy);
+    const isOutsider = role === roles.guest && !inOrigin;
+    const follows = origin.isHistoryPublic && !isOutsider && (inTarget || inOrigin);
     if (reads && before.has(id) && (copies.has(id) || follows))
       flagsOf.set(id, keepsCopy ? copies.get(id) : undefined);
   }

@@ -1,7 +1,7 @@
 import type { JsonObject, MessageId, UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { groupedBy } from '../../../people/permissions/grouped-by.js';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import { eventWithTopics } from '../message-form.js';
 import { writeFlags } from '../message-record.js';
 import type { Message } from '../message-store.js';

@@ -1,12 +1,15 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerContext } from '../../../context.js';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import type { ServerTables, ServerTransaction } from '../../../tables.js';
-import { holdersAmong, readersIn } from '../message-readers.js';
+import { readAudience } from '../../channels/channel-audience.js';
+import { activeAmong, holdersAmong } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
 import type { TopicPolicyRequest } from '../topics/topic-policy-request.js';
 import { storeTopicPolicies } from '../topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-policies.js';
+import type { LosingAccess } from './apply-move.js';
 import type { EditedChannels } from './edit-audience.js';
 import type { PlannedMove } from './plan-edit.js';
 
@@ -43,7 +46,7 @@ interface TopicMove {
   /** The moved messages. */
   readonly ids: readonly MessageId[];
   readonly isTopicNew: boolean;
-  readonly usersLosingAccess: ReadonlySet<UserId>;
+  readonly losingAccess: LosingAccess;
 }
 
 /**
@@ -61,7 +64,11 @@ export async function moveTopicSettings(
   const { db } = transaction;
   const wants = await readWants(db, from, to);
   if (wants.length === 0) return;
-  const usersLosingAccess = await usersWithoutAccess(db, moved, wants);
+  const users = await activeAmong(
+    db,
+    wants.map(({ userId }) => userId),
+  );
+  const usersLosingAccess = await usersWithoutAccess(db, moved, wants, users);
   const requests = wants.flatMap((each): TopicPolicyRequest[] => {
     const { userId, ofOld, ofNew } = each;
     const policy = mergedWants(each, { isTopicNew, usersLosingAccess });
@@ -70,7 +77,8 @@ export async function moveTopicSettings(
       ...(policy === (ofNew ?? visibilityPolicies.none) ? [] : [{ userId, ...to, policy }]),
     ];
   });
-  const inOrigin = new Set((await readersIn(db, channels.origin)).map(({ id }) => id));
+  const readers = (await readAudience(db, { channel: channels.origin }, users)).reading();
+  const inOrigin = new Set(readers.map(({ id }) => id));
   await storeTopicPolicies(
     transaction,
     context,
@@ -81,12 +89,15 @@ export async function moveTopicSettings(
 
 async function usersWithoutAccess(
   db: Transaction<ServerTables>,
-  { channels: { target }, ids, usersLosingAccess }: TopicMove,
+  { channels: { target }, ids, losingAccess }: TopicMove,
   wants: readonly TopicWants[],
+  users: readonly PermissionHolder[],
 ): Promise<ReadonlySet<UserId>> {
-  const readers = (await readersIn(db, target))
+  const losing = new Set(await losingAccess(users));
+  const readers = (await readAudience(db, { channel: target }, users))
+    .reading()
     .map(({ id }) => id)
-    .filter((id) => !usersLosingAccess.has(id));
+    .filter((id) => !losing.has(id));
   const seeing = target.isHistoryPublic ? readers : await holdersAmong(db, readers, ids);
   const followers = new Set(seeing);
   return new Set(wants.map(({ userId }) => userId).filter((id) => !followers.has(id)));

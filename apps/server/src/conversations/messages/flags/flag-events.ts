@@ -2,7 +2,7 @@ import type { JsonObject, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../../platform/authentication/credential-store.js';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../../tables.js';
 import { messageFlags } from '../message-flags.js';
 import { eventWithTopics } from '../message-form.js';

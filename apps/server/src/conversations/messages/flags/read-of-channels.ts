@@ -3,7 +3,7 @@ import { lockingRows, rowsAsTable } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../../people/permissions/ascending-ids.js';
 import { groupedBy } from '../../../people/permissions/grouped-by.js';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../../tables.js';
 import type { Membership } from '../../channels/subscription-store.js';
 import { messageFlags } from '../message-flags.js';

@@ -1,9 +1,9 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { EventsToPublish } from '../../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../../tables.js';
-import { readAudience, readersOfChannel } from '../../channels/channel-audience.js';
+import { readAudience } from '../../channels/channel-audience.js';
 import { type Channel, findChannels } from '../../channels/channel-store.js';
 
 type Db = Transaction<ServerTables>;
@@ -20,10 +20,9 @@ export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[])
 }
 
 /** An event for users who can see the channel if its first message has changed. Otherwise empty. */
-export async function firstMessageEvents(db: Db, before: Channel): Promise<PublishedEvent[]> {
+export async function firstMessageEvents(db: Db, before: Channel): Promise<EventsToPublish> {
   const [now] = await findChannels(db, [before.id]);
   if (now === undefined || now.firstMessageId === before.firstMessageId) return [];
-  const audience = readersOfChannel(await readAudience(db, [now.id]), now);
   const event = {
     type: 'stream',
     op: 'update',
@@ -32,5 +31,10 @@ export async function firstMessageEvents(db: Db, before: Channel): Promise<Publi
     property: 'first_message_id',
     value: now.firstMessageId ?? null,
   };
-  return [{ event, audience }];
+  return {
+    types: [event.type],
+    build: async (owners) => [
+      { event, audience: (await readAudience(db, { channel: now }, owners)).seeing() },
+    ],
+  };
 }

@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import { formOf, writeTopic } from '../message-form.js';
 
 /** Messages no longer visible to an audience, and their channel and topic. No channel for direct messages. */

@@ -1,11 +1,14 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
 import { releaseUploads } from '../../../content/uploads/attachment-references.js';
 import type { ServerContext } from '../../../context.js';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
-import type { ServerTransaction } from '../../../tables.js';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { EventsToPublish } from '../../../platform/event-queues/published-event.js';
+import type { ServerTables, ServerTransaction } from '../../../tables.js';
+import { readAudience } from '../../channels/channel-audience.js';
 import type { Channel } from '../../channels/channel-store.js';
-import { copiesOfMessage, readersIn } from '../message-readers.js';
+import { copiesOfMessage, holdersOf } from '../message-readers.js';
 import { type Message, topicKey } from '../message-store.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { type Loss, lossesAmong } from './losses.js';
@@ -36,37 +39,44 @@ export async function removeMessages(
   const { clock, publish } = context;
   const { db } = transaction;
   const ids = messages.map(({ id }) => id);
-  const losses = await findReaders(transaction, removed, ids);
+  const events = await eventsOfRemoval(db, removed, ids);
   await withdrawNotifications(transaction, context, { messageIds: ids });
   await releaseUploads(transaction, ids, clock());
   await db.deleteFrom('user_messages').where('message_id', 'in', amongNumbers(db, ids)).execute();
   await db.deleteFrom('message_edits').where('message_id', 'in', amongNumbers(db, ids)).execute();
   await db.deleteFrom('messages').where('id', 'in', amongNumbers(db, ids)).execute();
-  const topic = topicKey(messages[0]?.topic ?? '');
-  const events: PublishedEvent[] = losses.flatMap((loss) =>
-    removalEvents({ ids: loss.ids, channelId: channel?.id, topic }, loss.audience),
-  );
-  if (channel === undefined) return publish(transaction, events);
-  await noteFirstAndLast(db, [channel.id]);
-  await publish(transaction, [...(await firstMessageEvents(db, channel)), ...events]);
+  if (channel !== undefined) {
+    await noteFirstAndLast(db, [channel.id]);
+    await publish(transaction, await firstMessageEvents(db, channel));
+  }
+  await publish(transaction, events);
 }
 
-/** The readers of each message, including the actor, who has a copy if reading needs one. */
-async function findReaders(
-  { db }: ServerTransaction,
+/** The events for the readers of each message, including the actor, who has a copy if reading needs one. */
+async function eventsOfRemoval(
+  db: Kysely<ServerTables>,
   { messages, channel, actorId }: RemovedMessages,
   ids: readonly MessageId[],
-): Promise<Loss[]> {
+): Promise<EventsToPublish> {
   const actors = actorId === undefined ? [] : [actorId];
+  const gone = { channelId: channel?.id, topic: topicKey(messages[0]?.topic ?? '') };
   if (channel === undefined) {
     const [message] = messages;
     const copies = message === undefined ? [] : (await copiesOfMessage(db, message.id)).keys();
-    return [{ ids, audience: [...new Set([...copies, ...actors])] }];
+    return removalEvents({ ...gone, ids }, [...new Set([...copies, ...actors])]);
   }
-  const readers = (await readersIn(db, channel)).map(({ id }) => id);
-  const audience = [...new Set([...readers, ...actors])];
-  if (channel.isHistoryPublic) return [{ ids, audience }];
+  const readersAmong = async (among: readonly PermissionHolder[]) => {
+    const readers = (await readAudience(db, { channel }, among)).reading();
+    return [...new Set([...readers.map(({ id }) => id), ...actors])];
+  };
+  if (channel.isHistoryPublic) {
+    return {
+      types: ['delete_message'],
+      build: async (owners) => removalEvents({ ...gone, ids }, await readersAmong(owners)),
+    };
+  }
   const losses: Loss[] = [];
-  for await (const some of lossesAmong(db, audience, ids)) losses.push(...some);
-  return losses;
+  for await (const some of lossesAmong(db, await readersAmong(await holdersOf(db, ids)), ids))
+    losses.push(...some);
+  return losses.flatMap((loss) => removalEvents({ ...gone, ids: loss.ids }, loss.audience));
 }

@@ -3,7 +3,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { roles } from '../../../platform/authentication/roles.js';
-import type { PublishedEvent } from '../../../platform/event-queues/publish-events.js';
+import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../../tables.js';
 import { eventWithTopics } from '../message-form.js';
 import type { TopicPolicyRequest } from './topic-policy-request.js';

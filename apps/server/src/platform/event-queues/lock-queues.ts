@@ -1,0 +1,97 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { ServerTables } from '../../tables.js';
+import { roles } from '../authentication/roles.js';
+import { type EventQueueRow, isLive } from './event-queue-store.js';
+
+type Db = Kysely<ServerTables>;
+
+/** A queue, and what its owner may get. */
+export type LockedQueue = EventQueueRow & {
+  /** Whether it gets the messages from all public channels. 0 if its user became a guest. */
+  readonly follows_public: number;
+  readonly is_owner_active: number;
+};
+
+/** The users whose queues are looked up. */
+export interface QueuesAsked {
+  /** `everyone`: all queues. */
+  readonly userIds: ReadonlySet<UserId> | 'everyone';
+  /** For these users, expired queues are included. */
+  readonly leaving: ReadonlySet<UserId>;
+  /** Also those with the messages from all public channels. */
+  readonly hasPublic: boolean;
+  readonly now: number;
+}
+
+/** Locks the queues of users in one order, so that two transactions cannot deadlock. */
+export function lockQueues(
+  db: Db,
+  { userIds, leaving, hasPublic, now }: QueuesAsked,
+): Promise<LockedQueue[]> {
+  const asked = { leaving: JSON.stringify([...leaving]), now };
+  if (userIds === 'everyone') return allQueues(db, asked);
+  const ofUsers = { ...asked, userIds: JSON.stringify([...userIds]) };
+  return hasPublic ? queuesOfPublic(db, ofUsers) : queuesOfUsers(db, ofUsers);
+}
+
+/** Users are JSON arrays of ids. */
+interface AllQueues {
+  readonly leaving: string;
+  readonly now: number;
+}
+
+interface QueuesOfUsers extends AllQueues {
+  readonly userIds: string;
+}
+
+const allQueues = fixedQuery<ServerTables, AllQueues, LockedQueue>(lockedQueues);
+
+const queuesOfUsers = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
+  lockedQueues(db, parameter).where(
+    'user_id',
+    'in',
+    amongNumbersOf<ServerTables, UserId>(db, parameter('userIds')),
+  ),
+);
+
+const queuesOfPublic = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
+  // A union: with `or`, SQLite would use neither index and scan all queues.
+  lockedQueues(db, parameter).where('queue_id', 'in', (queues) =>
+    queues
+      .selectFrom('event_queues')
+      .select('queue_id')
+      .where('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('userIds')))
+      .union(
+        queues
+          .selectFrom('event_queues')
+          .select('queue_id')
+          .where('has_all_public_channels', '=', sql<number>`1`),
+      ),
+  ),
+);
+
+function lockedQueues(db: Db, parameter: <Name extends keyof AllQueues>(name: Name) => AllQueues[Name]) {
+  return db
+    .selectFrom('event_queues')
+    .selectAll()
+    .select([followsPublic.as('follows_public'), isOwnerActive.as('is_owner_active')])
+    .where((is) =>
+      is.or([
+        isLive(parameter('now')),
+        is('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('leaving'))),
+      ]),
+    )
+    .orderBy('queue_id')
+    .modifyEnd(lockingRows(db));
+}
+
+const followsPublic = sql<number>`case when has_all_public_channels = 1 and exists (
+  select 1 from users
+  where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest}
+) then 1 else 0 end`;
+
+const isOwnerActive = sql<number>`case when exists (
+  select 1 from users where users.id = event_queues.user_id and users.is_active = 1
+) then 1 else 0 end`;

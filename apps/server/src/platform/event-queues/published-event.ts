@@ -1,0 +1,57 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { AddressedEvent } from '@waxwing/server-push';
+import type { ServerTransaction } from '../../tables.js';
+import type { ClientCapability } from './client-capabilities.js';
+import type { QueueOwner } from './queue-owners.js';
+
+/** An event and its audience. */
+export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
+  /** User ids; duplicates get the event once. `everyone`: all active users and bots. */
+  readonly audience: readonly UserId[] | 'everyone';
+  /** Restricts the event to queues whose client has the capability, or to queues without it. */
+  readonly onlyFor?: { readonly capability: ClientCapability; readonly isLocked: boolean };
+  /** Skips queues that get events of this type, because these have the same information. */
+  readonly withheldWith?: string;
+  /** Also publishes to queues with the messages from all public channels, except those of these users. */
+  readonly publicBut?: ReadonlySet<UserId>;
+  /** Deletes the queues of the audience instead of publishing. */
+  readonly endsQueues?: boolean;
+  /** Chooses the event's form per queue by its client's options. `event` then only supplies the type. */
+  readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
+}
+
+/**
+ * Events of these types whose audience is decided among the owners of queues: reading all users to find it would cost an
+ * organization of 100,000 a fifth of a second per edit.
+ */
+export interface EventsForOwners {
+  /** All types that `build` returns. */
+  readonly types: readonly string[];
+  /**
+   * Runs in the operation, after its changes. On PostgreSQL it may run once more before the commit, for users whose first
+   * queue was registered meanwhile. Users outside `owners` are dropped from the audiences. Not called without owners.
+   */
+  build(owners: readonly QueueOwner[]): Promise<readonly PublishedEvent[]> | readonly PublishedEvent[];
+}
+
+/** The options of a queue that decide an event's form. */
+export interface AskingQueue {
+  readonly queueId: string;
+  readonly userId: UserId;
+  readonly appliesMarkdown: boolean;
+  readonly makesAvatars: boolean;
+  /** The narrow's terms as a JSON array. Null for all messages. */
+  readonly narrow: string | null;
+  can(capability: ClientCapability): boolean;
+}
+
+/** One form of an event, which may be several events. Written once for all queues with the same key. */
+interface EventVariant {
+  readonly key: string;
+  write(): JsonObject | readonly JsonObject[];
+}
+
+export type EventsToPublish = readonly PublishedEvent[] | EventsForOwners;
+
+/** Publishes events to their audiences, within the transaction of the change. */
+export type ServerPublish = (transaction: ServerTransaction, events: EventsToPublish) => Promise<void>;
