@@ -38,6 +38,11 @@ const benches: readonly Bench[] = [
   { names: ['users-list'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
+  {
+    names: ['chat-growth-send', 'chat-growth-edit', 'chat-growth-channel'],
+    isLong: true,
+    load: () => import('./chat-growth.js'),
+  },
   { names: ['memory'], isLong: true, load: () => import('./memory.js') },
   { names: ['checkpoint-stall'], isLong: true, load: () => import('./checkpoint-stall.js') },
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },

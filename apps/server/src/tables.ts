@@ -41,6 +41,7 @@ import {
   addSystemBots,
   addUserDetails,
   createUsers,
+  findBotsAndOwners,
   renewAddressKeys,
   type UserTables,
 } from './people/users/user-tables.js';
@@ -136,6 +137,7 @@ const ownMigrations: MigrationSet = {
     '0020-linkifier-templates': { up: addLinkifierTemplates },
     '0021-channel-push-default': { up: addPushDefault },
     '0022-recent-view': { up: renameRecentView },
+    '0023-bots-and-owners': { up: findBotsAndOwners },
   },
 };
 

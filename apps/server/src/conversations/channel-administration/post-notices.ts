@@ -1,4 +1,5 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
 import { readRealmSetting } from '../../people/realm/realm-setting-store.js';
@@ -26,6 +27,8 @@ const noticeTopic = 'channel events';
 interface Notice {
   readonly actor: PermissionHolder;
   readonly channel: Channel;
+  /** The groups that the notices name. */
+  readonly groupIds?: readonly GroupId[];
 }
 
 /**
@@ -35,12 +38,12 @@ interface Notice {
 export async function postNotices(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
-  { actor, channel }: Notice,
+  { actor, channel, groupIds = [] }: Notice,
   write: (names: NoticeNames) => readonly string[],
 ): Promise<void> {
   const { db } = transaction;
   if (!(await readRealmSetting(db, 'send_channel_events_messages'))) return;
-  const contents = write(await readNames(db, actor.id));
+  const contents = write(await readNames(db, actor.id, groupIds));
   if (contents.length === 0) return;
   await postAsNotificationBot(transaction, context, { author: actor, channel, topic: noticeTopic }, contents);
 }
@@ -80,12 +83,19 @@ export async function postAsNotificationBot(
   );
 }
 
-async function readNames(db: Kysely<ServerTables>, actorId: UserId): Promise<NoticeNames> {
-  const groups = await db
-    .selectFrom('user_groups')
-    .select(['id', 'name'])
-    .where('name', 'is not', null)
-    .execute();
+async function readNames(
+  db: Kysely<ServerTables>,
+  actorId: UserId,
+  groupIds: readonly GroupId[],
+): Promise<NoticeNames> {
+  const groups =
+    groupIds.length === 0
+      ? []
+      : await db
+          .selectFrom('user_groups')
+          .select(['id', 'name'])
+          .where('id', 'in', amongNumbers(db, groupIds))
+          .execute();
   const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
   return {
     actor: `@_**|${actorId}**`,

@@ -1,6 +1,7 @@
 import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
+import { groupsIn } from '../../people/permissions/group-setting-value.js';
 import { lockGroups } from '../../people/permissions/lock-groups.js';
 import {
   permissionRequestParameters,
@@ -124,7 +125,11 @@ async function changeChannel(
   if (change.isDefault !== undefined && change.isDefault !== before.isDefault) {
     await context.publish(transaction, await defaultChannelsEvent(db));
   }
-  await postNotices(transaction, context, { actor, channel: after }, (names) =>
+  const groupIds = change.permissions.flatMap(({ before, value }) => [
+    ...groupsIn(before),
+    ...groupsIn(value),
+  ]);
+  await postNotices(transaction, context, { actor, channel: after, groupIds }, (names) =>
     noticesOfChange({ change, before, after }, names),
   );
 }

@@ -40,7 +40,7 @@ export async function settleRoleGroups(
   const only = userIds === undefined ? sql`` : sql`and user_id in ${amongNumbers(db, userIds)}`;
   const left = await sql<MembershipRow>`
     delete from user_group_members
-    where group_id in (select id from user_groups where is_system = 1)
+    where group_id in (select id from user_groups where ${isRoleGroup})
       and not exists (
         select 1 from users join user_groups on ${belongs}
         where users.id = user_group_members.user_id and user_groups.id = user_group_members.group_id)
@@ -61,6 +61,10 @@ interface MembershipRow {
   readonly user_id: UserId;
 }
 
+/** SQL condition on `user_groups`. By name, which has an index: other groups may be very many. */
+const isRoleGroup = sql<SqlBool>`user_groups.name_lower in (${sql.join(roleGroups.map(({ name }) => sql.lit(name)))})
+  and user_groups.is_system = 1`;
+
 /**
  * SQL condition: the user is a direct member of the role group. Deactivated users stay members. System bots,
  * recognized by their empty key hash, are in none.
@@ -69,7 +73,7 @@ function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>
     role === undefined ? [] : [sql`when ${sql.lit(name)} then ${sql.lit(role)}`],
   );
-  return sql<SqlBool>`user_groups.is_system = 1 and users.api_key_hash <> '' and users.role = case user_groups.name ${sql.join(rules, sql` `)} end
+  return sql<SqlBool>`${isRoleGroup} and users.api_key_hash <> '' and users.role = case user_groups.name ${sql.join(rules, sql` `)} end
     and (user_groups.name <> ${sql.lit(fullMembersGroup)} or users.created_at <= ${sql.lit(fullMemberSince)})`;
 }
 

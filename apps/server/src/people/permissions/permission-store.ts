@@ -11,7 +11,7 @@ import {
   permissionNames,
   permissionSetting,
 } from './permission-settings.js';
-import type { RoleGroupName } from './role-groups.js';
+import { type RoleGroupName, roleGroups } from './role-groups.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
@@ -32,7 +32,17 @@ export type PermissionValues<Level extends PermissionLevel> = Readonly<
 
 /** The ids of the role groups, which never change. */
 export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
-  const rows = await db.selectFrom('user_groups').select(['id', 'name']).where('is_system', '=', 1).execute();
+  const rows = await db
+    .selectFrom('user_groups')
+    .select(['id', 'name'])
+    // Their names are lower case, and have an index.
+    .where(
+      'name_lower',
+      'in',
+      roleGroups.map(({ name }) => name),
+    )
+    .where('is_system', '=', 1)
+    .execute();
   return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
 }
 
@@ -152,7 +162,7 @@ export async function holdsPermissions(
       reached(place, group_id) as (
         select asked.place, coalesce(permissions.group_id, user_groups.id)
         from asked
-        join user_groups on user_groups.name = asked.default_name
+        join user_groups on user_groups.name_lower = asked.default_name
         left join permissions on permissions.level = asked.level and permissions.owner_id = asked.owner_id
           and permissions.name = asked.name
         union

@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import { roles } from '../../platform/authentication/roles.js';
 import { addressKey } from '../../platform/names/address-key.js';
@@ -51,7 +51,8 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
   const owners = await db
     .selectFrom('users')
     .select('id')
-    .where('role', '=', roles.owner)
+    // A literal, so that SQLite uses the index of owners.
+    .where('role', '=', sql.lit(roles.owner))
     .where('is_active', '=', 1)
     .where('is_bot', '=', 0)
     .orderBy('id')

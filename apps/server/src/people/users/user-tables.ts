@@ -76,6 +76,12 @@ export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
   await sql`create index users_name on users (lower(full_name))`.execute(db);
 }
 
+/** Indexes for changing a user: its bots, and the owners. */
+export async function findBotsAndOwners(db: Kysely<unknown>): Promise<void> {
+  await db.schema.createIndex('users_bot_owner').on('users').column('bot_owner_id').execute();
+  await sql`create index users_owners on users (id) where role = 100`.execute(db);
+}
+
 /**
  * Rewrites `email_lower` by the present rule; earlier versions stored the address in lower case. Of two active users who
  * now share a key, the one with the lower id keeps it.

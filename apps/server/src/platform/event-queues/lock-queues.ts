@@ -1,9 +1,10 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
+import { amongNumbers, amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { roles } from '../authentication/roles.js';
 import { type EventQueueRow, isLive } from './event-queue-store.js';
+import { asksFor } from './queue-owners.js';
 
 type Db = Kysely<ServerTables>;
 
@@ -16,8 +17,9 @@ export type LockedQueue = EventQueueRow & {
 
 /** The users whose queues are looked up. */
 export interface QueuesAsked {
-  /** `everyone`: all queues. */
+  /** `everyone`: all queues that ask for any of `types`. */
   readonly userIds: ReadonlySet<UserId> | 'everyone';
+  readonly types: readonly string[];
   /** For these users, expired queues are included. */
   readonly leaving: ReadonlySet<UserId>;
   /** Also those with the messages from all public channels. */
@@ -28,25 +30,28 @@ export interface QueuesAsked {
 /** Locks the queues of users in one order, so that two transactions cannot deadlock. */
 export function lockQueues(
   db: Db,
-  { userIds, leaving, hasPublic, now }: QueuesAsked,
+  { userIds, types, leaving, hasPublic, now }: QueuesAsked,
 ): Promise<LockedQueue[]> {
   const asked = { leaving: JSON.stringify([...leaving]), now };
-  if (userIds === 'everyone') return allQueues(db, asked);
+  if (userIds === 'everyone') {
+    return lockedQueues(db, (name) => asked[name])
+      .where((is) => is.or([asksFor(types), is('user_id', 'in', amongNumbers(db, [...leaving]))]))
+      .execute();
+  }
   const ofUsers = { ...asked, userIds: JSON.stringify([...userIds]) };
   return hasPublic ? queuesOfPublic(db, ofUsers) : queuesOfUsers(db, ofUsers);
 }
 
-/** Users are JSON arrays of ids. */
-interface AllQueues {
+interface LiveOrLeaving {
+  /** A JSON array of user ids. */
   readonly leaving: string;
   readonly now: number;
 }
 
-interface QueuesOfUsers extends AllQueues {
+interface QueuesOfUsers extends LiveOrLeaving {
+  /** A JSON array of user ids. */
   readonly userIds: string;
 }
-
-const allQueues = fixedQuery<ServerTables, AllQueues, LockedQueue>(lockedQueues);
 
 const queuesOfUsers = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
   lockedQueues(db, parameter).where(
@@ -72,7 +77,10 @@ const queuesOfPublic = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db,
   ),
 );
 
-function lockedQueues(db: Db, parameter: <Name extends keyof AllQueues>(name: Name) => AllQueues[Name]) {
+function lockedQueues(
+  db: Db,
+  parameter: <Name extends keyof LiveOrLeaving>(name: Name) => LiveOrLeaving[Name],
+) {
   return db
     .selectFrom('event_queues')
     .selectAll()
@@ -87,11 +95,12 @@ function lockedQueues(db: Db, parameter: <Name extends keyof AllQueues>(name: Na
     .modifyEnd(lockingRows(db));
 }
 
-const followsPublic = sql<number>`case when has_all_public_channels = 1 and exists (
+// With `exists`, PostgreSQL would hash all users. A subquery with `limit` is looked up for each queue.
+const followsPublic = sql<number>`case when has_all_public_channels = 1 then coalesce((
   select 1 from users
-  where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest}
-) then 1 else 0 end`;
+  where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest} limit 1
+), 0) else 0 end`;
 
-const isOwnerActive = sql<number>`case when exists (
-  select 1 from users where users.id = event_queues.user_id and users.is_active = 1
-) then 1 else 0 end`;
+const isOwnerActive = sql<number>`coalesce((
+  select 1 from users where users.id = event_queues.user_id and users.is_active = 1 limit 1
+), 0)`;

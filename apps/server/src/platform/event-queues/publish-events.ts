@@ -127,7 +127,8 @@ async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number
   const typesOf = readingOnce((listed) => new Set(JSON.parse(listed) as unknown[]));
   const shared = new Map<string, SharedTexts>();
   const ended: string[] = [];
-  for (const queue of await lockQueues(db, { userIds, leaving, hasPublic, now })) {
+  const types = events.map(({ event }) => String(event.type));
+  for (const queue of await lockQueues(db, { userIds, types, leaving, hasPublic, now })) {
     const texts = wantedOf(outgoing, queue, typesOf);
     const isOverfull =
       queue.last_event_id + texts.length - queue.acknowledged_event_id > maximumEventsPerQueue;

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import type { Role } from '../authentication/roles.js';
 import { isLive } from './event-queue-store.js';
@@ -16,17 +16,19 @@ export async function readQueueOwners(
   types: readonly string[],
   now: number,
 ): Promise<QueueOwner[]> {
+  // `cross join` makes SQLite begin with the queues, which are few, and not with the users.
+  const { rows } = await sql<QueueOwner>`
+    select distinct users.id, users.role
+    from event_queues cross join users
+    where users.id = event_queues.user_id and users.is_active = 1 and ${isLive(now)}
+      and ${asksFor(types)}
+    order by users.id`.execute(db);
+  return rows;
+}
+
+/** A condition on rows of `event_queues`: the queue may ask for one of these types. The exact check is up to the caller. */
+export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
   // The list is a JSON array, so a quoted type in it is an element.
-  const asksFor = types.map((type) => sql<boolean>`event_types like ${`%${JSON.stringify(type)}%`}`);
-  const rows = await db
-    .selectFrom('event_queues')
-    .innerJoin('users', 'users.id', 'event_queues.user_id')
-    .where('users.is_active', '=', 1)
-    .where(isLive(now))
-    .where((is) => is.or([is('event_types', 'is', null), ...asksFor]))
-    .select(['users.id', 'users.role'])
-    .distinct()
-    .orderBy('users.id')
-    .execute();
-  return rows.map(({ id, role }) => ({ id, role: role as Role }));
+  const conditions = [...new Set(types)].map((type) => sql`event_types like ${`%${JSON.stringify(type)}%`}`);
+  return sql<SqlBool>`(event_types is null or ${sql.join(conditions, sql` or `)})`;
 }

@@ -1,0 +1,91 @@
+import { isPostgres } from '@waxwing/storage';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { ServerTables } from '#server/tables.js';
+import { type ObservedQuery, observeQueries } from '../../../support/observe-queries.js';
+import { eachBackend, type TestBackend } from '../../../support/test-databases.js';
+import { OrganisationUnderTest } from '../organisation-under-test.js';
+import { enlarge } from './large-organisation.js';
+import { measuredOperations } from './measured-operations.js';
+
+const few = 100;
+const many = 10_000;
+/** How much more an operation may cost in the larger organization. */
+const growth = 1.5;
+
+/** Tables that grow with users, messages and groups, and their other names in statements. */
+const growing = [
+  ...['users', 'subscriptions', 'messages', 'user_messages', 'message_edits', 'conversations', 'user_topics'],
+  ...[
+    'conversation_participants',
+    'user_groups',
+    'user_group_members',
+    'user_group_subgroups',
+    'permissions',
+  ],
+  ...['queued_events', 'event_texts', 'push_devices', 'sign_in_keys', 'user_settings', 'attachment_messages'],
+  ...['active', 'copy', 'member', 'nested', 'other', 'owner', 'queue', 'reference', 'value'],
+];
+
+interface Cost {
+  readonly statements: number;
+  readonly rows: number;
+}
+
+eachBackend((backend) => {
+  describe('operations', () => {
+    it('read no more in an organization of 10,000 users than in one of 100, and scan no table', async () => {
+      const small = await costsWith(backend, few);
+      const large = await costsWith(backend, many);
+      expect(large.scans).toEqual([]);
+      const grown = [...large.costs].filter(([name, { statements, rows }]) => {
+        const before = small.costs.get(name) ?? { statements: 0, rows: 0 };
+        return statements > before.statements * growth || rows > before.rows * growth;
+      });
+      expect(grown).toEqual([]);
+      expect(large.costs.size).toBeGreaterThan(15);
+    }, 300_000);
+  });
+});
+
+/** The statements and rows of each operation in an organization of this size, and the scans of growing tables. */
+async function costsWith(backend: TestBackend, users: number) {
+  const organisation = new OrganisationUnderTest();
+  await organisation.start(await backend.freshUrl());
+  try {
+    // These queues do not ask for the events of the operations.
+    const large = await enlarge(organisation, users, users / 2);
+    const operations = await measuredOperations(organisation, large);
+    const { db } = organisation.server.server.database;
+    const costs = new Map<string, Cost>();
+    const scans: string[] = [];
+    for (const [name, act] of Object.entries(operations)) {
+      const seen: ObservedQuery[] = [];
+      const stop = observeQueries(db, (query) => void seen.push(query));
+      await act().finally(stop);
+      const own = seen.filter(({ sql }) => !/\bjobs\b/.test(sql));
+      costs.set(name, { statements: own.length, rows: own.reduce((sum, { rows }) => sum + rows.length, 0) });
+      for (const query of own) {
+        const found = await scansOf(db, query);
+        scans.push(...found.map((scan) => `${name}: ${scan} in ${query.sql}`));
+      }
+    }
+    return { costs, scans };
+  } finally {
+    await organisation.server.close();
+  }
+}
+
+/**
+ * The scans of growing tables in the plan of a statement. Nothing on PostgreSQL, which rightly scans tables of a few pages.
+ */
+async function scansOf(db: Kysely<ServerTables>, { sql, parameters }: ObservedQuery): Promise<string[]> {
+  if (isPostgres(db) || !/^\s*(with|select|insert|update|delete)/i.test(sql)) return [];
+  const { rows } = await db.executeQuery(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
+  return rows.flatMap((row) => {
+    const { detail } = row as { readonly detail: string };
+    // Tables made of JSON parameters are virtual.
+    const [, table] = /^SCAN (\w+)(?! VIRTUAL)/.exec(detail) ?? [];
+    return table !== undefined && growing.includes(table) ? [detail] : [];
+  });
+}

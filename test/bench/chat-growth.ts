@@ -1,0 +1,114 @@
+import { rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
+import type { BenchResult } from './bench-result.js';
+import { median } from './bench-result.js';
+import { type ChatServer, startChatServer } from './chat-server.js';
+
+const sizes = [100, 1000, 10_000, 100_000];
+const rounds = 30;
+
+type Ask = (
+  method: 'GET' | 'POST' | 'PATCH',
+  path: string,
+  fields: Record<string, unknown>,
+) => Promise<Answer>;
+type Answer = Record<string, unknown>;
+
+/**
+ * `chat-growth-…`: the processor time of sending, editing and changing a channel in an organization of 100,000 users, over
+ * the same with 100. One event queue is open, and the channel has one subscriber.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const costs = new Map<string, number[]>();
+  for (const size of sizes) {
+    const chat = await startChatServer();
+    try {
+      for (const [name, cost] of Object.entries(await costsOf(chat, size))) {
+        costs.set(name, [...(costs.get(name) ?? []), cost]);
+      }
+    } finally {
+      await chat.close();
+    }
+  }
+  return [...costs].map(([name, of]) => {
+    const [first = Number.NaN, last = Number.NaN] = [of[0], of.at(-1)];
+    const written = of.map((cost, index) => `${cost.toFixed(1)} ms with ${sizes[index]}`).join(', ');
+    process.stderr.write(`${name}: ${written} users\n`);
+    const figures = { value: last, against: first, ratio: last / first };
+    return { name, unit: 'ms', ...figures, goal: 1.5, better: 'lower' };
+  });
+}
+
+/** The median processor time of each operation, in milliseconds. */
+async function costsOf(chat: ChatServer, users: number): Promise<Record<string, number>> {
+  await addUsers(chat, users);
+  const { authorization } = await chat.addAccount('ada@example.com', 100);
+  const ask = askingAs(chat, authorization);
+  await ask('POST', 'users/me/subscriptions', { subscriptions: [{ name: 'few' }] });
+  const { stream_id: id } = await ask('GET', 'get_stream_id', { stream: 'few' });
+  await ask('POST', 'register', { fetch_event_types: [] });
+  const send = (content: string) =>
+    ask('POST', 'messages', { type: 'channel', to: id, topic: 'bench', content });
+  const { id: messageId } = await send('hello');
+  const operations: Record<string, (round: number) => Promise<unknown>> = {
+    'chat-growth-send': () => send('hello'),
+    'chat-growth-edit': (round) => ask('PATCH', `messages/${messageId}`, { content: `hello ${round}` }),
+    'chat-growth-channel': (round) => ask('PATCH', `streams/${id}`, { description: `text ${round}` }),
+  };
+  const costs: Record<string, number> = {};
+  for (const [name, act] of Object.entries(operations)) {
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const before = process.cpuUsage();
+      await act(round);
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 1000);
+    }
+    // The first rounds compile.
+    costs[name] = median(times.slice(rounds / 3));
+  }
+  return costs;
+}
+
+function askingAs({ port }: ChatServer, authorization: string): Ask {
+  return async (method, path, fields) => {
+    const texts = Object.entries(fields).map(([name, value]): [string, string] => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]);
+    const form = new URLSearchParams(texts);
+    const url = `http://127.0.0.1:${port}/api/v1/${path}`;
+    const response =
+      method === 'GET'
+        ? await fetch(`${url}?${form}`, { headers: { authorization } })
+        : await fetch(url, { method, body: form, headers: { authorization } });
+    const answer = (await response.json()) as Answer;
+    if (response.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  };
+}
+
+/** Members, all in one public channel and in the group of members. */
+async function addUsers({ server: { database } }: ChatServer, users: number): Promise<void> {
+  const rows = Array.from({ length: users }, (_, number) => ({ number }));
+  await database.write(async ({ db }) => {
+    await sql`
+      insert into users (email, email_lower, full_name, role, is_bot, api_key_hash, is_active, created_at)
+      select 'user' || v.number || '@example.com', 'user' || v.number || '@example.com', 'User ' || v.number,
+        400, 0, 'none', 1, 1773230400000
+      from ${rowsAsTable(db, 'v', { number: 'integer' }, rows)}`.execute(db);
+    await sql`
+      insert into user_group_members (group_id, user_id)
+      select user_groups.id, users.id from users join user_groups on user_groups.name = 'role:members'`.execute(
+      db,
+    );
+    await sql`
+      insert into channels (
+        name, name_lower, description, rendered_description, topics_policy, is_private, is_web_public,
+        is_history_public, is_default, is_archived, created_at
+      ) values ('all', 'all', '', '', 'inherit', 0, 0, 1, 0, 0, 1773230400000)`.execute(db);
+    await sql`
+      insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top)
+      select channels.id, users.id, 1, '#76ce90', 0, 0 from channels cross join users`.execute(db);
+  });
+}
