@@ -23,8 +23,8 @@ const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
 /**
- * Parses a value. Issues have messages for users, as the end of a sentence whose subject is the value: zod's own messages are
- * for programmers. A message of the schema itself comes first. Parses a refused value twice.
+ * Parses a value. Issues have messages for users, as the end of a sentence whose subject is the value: zod's own messages
+ * are for programmers. A message of the schema itself comes first. Parses a refused value twice.
  */
 export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,

@@ -286,16 +286,4 @@ eachBackend((backend) => {
       expect([body.code, body.msg]).toEqual(['BAD_REQUEST', expect.stringContaining(name)]);
     });
   });
-
-  describe('the caller', () => {
-    it('sees their own address and avatar, regardless of visibility', async () => {
-      await show('member', 'nobody');
-      const { result: _, msg: __, ...me } = await organisation.do('member', 'GET', 'users/me');
-      expect(me).toEqual({
-        ...(await read('member', 'member', { include_custom_profile_fields: true })),
-        max_message_id: -1,
-      });
-      expect(me).toMatchObject({ delivery_email: 'member@example.com', avatar_url: expect.any(String) });
-    });
-  });
 });
