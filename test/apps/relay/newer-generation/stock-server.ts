@@ -18,7 +18,7 @@ export interface HttpAnswer {
 export type StockServer = Awaited<ReturnType<typeof connectStockServer>>;
 
 /** A token's id: base64 of the first 8 bytes of its SHA-256. */
-export function tokenIdOf(token: string): string {
+function tokenIdOf(token: string): string {
   return hash('sha256', token, 'buffer').subarray(0, 8).toString('base64');
 }
 
