@@ -36,22 +36,23 @@ export async function provisionUsers(
   paths: QuickstartPaths,
 ): Promise<QuickstartUser[]> {
   const { apiKeys, ...others } = await readQuickstartSecrets(paths.secrets);
-  const known = new Set((await listUsers(environment)).map(({ email }) => email));
+  const users: QuickstartUser[] = [];
   for (const { email, flags } of members) {
-    if (apiKeys[email] !== undefined && known.has(email)) continue;
+    const known = await findUser(environment, email);
+    const apiKey = apiKeys[email];
+    if (apiKey !== undefined && known !== undefined) {
+      const { user_id, role, is_bot } = known;
+      users.push({ user_id, email, api_key: apiKey, role, is_bot });
+      continue;
+    }
     // An earlier start may have been killed after adding the user and before storing the key.
-    const user = known.has(email)
-      ? await rotateKey(environment, email)
-      : await addUser(environment, email, flags);
-    apiKeys[email] = user.api_key;
+    const { user_id, api_key, role, is_bot } =
+      known === undefined ? await addUser(environment, email, flags) : await rotateKey(environment, email);
+    apiKeys[email] = api_key;
     await writeQuickstartSecrets(paths.secrets, { ...others, apiKeys });
+    users.push({ user_id, email, api_key, role, is_bot });
   }
-  const listed = await listUsers(environment);
-  return members.flatMap(({ email }) =>
-    listed
-      .filter((user) => user.email === email)
-      .map(({ user_id, role, is_bot }) => ({ user_id, email, api_key: apiKeys[email] ?? '', role, is_bot })),
-  );
+  return users;
 }
 
 const visitorEmail = 'visitor@quickstart.example';
@@ -63,16 +64,15 @@ export async function addVisitor(environment: Environment): Promise<QuickstartUs
 }
 
 export async function removeVisitor(environment: Environment): Promise<void> {
-  const isThere = (await listUsers(environment)).some(({ email }) => email === visitorEmail);
-  if (isThere) await captureJson(runServerCommand, environment, ['users', 'remove', visitorEmail, '--yes']);
+  const visitor = await findUser(environment, visitorEmail);
+  if (visitor === undefined) return;
+  await captureJson(runServerCommand, environment, ['users', 'remove', visitorEmail, '--yes']);
 }
 
-async function listUsers(environment: Environment): Promise<ListedUser[]> {
-  const { users } = await captureJson<{ users: ListedUser[] }>(runServerCommand, environment, [
-    'users',
-    'list',
-  ]);
-  return users;
+async function findUser(environment: Environment, email: string): Promise<ListedUser | undefined> {
+  const listing = ['users', 'list', email];
+  const { users } = await captureJson<{ users: ListedUser[] }>(runServerCommand, environment, listing);
+  return users.find((user) => user.email === email);
 }
 
 function addUser(environment: Environment, email: string, flags: readonly string[]): Promise<QuickstartUser> {

@@ -5,6 +5,7 @@ import {
   formatColumns,
   formatTable,
   type OutputFlags,
+  printListing,
   printResult,
   withJson,
   withYes,
@@ -31,8 +32,10 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
     .action(async (flags: ListFlags) => {
       const filter = await readFilter(flags, options);
       const jobs = await withJobs(options, (queue) => queue.list(filter));
-      const people = jobs.length === 0 ? 'There are no such jobs.' : await formatJobs(options, jobs);
-      printResult(options, flags, { machines: { jobs: jobs.map(forMachines) }, people });
+      await printListing(options, flags, {
+        machines: () => ({ jobs: jobs.map(forMachines) }),
+        people: () => (jobs.length === 0 ? 'There are no such jobs.' : formatJobs(options, jobs)),
+      });
       if (jobs.length === filter.limit && !flags.json) {
         options.say(
           `There may be more than these ${filter.limit}: --limit shows more, --state and --kind choose.`,

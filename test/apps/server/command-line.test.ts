@@ -95,6 +95,21 @@ describe('users list', () => {
     expect(printed).toContain('guest');
     expect(printed).not.toContain(ada.api_key);
   });
+
+  it('shows only those with a text in their name or address, and at most as many as asked', async () => {
+    for (const name of ['Ada', 'Grace', 'Adam']) {
+      await runJson(`users add --email ${name.toLowerCase()}@example.com --name ${name}`);
+    }
+    const emailsOf = async (options: string) => {
+      const { users } = await runJson(`users list ${options}`);
+      return (users as { email: string }[]).map(({ email }) => email);
+    };
+    expect(await emailsOf('ADA')).toEqual(['ada@example.com', 'adam@example.com']);
+    expect(await emailsOf('@example.com --limit 2')).toEqual(['ada@example.com', 'grace@example.com']);
+    const { code, said } = await run('users list --limit 0');
+    expect(code).not.toBe(0);
+    expect(said).toContain('it must be a whole number from 1 to 999999999');
+  });
 });
 
 describe('users set', () => {

@@ -2,6 +2,7 @@ import {
   type ConsentFlags,
   formatTable,
   type OutputFlags,
+  printListing,
   printResult,
   requireConsent,
   type Terminal,
@@ -71,15 +72,15 @@ function addListing(servers: Command, terminal: Terminal): void {
     .description('show all servers and their realms')
     .action(async ({ json }: OutputFlags) => {
       const summaries = await withRelayDatabase(terminal, (await manage()).listServers);
-      printResult(
+      await printListing(
         terminal,
         { json },
         {
-          machines: { servers: summaries.map(formatForMachines) },
-          people:
+          machines: () => ({ servers: summaries.map(formatForMachines) }),
+          people: () =>
             summaries.length === 0
               ? 'There are no servers yet: add one with "servers add".'
-              : await formatServers(terminal, summaries),
+              : formatServers(terminal, summaries),
         },
       );
     });

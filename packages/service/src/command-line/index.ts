@@ -5,5 +5,6 @@ export { watchOutput } from './output-errors.js';
 export * from './package-version.js';
 export { createProgress, type Progress } from './progress.js';
 export * from './run-program.js';
+export * from './table.js';
 export * from './terminal.js';
 export { printUsageErrors } from './usage-errors.js';

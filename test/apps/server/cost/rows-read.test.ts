@@ -85,7 +85,7 @@ async function scansOf(db: Kysely<ServerTables>, { sql, parameters }: ObservedQu
   return rows.flatMap((row) => {
     const { detail } = row as { readonly detail: string };
     // Tables made of JSON parameters are virtual.
-    const [, table] = /^SCAN (\w+)(?! VIRTUAL)/.exec(detail) ?? [];
+    const [, table] = /^SCAN (\w+)\b(?! VIRTUAL)/.exec(detail) ?? [];
     return table !== undefined && growing.includes(table) ? [detail] : [];
   });
 }

@@ -30,6 +30,22 @@ describe('a table', () => {
     expect(await formatTable({ columns: 200 }, content)).toBe(whole);
   });
 
+  it('of many rows has the lines of a short one, in time that grows with its rows', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, number) => [number, 'active', `日本 ${number}`]);
+    const long = (await formatTable({}, { head: content.head, rows })).split('\n');
+    expect(long).toHaveLength(2 * rows.length + 3);
+    const borders = new Set(long.filter((_, index) => index % 2 === 0).slice(1, -1));
+    expect(borders.size).toBe(1);
+    expect(long.filter((line) => line.includes('active'))).toHaveLength(rows.length);
+    const short = await formatTable({}, { head: content.head, rows: rows.slice(0, 50) });
+    expect(long.slice(0, 5).map((line) => line.trimEnd().at(0))).toEqual(
+      short
+        .split('\n')
+        .slice(0, 5)
+        .map((line) => line.trimEnd().at(0)),
+    );
+  });
+
   it('colours states, and nothing else, where the terminal shows colours', async () => {
     const plain = await formatTable({}, content);
     const coloured = await formatTable({ isColoured: true }, content);

@@ -6,7 +6,13 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { subscribeToDefaults } from '../../conversations/channels/default-channels.js';
 import { createUser } from '../../people/users/create-user.js';
 import { lockDetails } from '../../people/users/user-details.js';
-import { findUser, listUsers, storeMayChangeAddresses, type User } from '../../people/users/user-store.js';
+import {
+  findUser,
+  listUsers,
+  storeMayChangeAddresses,
+  type User,
+  type UserFilter,
+} from '../../people/users/user-store.js';
 import { generateApiKey } from '../../platform/authentication/api-key.js';
 import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
 import type { Role } from '../../platform/authentication/roles.js';
@@ -70,8 +76,8 @@ export async function addUser(
   }
 }
 
-export async function allUsers(database: ServerDatabase): Promise<User[]> {
-  return listUsers(database.db);
+export async function allUsers(database: ServerDatabase, filter: UserFilter = {}): Promise<User[]> {
+  return listUsers(database.db, filter);
 }
 
 /** The result of {@link rotateApiKey}. */

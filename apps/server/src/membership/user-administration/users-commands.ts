@@ -4,13 +4,14 @@ import {
   type ConsentFlags,
   formatTable,
   type OutputFlags,
+  printListing,
   printResult,
   requireConsent,
   type Terminal,
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { User } from '../../people/users/user-store.js';
 import { type RoleName, roleName, roleNames, roles } from '../../platform/authentication/roles.js';
 import { withServerDatabase } from '../../with-database.js';
@@ -26,6 +27,10 @@ interface AddFlags extends OutputFlags {
   readonly role: RoleName;
   readonly bot?: boolean;
   readonly owner?: string;
+}
+
+interface ListFlags extends OutputFlags {
+  readonly limit?: number;
 }
 
 interface SetFlags extends OutputFlags {
@@ -75,21 +80,33 @@ function addAddCommand(users: Command, terminal: Terminal): void {
 
 function addListCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('list'))
-    .description('list users and bots')
-    .action(async (flags: OutputFlags) => {
-      const all = await withServerDatabase(terminal, (await manage()).allUsers);
-      const rows = all.map(({ id, email, fullName, role, isBot }) => [
-        id,
-        email,
-        fullName,
-        roleName(role),
-        isBot ? 'yes' : '',
-      ]);
-      printResult(terminal, flags, {
-        machines: { users: all.map(userJson) },
-        people: await formatTable(terminal, { head: ['id', 'e-mail', 'name', 'role', 'bot'], rows }),
+    .description('list users and bots, oldest first')
+    .argument('[text]', 'only those with this in their name or e-mail address')
+    .option('--limit <count>', 'maximum to list (default: all)', readLimit)
+    .action(async (text: string | undefined, flags: ListFlags) => {
+      const { allUsers } = await manage();
+      const users = await withServerDatabase(terminal, (database) =>
+        allUsers(database, { text, limit: flags.limit }),
+      );
+      const rowOf = ({ id, email, fullName, role, isBot }: User) => {
+        return [id, email, fullName, roleName(role), isBot ? 'yes' : ''];
+      };
+      await printListing(terminal, flags, {
+        machines: () => ({ users: users.map(userJson) }),
+        people: () =>
+          formatTable(terminal, {
+            head: ['id', 'e-mail', 'name', 'role', 'bot'],
+            rows: users.map(rowOf),
+          }),
       });
     });
+}
+
+function readLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.');
+  }
+  return Number(text);
 }
 
 function addSetCommand(users: Command, terminal: Terminal): void {

@@ -34,10 +34,30 @@ export async function findUserById(db: Reader, id: UserId): Promise<User | undef
   return row && toUser(row);
 }
 
-/** All active users and bots, oldest first. */
-export async function listUsers(db: Reader): Promise<User[]> {
-  return (await activeUsers(db).orderBy('id').execute()).map(toUser);
+/** Which users to list. */
+export interface UserFilter {
+  /** Occurs in their name or address, ignoring letter case. */
+  readonly text?: string | undefined;
+  readonly limit?: number | undefined;
 }
+
+/** The active users and bots that match, oldest first. */
+export async function listUsers(db: Reader, { text, limit }: UserFilter): Promise<User[]> {
+  const wanted = text?.toLowerCase() ?? '';
+  const found: User[] = [];
+  for (let after = 0 as UserId; ; ) {
+    const rows = await activeUsers(db).where('id', '>', after).orderBy('id').limit(usersAtOnce).execute();
+    for (const user of rows.map(toUser)) {
+      const isWanted = [user.fullName, user.email].some((each) => each.toLowerCase().includes(wanted));
+      if (isWanted && found.push(user) === limit) return found;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < usersAtOnce) return found;
+    after = last.id;
+  }
+}
+
+const usersAtOnce = 1000;
 
 /** Inserts a user and returns its id, or `undefined` if an active user has the address. */
 export async function insertUser(
