@@ -81,37 +81,6 @@ describe('users add', () => {
   });
 });
 
-describe('users list', () => {
-  it('shows all users without keys, as text and as JSON', async () => {
-    const ada = await runJson('users add --email ada@example.com --role guest');
-    await runJson('users add --email bot@example.com --bot');
-    const { users } = await runJson('users list');
-    expect(users).toEqual([
-      { user_id: ada.user_id, email: 'ada@example.com', full_name: 'ada', role: 600, is_bot: false },
-      expect.objectContaining({ email: 'bot@example.com', is_bot: true, bot_owner_id: null }),
-    ]);
-    const { printed } = await run('users list');
-    expect(printed).toContain('ada@example.com');
-    expect(printed).toContain('guest');
-    expect(printed).not.toContain(ada.api_key);
-  });
-
-  it('shows only those with a text in their name or address, and at most as many as asked', async () => {
-    for (const name of ['Ada', 'Grace', 'Adam']) {
-      await runJson(`users add --email ${name.toLowerCase()}@example.com --name ${name}`);
-    }
-    const emailsOf = async (options: string) => {
-      const { users } = await runJson(`users list ${options}`);
-      return (users as { email: string }[]).map(({ email }) => email);
-    };
-    expect(await emailsOf('ADA')).toEqual(['ada@example.com', 'adam@example.com']);
-    expect(await emailsOf('@example.com --limit 2')).toEqual(['ada@example.com', 'grace@example.com']);
-    const { code, said } = await run('users list --limit 0');
-    expect(code).not.toBe(0);
-    expect(said).toContain('it must be a whole number from 1 to 999999999');
-  });
-});
-
 describe('users set', () => {
   it('grants and revokes the right to change the addresses of other users', async () => {
     const owner = account(await runJson('users add --email ada@example.com --role owner'));

@@ -119,7 +119,7 @@ export async function updatedFor(db: Db, { origin, target, messageId, losing: go
   return flagsOf;
 }
 
-/** The users who can see a user, if guests see only those with whom they share a channel or conversation. */
+/** The users who can see a user, if guests see only users with a common channel or conversation. */
 export async function seeingAcquainted(
   db: Db,
   user: { readonly id: UserId; readonly isBot: boolean },

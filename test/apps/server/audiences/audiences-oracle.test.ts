@@ -9,8 +9,8 @@ import type { QueueOwner } from '#server/platform/event-queues/queue-owners.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { losing, readingChannel, seeingAcquainted, seeingChannel, updatedFor } from './audiences-of-all.js';
-import { sequenceOf } from './day-of-operations.js';
 import { makeRandomOrganisation, type RandomOrganisation } from './random-organisation.js';
+import { sequenceOf } from './sequence-of.js';
 
 const organisations = 6;
 

@@ -1,35 +1,9 @@
 import { roles } from '@waxwing/server';
 import { type Account, ServerUnderTest } from '../server-under-test.js';
-
-type Fields = Record<string, unknown>;
-
-/** A pseudo-random sequence (mulberry32), so that a day is the same wherever it is replayed. */
-export function sequenceOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-interface Queue {
-  readonly label: string;
-  readonly account: Account;
-  readonly queueId: string;
-  last: number;
-}
+import { sequenceOf } from './sequence-of.js';
+import { askWith, type Fields, type Method, WatchedQueues } from './watched-queues.js';
 
 const kinds = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
-const typeLists = [
-  undefined,
-  ['message', 'update_message', 'delete_message'],
-  ['stream', 'subscription', 'update_message'],
-  ['realm_user', 'user_group', 'realm', 'stream', 'default_streams', 'invites_changed'],
-  ['message'],
-];
-
 /**
  * A day of random operations in an organization, on a server of its own: channels of every kind, guests, nested groups,
  * moves, edits, deletions and deactivations. Lists which queues get which events.
@@ -39,17 +13,17 @@ export class DayOfOperations {
   readonly #random: () => number;
   readonly #server: ServerUnderTest;
   readonly #accounts: Account[] = [];
-  readonly #queues: Queue[] = [];
+  readonly #queues: WatchedQueues;
   readonly #channels: string[] = [];
   readonly #groups: number[] = [];
   readonly #roleGroups: number[] = [];
   readonly #messages: { readonly id: number; readonly sender: Account }[] = [];
-  readonly #ended = new Set<Queue>();
   #names = 0;
 
   private constructor(server: ServerUnderTest, random: () => number) {
     this.#server = server;
     this.#random = random;
+    this.#queues = new WatchedQueues(server, random);
   }
 
   static async start(seed: number, databaseUrl: string): Promise<DayOfOperations> {
@@ -77,14 +51,12 @@ export class DayOfOperations {
 
   /** Runs one random operation and notes its events. */
   async step(): Promise<void> {
-    if (this.#queues.length < 6 || this.#random() < 0.05) await this.#openQueue();
+    if (this.#queues.count < 6 || this.#random() < 0.05) {
+      await this.#queues.open(this.#pick(this.#accounts));
+    }
     this.#server.now += 1000;
     const what = await this.#operate();
-    const line = [`${what.name} ${what.status}`];
-    for (const queue of this.#queues.filter((each) => !this.#ended.has(each))) {
-      const events = await this.#eventsOf(queue);
-      if (events.length > 0) line.push(`  ${queue.label}: ${events.join(', ')}`);
-    }
+    const line = [`${what.name} ${what.status}`, ...(await this.#queues.read())];
     this.lines.push(line.join('\n'));
   }
 
@@ -109,50 +81,11 @@ export class DayOfOperations {
     return [...new Set(Array.from({ length: count }, () => this.#pick(this.#accounts).userId))];
   }
 
-  async #openQueue(): Promise<void> {
-    const account = this.#pick(this.#accounts);
-    const types = this.#pick(typeLists);
-    const { body } = await this.#ask(account, 'POST', 'register', {
-      ...(types === undefined ? {} : { event_types: types }),
-      fetch_event_types: [],
-      ...(this.#is(0.3) ? { all_public_streams: true } : {}),
-      ...(this.#is(0.2) ? { narrow: [['is', 'mentioned']] } : {}),
-      client_capabilities: {
-        bulk_message_deletion: this.#is(0.5),
-        archived_channels: this.#is(0.5),
-        include_deactivated_groups: this.#is(0.5),
-        empty_topic_name: this.#is(0.5),
-      },
-    });
-    if (typeof body.queue_id !== 'string') return;
-    const label = `${this.#queues.length} ${account.email.split('@')[0]}`;
-    this.#queues.push({ label, account, queueId: body.queue_id, last: -1 });
+  #ask(account: Account, method: Method, path: string, fields: Fields) {
+    return askWith(this.#server, account, method, path, fields);
   }
 
-  async #eventsOf(queue: Queue): Promise<string[]> {
-    const { status, body } = await this.#ask(queue.account, 'GET', 'events', {
-      queue_id: queue.queueId,
-      last_event_id: queue.last,
-      dont_block: true,
-    });
-    if (status !== 200) {
-      this.#ended.add(queue);
-      return ['ended'];
-    }
-    const events = body.events as ({ id: number; type: string } & Fields)[];
-    queue.last = events.at(-1)?.id ?? queue.last;
-    return events.flatMap(describe);
-  }
-
-  async #ask(account: Account, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, fields: Fields) {
-    const texts = Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]);
-    return this.#server.ask(account, method, path, Object.fromEntries(texts));
-  }
-
-  async #do(account: Account, method: 'GET' | 'POST', path: string, fields: Fields): Promise<Fields> {
+  async #do(account: Account, method: Method, path: string, fields: Fields): Promise<Fields> {
     return (await this.#ask(account, method, path, fields)).body;
   }
 
@@ -358,20 +291,4 @@ export class DayOfOperations {
     const { id, sender } = this.#pick(this.#messages.slice(-15)) ?? {};
     return id === undefined || sender === undefined ? { status: 0, body: {} } : act(id, sender);
   }
-}
-
-/**
- * What an event is, without what others change about its fields. An event about peers in several channels counts as one
- * for each: which channels share an event depends on who has a queue.
- */
-function describe(event: Fields): string[] {
-  const { type, op, property, flags, message_ids: messageIds, subscriptions, streams } = event;
-  const parts = [type, op, property];
-  if (type === 'message' || type === 'update_message') parts.push(`[${flags as string[]}]`);
-  if (Array.isArray(messageIds)) parts.push(`of ${messageIds.length}`);
-  if (Array.isArray(subscriptions)) parts.push(`of ${subscriptions.length}`);
-  if (Array.isArray(streams)) parts.push(`of ${streams.length}`);
-  const text = parts.filter((part) => part !== undefined).join(' ');
-  const isAboutPeers = op === 'peer_add' || op === 'peer_remove';
-  return isAboutPeers ? (event.stream_ids as number[]).map(() => text) : [text];
 }

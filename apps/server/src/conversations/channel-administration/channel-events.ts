@@ -57,7 +57,7 @@ interface Readers {
   readonly readersBefore: ReadonlySet<UserId>;
   readonly readers: readonly UserId[];
   readonly gained: readonly UserId[];
-  /** Only if somebody gets the channel. */
+  /** Empty if no user gains the channel. */
   readonly subscribers: readonly UserId[];
 }
 

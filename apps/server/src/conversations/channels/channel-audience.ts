@@ -35,8 +35,8 @@ export interface ChannelAudience {
 }
 
 /**
- * The access of users to channels, by the rules of `channel-rules.ts`: the one way to find whom an event about a channel
- * is for. Reads facts about these users only, in at most four statements for any number of channels and users.
+ * The access of users to channels, by the rules of `channel-rules.ts`: the only way to find the audience of an event about
+ * a channel. Reads facts about these users only, in at most four statements for any number of channels and users.
  */
 export async function readAudiences(
   db: Db,

@@ -1,19 +1,16 @@
-import type { MessageId, UserId } from '@waxwing/protocol';
+import type { MessageId } from '@waxwing/protocol';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import type { ServerTransaction } from '../../../tables.js';
 import { awakeningEvents, isRecentlyActive } from '../../channels/recent-activity.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { noteFirstAndLast } from '../removal/note-channel-ends.js';
 import { followMovedMessage } from '../topics/follow-automatically.js';
-import type { EditedChannels } from './edit-audience.js';
+import type { EditedChannels, LosingAccess } from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
 import type { AppliedMove } from './move-notices.js';
 import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
-
-/** Picks the users among these who cannot see the moved messages any longer. */
-export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
 
 /** A move, and the messages that it takes. */
 export interface DecidedMove {

@@ -17,6 +17,9 @@ export interface EditedChannels {
   readonly target: Channel;
 }
 
+/** Picks the users among these who cannot see the moved messages any longer. */
+export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
+
 /**
  * The users among these who lose access to messages that move to another channel: readers of the old channel who were
  * subscribed to it at any time and are not subscribed to the new one. They lose access if the new channel is private or,
@@ -51,7 +54,7 @@ interface EditedForReaders {
   readonly channels: EditedChannels;
   /** All copies as they were before a move to another channel, with their flags after the edit. Read if omitted. */
   readonly copies: ReadonlyMap<UserId, number> | undefined;
-  losingAccess(among: readonly PermissionHolder[]): Promise<readonly UserId[]>;
+  readonly losingAccess: LosingAccess;
 }
 
 /**

@@ -9,8 +9,7 @@ import { topicKey } from '../message-store.js';
 import type { TopicPolicyRequest } from '../topics/topic-policy-request.js';
 import { storeTopicPolicies } from '../topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-policies.js';
-import type { LosingAccess } from './apply-move.js';
-import type { EditedChannels } from './edit-audience.js';
+import type { EditedChannels, LosingAccess } from './edit-audience.js';
 import type { PlannedMove } from './plan-edit.js';
 
 /** Visibility policies from least to most visible. 0 is no policy. */
