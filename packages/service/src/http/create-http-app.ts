@@ -45,8 +45,8 @@ export interface HttpAppOptions {
   /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
   /**
-   * Maximum handlers of one actor that run at once. Default unlimited. Long polls, uploads, and operations that depend on
-   * others do not count.
+   * Maximum handlers of one actor that run at once, 1 while its handlers take long. Default unlimited. Long polls, uploads,
+   * and operations that depend on others do not count.
    */
   readonly handlersPerActor?: number;
   /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */

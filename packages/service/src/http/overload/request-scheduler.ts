@@ -17,11 +17,14 @@ export class RequestScheduler {
   readonly #scheduler: FairScheduler;
   readonly #shedder: LoadShedder;
   readonly #slots: ActorSlots;
+  readonly #isLimited: boolean;
 
   constructor(options: RequestSchedulerOptions) {
     this.#scheduler = new FairScheduler(options.limits);
     this.#shedder = new LoadShedder(options);
-    this.#slots = new ActorSlots(options.maximumPiecesPerActor ?? Number.POSITIVE_INFINITY);
+    const { maximumPiecesPerActor: maximum } = options;
+    this.#isLimited = maximum !== undefined;
+    this.#slots = new ActorSlots(maximum ?? Number.POSITIVE_INFINITY);
   }
 
   /** Begins a request, or answers it with 503 if it waits too long. Health requests are never refused. */
@@ -40,7 +43,7 @@ export class RequestScheduler {
 
   /** Begins a piece of work at once, if its actor has a free slot. Call the returned function at its end. */
   tryPiece({ actor }: Exchange): (() => void) | undefined {
-    return actor === undefined ? nothing : this.#slots.take(actor);
+    return actor === undefined || !this.#isLimited ? nothing : this.#slots.take(actor);
   }
 
   /**

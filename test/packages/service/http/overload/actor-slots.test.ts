@@ -1,5 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ActorSlots } from '#service/http/overload/actor-slots.js';
+
+let now: number;
+beforeEach(() => {
+  now = 1000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => vi.restoreAllMocks());
 
 it('each actor has so many slots, and hands them over in the order in which they were asked for', async () => {
   const slots = new ActorSlots(2);
@@ -21,5 +28,25 @@ it('each actor has so many slots, and hands them over in the order in which they
   expect(slots.take('ada')).toBeDefined();
   expect(slots.take('ada')).toBeUndefined();
   two?.();
+  expect(slots.take('ada')).toBeDefined();
+});
+
+it('an actor whose pieces take more than twenty milliseconds has one slot, until shorter ones bring its slots back', async () => {
+  const slots = new ActorSlots(2);
+  const [one, two] = [slots.take('ada'), slots.take('ada')];
+  const [third, fourth] = [slots.wait('ada'), slots.wait('ada')];
+  now += 21;
+  one?.();
+  expect(slots.take('bob')).toBeDefined();
+  const isThird = vi.fn();
+  void third.then(isThird);
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(isThird).not.toHaveBeenCalled();
+  two?.();
+  const release = await third;
+  expect(slots.take('ada')).toBeUndefined();
+  release();
+  await fourth;
   expect(slots.take('ada')).toBeDefined();
 });
