@@ -39,6 +39,11 @@ export function linkifierExampleProblem(
   if (!matcher.matches())
     return { about: 'example_input', message: 'Example input does not match the pattern.' };
   if (reverseTemplate === undefined) return undefined;
+  if ([...reverseTemplate].length > maximumCharacters)
+    return {
+      about: 'reverse_template',
+      message: `Reverse template cannot exceed ${maximumCharacters} characters.`,
+    };
   const groups = Object.keys(RE2JS.compile(pattern).namedGroups());
   const made = fillIn(reverseTemplate, (name) => (groups.includes(name) ? matcher.group(name) : undefined));
   if (made === input) return undefined;

@@ -134,6 +134,11 @@ eachBackend((backend) => {
       ],
       [
         'reverse_template',
+        { example_input: '#1', reverse_template: `${'{empty}'.repeat(100)}#{id}` },
+        'Reverse template cannot exceed 500 characters.',
+      ],
+      [
+        'reverse_template',
         { example_input: '#1', reverse_template: '{id}' },
         'Reverse template does not make the example input.',
       ],
