@@ -62,12 +62,13 @@ export async function activateToken(
   key: TokenKey,
   tokenId: TokenId,
 ): Promise<Settled> {
-  const rows = await sameToken(db, { id: key.id, tokenId });
-  const own = rows.find(({ id }) => id === key.id);
+  const locked = await sameToken(db, { id: key.id, tokenId });
+  const own = locked.find(({ id }) => id === key.id);
   // No longer pending: no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
     return { events: [], freed: [tokenId] };
   }
+  const rows = locked.filter((row) => row === own || row.push_token_id === tokenId);
   const newest = rows.reduce((one, other) => (isNewer(other, one) ? other : one));
   const freed = own.push_token_id === null || own.push_token_id === tokenId ? [] : [own.push_token_id];
   if (newest !== own) {
@@ -88,7 +89,10 @@ function isNewer(one: ClientDeviceRow, other: ClientDeviceRow): boolean {
   return first === second ? one.id > other.id : first > second;
 }
 
-/** The device and those of its user that have the token, locked in id order, so that two cannot deadlock. */
+/**
+ * The device and those of its user that have the token or wait for it, locked in id order, so that two cannot deadlock.
+ * Those that wait are among them so that two that are confirmed at once do not miss each other.
+ */
 const sameToken = fixedQuery<
   ServerPushTables,
   { readonly id: ClientDeviceId; readonly tokenId: TokenId },
@@ -102,7 +106,13 @@ const sameToken = fixedQuery<
       'in',
       db.selectFrom('client_devices').select('user_id').where('id', '=', parameter('id')),
     )
-    .where((is) => is.or([is('id', '=', parameter('id')), is('push_token_id', '=', parameter('tokenId'))]))
+    .where((is) =>
+      is.or([
+        is('id', '=', parameter('id')),
+        is('push_token_id', '=', parameter('tokenId')),
+        is('pending_push_token_id', '=', parameter('tokenId')),
+      ]),
+    )
     .orderBy('id')
     .modifyEnd(lockingRows(db)),
 );
