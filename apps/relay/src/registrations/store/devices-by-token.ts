@@ -1,5 +1,5 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { fixedQuery, rowsAsTableOf, textsIn } from '@waxwing/storage';
+import { fixedQuery, isPostgres, rowsAsTableOf, textsIn } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
@@ -20,14 +20,23 @@ const selected = sql.join(deviceColumns.map((column) => sql.ref(`device.${column
 
 const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, DeviceRow>((db, parameter) => ({
   compile: () =>
-    // `cross join` keeps SQLite from reading all devices first.
     sql<DeviceRow>`
       select ${selected}
       from ${rowsAsTableOf(db, 'wanted', wantedColumns, parameter('wanted'))}
       cross join ${textsIn(db, 'wanted.addressees', 'addressee')}
-      cross join relay_devices as device
+      cross join ${devicesOf(db)}
       where device.realm_id = wanted.realm_id and device.push_account_id = addressee.value`.compile(db),
 }));
+
+/** The devices, so that one is looked up in the index for each wanted token, and all are never read. */
+function devicesOf(db: Kysely<RelayTables>) {
+  // SQLite keeps the order of a `cross join`. PostgreSQL expects 10,000 tokens, and would hash all devices for them.
+  if (!isPostgres(db)) return sql`relay_devices as device`;
+  return sql`lateral (
+    select * from relay_devices
+    where realm_id = wanted.realm_id and push_account_id = addressee.value offset 0
+  ) as device`;
+}
 
 /** Devices found by realm and token, and their ids. */
 export class FoundTokenDevices extends FoundRelayDevices {
