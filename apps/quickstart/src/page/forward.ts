@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers';
 
 /** Allowlist: the requests that a phone sends to its server. */
 const phoneRequests: ReadonlySet<string> = new Set([
+  'POST /api/v1/register_client_device',
+  'POST /api/v1/remove_client_device',
   'POST /api/v1/mobile_push/register',
   'GET /api/v1/mobile_push/bouncer_keys',
   'POST /api/v1/register',
