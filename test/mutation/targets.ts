@@ -163,7 +163,10 @@ const registrations: Table = [
     'register-refusals',
     'registration-binding',
     'registration-sequence',
+    'register-by-token',
   ],
+  ['operations/forwarded-registration', 'register-by-token', 'register-devices-by-token', 'same-token'],
+  ['store/devices-by-token', '../deliveries/notify-by-token'],
   [
     'opening/registration-batches',
     'registration-batches',
@@ -178,7 +181,13 @@ const registrations: Table = [
   ['write/statement-writer', 'registration-statement', 'registration-rows'],
   ['write/relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
   ['store/reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
-  ['store/unreadable-devices', 'tokens-at-rest', 'token-keys-replaced', '../keyring/wrong-ring'],
+  [
+    'store/unreadable-devices',
+    'tokens-at-rest',
+    'token-keys-replaced',
+    '../keyring/wrong-ring',
+    '../deliveries/installation-ids',
+  ],
   [
     'store/relay-device-store',
     'remove-devices',
@@ -224,7 +233,7 @@ const servers: Table = [
 ];
 
 const deliveries: Table = [
-  ['requests/read-push-request', 'journeys', 'relay-page'],
+  ['requests/read-push-request', 'journeys', 'relay-page', 'notify-by-token'],
   ['queue/load-limit', 'limits'],
   ['delivery', 'replaced-notifications', 'journeys', 'retry-policy'],
   ['attempts/device-cooldowns', 'device-cooldowns'],

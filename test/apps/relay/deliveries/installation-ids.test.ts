@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { findUnreadableDevices } from '#relay/registrations/store/unreadable-devices.js';
 import {
   apnsRequest,
   type DeliveriesUnderTest,
@@ -151,6 +152,8 @@ describe('a stored token of a kind that this version does not know', () => {
     expect(body.delete_device_ids).toEqual([]);
     expect(await relay.device(future)).toMatchObject({ token_kind: 'unifiedpush', expired_at: null });
     expect(await relay.ready()).toMatchObject({ ready: true });
+    // `keys remove-unreadable` removes what this finds.
+    expect((await findUnreadableDevices(relay.database, relay.tokenVault)).devices).toEqual([]);
     expect(await relay.metrics.text()).toContain('waxwing_unreadable_tokens 0');
   });
 });
