@@ -52,7 +52,7 @@ export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: n
     const kinds = index % 2 === 0 ? (['fcm', 'apns'] as const) : (['apns', 'fcm'] as const);
     const older = new OlderApp({ ask, phone: await newPhone(world, kinds[0]), authorization });
     const phone = await newPhone(world, kinds[1]);
-    const newer = new StockApp({ ask, phone, realmUrl: world.serverUrl, level: 500 });
+    const newer = new StockApp({ ask, phone, realmUrl: world.serverUrl });
     user.phones.push(fleetPhone('ours', user, older));
     user.phones.push(fleetPhone('ours', user, newerApp(newer, account.email, account.password)));
     added.push(user);

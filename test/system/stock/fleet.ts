@@ -107,8 +107,10 @@ export class Fleet {
     await Promise.all([this.world.stopRelay(), this.notify(this.#pick(ours)), this.notify(this.#pick(ours))]);
   }
 
+  /** Starts the relay, and lets the servers send what they queued. */
   async endOutage(): Promise<void> {
     await this.world.startRelay();
+    await this.settle();
     for (const phone of this.phones) {
       if (phone.server !== 'stock' || !phone.isSignedIn || !phone.app.isPending) continue;
       this.freed += 1;

@@ -5,6 +5,8 @@ import { Fleet } from './fleet.js';
 const seed = 20_261_126;
 const stepHours = 8;
 const steps = (7 * 24) / stepHours;
+/** Shorter than a day, after which the server gives a notification up. */
+const longestOutage = 2;
 const rotatesAt = 6;
 const revokesAt = 13;
 let fleet: Fleet;
@@ -20,10 +22,11 @@ it('both generations at two servers, a week long: nothing is lost, shown twice o
   for (const phone of fleet.phones) await fleet.signIn(phone);
   await fleet.settle();
   expect(fleet.phones.map(({ app }) => app.isSettled)).not.toContain(false);
+  let outage = 0;
   for (let step = 0; step < steps; step += 1) {
-    if (!world.isRelayRunning) {
-      if (random() < 0.6) await fleet.endOutage();
-    } else if (random() < 0.2) await fleet.beginOutage();
+    outage = world.isRelayRunning ? 0 : outage + 1;
+    if (outage === 0 && random() < 0.25) await fleet.beginOutage();
+    else if (outage === longestOutage || (outage > 0 && random() < 0.5)) await fleet.endOutage();
     if (step === rotatesAt || step === revokesAt) await fleet.changeKeys({ revokes: step === revokesAt });
     await fleet.use(stepHours);
     await fleet.settle();

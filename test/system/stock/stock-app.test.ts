@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => world.close());
 
 async function signedIn(phone: StockPhone): Promise<StockApp> {
-  const app = new StockApp({ ask: askByHttp(world.serverUrl), phone, realmUrl: world.serverUrl, level: 500 });
+  const app = new StockApp({ ask: askByHttp(world.serverUrl), phone, realmUrl: world.serverUrl });
   await app.signIn(user.email, user.password);
   return app;
 }

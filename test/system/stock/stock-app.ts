@@ -35,8 +35,6 @@ export interface StockAppOptions {
   readonly ask: AskServer;
   readonly phone: StockPhone;
   readonly realmUrl: string;
-  /** The feature level that the app goes by. Default: the announced one. */
-  readonly level?: number;
 }
 
 const day = 86_400_000;
@@ -95,7 +93,7 @@ export class StockApp {
 
   async signIn(username: string, password: string): Promise<void> {
     const settings = await this.#must('GET', 'server_settings');
-    this.level = this.#options.level ?? Number(settings.zulip_feature_level);
+    this.level = Number(settings.zulip_feature_level);
     const { api_key: apiKey, user_id: userId } = await this.#must('POST', 'fetch_api_key', {
       username,
       password,
