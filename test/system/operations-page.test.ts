@@ -166,7 +166,7 @@ describe('the page on operations', () => {
         .filter((file) => file.endsWith('.ts'))
         .map((file) => readFileSync(join(root, folder, file), 'utf8')),
     );
-    const naming = /(?:rowsRemoved\.inc\(\{ kind: |countRemoved\(\s*)'([a-z-]+)'/g;
+    const naming = /(?:rowsRemoved\.inc\(\{ kind: |countRemoved\(\s*|rowKind: )'([a-z-]+)'/g;
     const counted = sources.flatMap((source) => [...source.matchAll(naming)].map(([, kind]) => kind));
     expect([...new Set(counted)].sort()).toEqual([...kinds].sort());
   });
