@@ -1,8 +1,10 @@
 /**
  * The feature level of the chat API that this server announces. Clients conclude from it what they may ask for. What each
  * level means here is in docs/stock-clients.md, "Feature levels"; a test compares the two.
+ *
+ * 431 is the last level that identifies a push device by `push_account_id` and `push_public_key`.
  */
-export const featureLevel = 512;
+export const featureLevel = 431;
 
 /** The version for people. Clients compare its leading numbers. */
-export const serverVersion = { zulip_version: '13.0-dev+waxwing', zulip_merge_base: '13.0-dev' } as const;
+export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_base: '12.0-dev' } as const;
