@@ -3,7 +3,6 @@ import { base64 } from './attack-requests.js';
 import type { AttackWorld, Target } from './attack-world.js';
 import { Attacker } from './attacker.js';
 import { chatRefusals, endlessUpload } from './chat-refusals.js';
-import { expensiveRelayRequests } from './expensive-relay-requests.js';
 import { everyExpensiveRequest, expensiveRequests, thirtyAtOnce } from './expensive-requests.js';
 import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
@@ -146,42 +145,23 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   ],
 ];
 
-/** What is answered and costs a program the most, each kind. */
-export function expensiveAttacksOn(program: Target['name']): Attacks {
-  const attacks = Object.keys(program === 'relay' ? expensiveRelayRequests : expensiveRequests).map(
-    (what): [string, MakeAttack] => [
-      `${what}, thirty at once`,
-      async (world, scale) => {
-        const all = await everyExpensive(world, program, scale, what);
-        return thirtyAtOnce(world[program].port, all);
-      },
-    ],
-  );
-  return Object.fromEntries(attacks);
-}
+/** What is answered and costs a server the most, each kind. */
+export const expensiveAttacks: Attacks = Object.fromEntries(
+  Object.entries(expensiveRequests).map(([what, requestsOf]): [string, MakeAttack] => [
+    `${what}, thirty at once`,
+    async (world, scale) => {
+      const requests = requestsOf(await memberData(world, scale));
+      return thirtyAtOnce(
+        world.server.port,
+        requests.map((text) => [what, text]),
+      );
+    },
+  ]),
+);
 
-/** All of {@link expensiveAttacksOn} a program in turn. */
-export function makeEveryExpensive(program: Target['name']): MakeAttack {
-  return async (world, scale) =>
-    thirtyAtOnce(world[program].port, await everyExpensive(world, program, scale));
-}
-
-/** Of each kind, or of one, what attackers do, and the request. */
-async function everyExpensive(
-  world: AttackWorld,
-  program: Target['name'],
-  scale: Scale,
-  only?: string,
-): Promise<(readonly [what: string, text: string])[]> {
-  if (program === 'server') {
-    const all = everyExpensiveRequest(await memberData(world, scale));
-    return all.filter(([what]) => only === undefined || what === only);
-  }
-  const makers = Object.entries(expensiveRelayRequests).filter(
-    ([what]) => only === undefined || what === only,
-  );
-  return Promise.all(makers.map(async ([what, make]) => [what, await make(world)] as const));
-}
+/** All of {@link expensiveAttacks} in turn. */
+export const makeEveryExpensive: MakeAttack = async (world, scale) =>
+  thirtyAtOnce(world.server.port, everyExpensiveRequest(await memberData(world, scale)));
 
 let added: { readonly world: AttackWorld; readonly data: Promise<MemberData> } | undefined;
 

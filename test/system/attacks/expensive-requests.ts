@@ -99,9 +99,6 @@ export const expensiveRequests: ExpensiveRequests = {
   'another user types to many subscribers': (data) => [
     post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),
   ],
-  'another user downloads a large file': ({ authorization, filePath }) => [
-    requestText(`GET ${filePath}`, { authorization }),
-  ],
 };
 
 /** What several at once are answered; the usual answer comes first. */
@@ -109,10 +106,6 @@ const answersOf: Readonly<Record<string, readonly string[]>> = {
   // It is there already.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
   'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
-  // So many use up the quota of a minute.
-  'another server registers phones by the hundred': ['200', '503 RATE_LIMIT_HIT'],
-  'another server sends notifications by the hundred': ['200', '503 RATE_LIMIT_HIT'],
-  'another server removes two hundred phones': ['200', '503 RATE_LIMIT_HIT'],
   // Opening others has removed it.
   'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };

@@ -25,8 +25,6 @@ export interface MemberData {
   readonly oftenEdited: MessageId;
   /** A queue with as many events as one answer may have. */
   readonly queueId: string;
-  /** Of a file of a mebibyte. */
-  readonly filePath: string;
 }
 
 interface MemberChannel {
@@ -42,7 +40,6 @@ const channelNames = ['library', 'crowd', 'moving', 'edited'] as const;
 const rowsPerStatement = 200;
 const mostSubscribers = 2000;
 const mostEvents = 500;
-const fileBytes = 1024 * 1024;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
 /** Words of so many characters together, others for each seed. */
@@ -69,17 +66,7 @@ export async function addMemberData(world: Constellation, count: number): Promis
   for (let sent = 0; sent < Math.min(count, mostEvents); sent += 1) {
     await post('messages', { type: 'direct', to: `[${user.user_id}]`, content: longText(2000, sent) });
   }
-  const filePath = await uploadFile(api, authorization);
-  return { authorization, userId, queueId: String(body.queue_id), filePath, ...rows };
-}
-
-async function uploadFile(api: string, authorization: string): Promise<string> {
-  const body = new FormData();
-  body.set('file', new Blob([Buffer.alloc(fileBytes, 'x')]), 'large.bin');
-  const response = await fetch(`${api}/user_uploads`, { method: 'POST', headers: { authorization }, body });
-  if (!response.ok) throw new Error(`the server answered ${response.status}: ${await response.text()}`);
-  const { url } = (await response.json()) as { readonly url: string };
-  return url;
+  return { authorization, userId, queueId: String(body.queue_id), ...rows };
 }
 
 async function successOf(asking: Promise<Asked>): Promise<Asked> {
