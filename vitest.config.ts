@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import RetriedTests from './test/support/retried-tests.js';
 
 const serverTests = ['test/apps/server/**/*.test.ts'];
 const relayTests = ['test/apps/{relay,vendors}/**/*.test.ts'];
@@ -18,10 +17,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // A machine that stalls for seconds in the middle of a test must not fail the gate; a second failure does. What was
-    // retried is named at the end.
+    // A machine that stalls for seconds in the middle of a test must not fail the gate; a second failure does. The gate
+    // names what was retried.
     retry: process.env.CI === undefined ? 0 : 1,
-    reporters: ['default', new RetriedTests()],
     projects: [
       // Loading takes longer than many of these test files: those of one worker share what is loaded.
       { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
