@@ -1,4 +1,5 @@
 import type { Sodium } from '@waxwing/sodium';
+import { secretBoxNonceBytes } from '@waxwing/sodium/byte-sizes';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { ParsedPush } from './received-push.js';
@@ -9,8 +10,6 @@ export interface Box {
   /** Returns `undefined` if the box does not open, for any reason. */
   open(sodium: Sodium): Uint8Array | undefined;
 }
-
-const nonceBytes = 24;
 
 /** Returns `undefined` if no account of the phone has the key. */
 export async function findBox(
@@ -32,6 +31,10 @@ export async function findBox(
 
 /** The nonce comes before the box. */
 function openSecretBox(sodium: Sodium, ciphertext: Uint8Array, key: Uint8Array): Uint8Array | undefined {
-  if (ciphertext.length < nonceBytes) return undefined;
-  return sodium.openSecretBox(ciphertext.subarray(nonceBytes), ciphertext.subarray(0, nonceBytes), key);
+  if (ciphertext.length < secretBoxNonceBytes) return undefined;
+  return sodium.openSecretBox(
+    ciphertext.subarray(secretBoxNonceBytes),
+    ciphertext.subarray(0, secretBoxNonceBytes),
+    key,
+  );
 }

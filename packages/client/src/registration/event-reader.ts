@@ -22,7 +22,7 @@ export function createEventReader({ api, queue, clock, deadline }: EventReaderOp
     if (timeoutMilliseconds <= 0) return undefined;
     try {
       const events = await api.getEvents({ queueId: queue.queueId, lastEventId, timeoutMilliseconds });
-      lastEventId = Math.max(lastEventId, ...events.map(({ id }) => id));
+      for (const { id } of events) lastEventId = Math.max(lastEventId, id);
       return events;
     } catch (error) {
       // The server has the registration: not learning its outcome in time is no failure.

@@ -2,10 +2,10 @@ import type { AccountLocks } from '../accounts/account-locks.js';
 import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
-import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import { type ChatApiOptions, createChatApi } from '../chat-api/chat-api.js';
 import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
+import { isFinal } from './is-final.js';
 
 /** By then the app's credentials are obsolete, and the vendors have long reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
@@ -59,15 +59,4 @@ async function isNotified(options: ChatApiOptions, account: ForgottenAccount): P
   const api = createChatApi(options);
   const removals = generations.map((generation) => isFinal(generation.remove(api, account)));
   return (await Promise.all(removals)).every((done) => done);
-}
-
-async function isFinal(removal: Promise<void>): Promise<boolean> {
-  try {
-    await removal;
-    return true;
-  } catch (error) {
-    if (error instanceof UnreachableError) return false;
-    if (error instanceof ApiError) return error.remedy !== 'retry-later';
-    throw error;
-  }
 }

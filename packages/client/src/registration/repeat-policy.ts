@@ -18,8 +18,8 @@ export function isKeyRefusal(errorCode: string | undefined): boolean {
 }
 
 /**
- * Whether to repeat a failed registration. A refused key is retried once per newly fetched key list, whose primary key
- * may be the same. Without a new list it is retried only if the key has changed, as after an app update.
+ * Whether to repeat a failed registration. Another key than the refused one is always worth a try. The same key is
+ * retried once per newly fetched key list.
  */
 export function isWorthRepeating(
   sent: SentRegistration | undefined,
@@ -27,8 +27,8 @@ export function isWorthRepeating(
   key: BouncerKeyChoice | undefined,
 ): boolean {
   if (sent === undefined || !isKeyRefusal(errorCode) || key === undefined) return true;
-  if (key.source === 'key-list') return sent.repeatedForSequence !== key.sequence;
-  return key.publicKey !== sent.bouncerPublicKey;
+  if (key.publicKey !== sent.bouncerPublicKey) return true;
+  return key.source === 'key-list' && sent.repeatedForSequence !== key.sequence;
 }
 
 /** Of a sync's own registrations, only these two failures can succeed on a retry. */

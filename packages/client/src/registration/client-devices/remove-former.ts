@@ -1,5 +1,5 @@
 import { type ClientDeviceId, formatPushAccountId } from '@waxwing/protocol/phone';
-import { ApiError, UnreachableError } from '../../chat-api/api-error.js';
+import { isFinal } from '../is-final.js';
 import { type DeviceSync, deviceOf, type OwnDevice } from './device-sync.js';
 import { findDuplicates } from './find-devices.js';
 
@@ -23,7 +23,7 @@ async function leavePushAccount(sync: DeviceSync): Promise<void> {
   const { registration, ...account } = sync.account;
   const { pushAccountId, sequence, device } = account;
   if (sync.run.queue.pushDevices.has(formatPushAccountId(pushAccountId))) {
-    if (!(await isDone(api.unregisterPushDevice(pushAccountId)))) return;
+    if (!(await isFinal(api.unregisterPushDevice(pushAccountId)))) return;
   }
   const wasRegistered = registration !== undefined || sequence !== undefined;
   if (!wasRegistered || device === undefined || device.keyPairUnusedSince !== undefined) return;
@@ -34,17 +34,5 @@ async function leavePushAccount(sync: DeviceSync): Promise<void> {
 /** Removes a device if the server can; a failure is not worth reporting. */
 export async function removeQuietly(sync: DeviceSync, deviceId: ClientDeviceId): Promise<void> {
   if (sync.run.queue.featureLevel < firstLevelOfRemoval) return;
-  if (await isDone(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);
-}
-
-/** Whether the server has done it, or never will. */
-async function isDone(request: Promise<void>): Promise<boolean> {
-  try {
-    await request;
-    return true;
-  } catch (error) {
-    if (error instanceof UnreachableError) return false;
-    if (error instanceof ApiError) return error.remedy !== 'retry-later';
-    throw error;
-  }
+  if (await isFinal(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);
 }
