@@ -35,3 +35,9 @@ export class ProtocolError extends Error {
 export function refused(message: string, fields: JsonObject = {}): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message, fields });
 }
+
+/** Creates a REQUEST_VARIABLE_MISSING that names the argument. */
+export function missingArgument(name: string): ProtocolError {
+  const message = `Missing '${name}' argument`;
+  return new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: name } });
+}

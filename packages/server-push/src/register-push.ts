@@ -1,5 +1,5 @@
 import {
-  ProtocolError,
+  missingArgument,
   registerBodyLimitBytes,
   registerClientPushParameters,
   registerPushAnyParameters,
@@ -59,7 +59,5 @@ function isOfOlderGeneration(parameters: Parameters): boolean {
 function requireAll<Schema extends z.ZodObject>(schema: Schema, parameters: Parameters): z.output<Schema> {
   const parsed = schema.safeParse(parameters);
   if (parsed.success) return parsed.data;
-  const name = String(parsed.error.issues[0]?.path[0]);
-  const message = `Missing '${name}' argument`;
-  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: name } });
+  throw missingArgument(String(parsed.error.issues[0]?.path[0]));
 }

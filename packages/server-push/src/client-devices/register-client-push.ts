@@ -1,7 +1,7 @@
 import { ProtocolError, type registerClientPushParameters } from '@waxwing/protocol';
-import { rateLimitHit } from '@waxwing/service/http';
 import type { z } from 'zod';
 import type { ServerPushContext } from '../context.js';
+import { rateRefusal } from '../registrations/registration-rate.js';
 import type { PushActor } from '../server-push-options.js';
 import { requireDevice } from './client-device-store.js';
 import { missingGroups } from './device-refusals.js';
@@ -30,6 +30,5 @@ export async function registerClientPush(
   }
   const outcome = await changing.change(actor, deviceId, change);
   if (outcome.kind === 'refused') throw outcome.error;
-  if (outcome.kind === 'limited') throw rateLimitHit('registration', outcome.waitSeconds);
-  if (outcome.kind === 'busy') throw rateLimitHit('registration', 1);
+  if (outcome.kind === 'limited' || outcome.kind === 'busy') throw rateRefusal(outcome);
 }

@@ -28,6 +28,7 @@ export function removingUnrenewedTokens(database: Pick<DatabaseWithJobs<ServerPu
         .selectFrom('client_devices')
         .select(['id', 'push_token_updated_at'])
         .where('id', '>', after)
+        .where('push_token_id', 'is not', null)
         .orderBy('id')
         .limit(limit)
         .execute();

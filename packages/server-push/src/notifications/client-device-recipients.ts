@@ -1,8 +1,8 @@
 import type { ActiveClientDevice } from '../client-devices/client-device-store.js';
 import { dropDeadToken } from '../client-devices/pending-tokens.js';
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
-import { type RecipientOptions, removalDelayMilliseconds } from './push-device-recipients.js';
-import { type Recipient, tokenAddress } from './recipient.js';
+import { removalDelayMilliseconds } from '../registrations/removal-jobs.js';
+import { type Recipient, type RecipientOptions, tokenAddress } from './recipient.js';
 import { sealForKey } from './seal-notification.js';
 
 /** A device of the newer generation as the recipient of a notification. */

@@ -7,7 +7,7 @@ import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
-import type { RecipientOptions } from './push-device-recipients.js';
+import type { RecipientOptions } from './recipient.js';
 import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 import { type OnlyDevice, recipientsOf } from './recipients.js';
 

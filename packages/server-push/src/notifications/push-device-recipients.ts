@@ -1,6 +1,3 @@
-import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock } from '@waxwing/service/lifecycle';
-import type { Sodium } from '@waxwing/sodium';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import {
   type ActivePushDevice,
@@ -8,20 +5,9 @@ import {
   dropDeadRegistration,
 } from '../push-devices/push-device-store.js';
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
-import type { PublishEvents } from '../server-push-options.js';
-import type { ServerPushTables } from '../tables.js';
-import { deviceAddress, type Recipient } from './recipient.js';
+import { removalDelayMilliseconds } from '../registrations/removal-jobs.js';
+import { deviceAddress, type Recipient, type RecipientOptions } from './recipient.js';
 import { sealNotification } from './seal-notification.js';
-
-export interface RecipientOptions {
-  readonly database: DatabaseWithJobs<ServerPushTables>;
-  readonly publish: PublishEvents;
-  readonly sodium: Sodium;
-  readonly clock: Clock;
-}
-
-/** A phone registers again at once after the event, and the relay may give it the same device. */
-export const removalDelayMilliseconds = 10 * 60_000;
 
 /** A device of the older generation as the recipient of a notification. */
 export function pushDeviceRecipient(

@@ -1,6 +1,17 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { WrittenPushRequest } from '@waxwing/protocol';
-import type { PushTransaction } from '../tables.js';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { NotificationContent } from './notification-content.js';
+
+export interface RecipientOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly publish: PublishEvents;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+}
 
 /** One device that a notification is sent to, of either generation. */
 export interface Recipient {

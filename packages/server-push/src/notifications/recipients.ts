@@ -2,8 +2,8 @@ import { type ClientDeviceId, formatPushAccountId, type PushAccountId, type User
 import { activeClientDevices } from '../client-devices/client-device-store.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { clientDeviceRecipient } from './client-device-recipients.js';
-import { pushDeviceRecipient, type RecipientOptions } from './push-device-recipients.js';
-import type { Recipient } from './recipient.js';
+import { pushDeviceRecipient } from './push-device-recipients.js';
+import type { Recipient, RecipientOptions } from './recipient.js';
 
 /** One device, by the name that its generation has for it. */
 export interface OnlyDevice {

@@ -4,9 +4,9 @@ import {
   refused,
   type registerPushDeviceParameters,
 } from '@waxwing/protocol';
-import { rateLimitHit } from '@waxwing/service/http';
 import type { z } from 'zod';
 import type { ServerPushContext } from '../context.js';
+import { rateRefusal } from '../registrations/registration-rate.js';
 import type { PushActor } from '../server-push-options.js';
 import { checkRegistration } from './check-registration.js';
 import type { Registered } from './registration-intake.js';
@@ -32,9 +32,8 @@ export async function registerPushDevice(
 function refusalOf(registered: Registered): ProtocolError | undefined {
   switch (registered.kind) {
     case 'limited':
-      return rateLimitHit('registration', registered.waitSeconds);
     case 'busy':
-      return rateLimitHit('registration', 1);
+      return rateRefusal(registered);
     case 'full':
       return refused(
         `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`,

@@ -1,4 +1,5 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ProtocolError, UserId } from '@waxwing/protocol';
+import { rateLimitHit } from '@waxwing/service/http';
 import { type FixedQuery, fixedQuery, lockedByOthers, type RowColumn, rowsAsTableOf } from '@waxwing/storage';
 import { type RawBuilder, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
@@ -17,6 +18,11 @@ export type NotTaken =
   | { readonly kind: 'limited'; readonly waitSeconds: number }
   /** Another transaction is taking one for the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
+
+/** The refusal of a registration that was not taken. */
+export function rateRefusal(notTaken: NotTaken): ProtocolError {
+  return rateLimitHit('registration', notTaken.kind === 'limited' ? notTaken.waitSeconds : 1);
+}
 
 /** Instants and durations in milliseconds. */
 interface Bounds {

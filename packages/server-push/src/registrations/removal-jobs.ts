@@ -12,6 +12,9 @@ const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
 const concurrency = 4;
 
+/** A phone that still runs registers again at the event, and the relay may give it the same device. */
+export const removalDelayMilliseconds = 10 * 60_000;
+
 /** What the devices at the relay are called in one generation, and how they are removed. `Name` is JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;

@@ -4,6 +4,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { removeInPages } from '@waxwing/storage';
 import type { AddressedEvent, PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { removalDelayMilliseconds } from './removal-jobs.js';
 
 export interface RemoveUnrenewedOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
@@ -48,8 +49,6 @@ type ServerPushDb = DatabaseWithJobs<ServerPushTables>['db'];
 const dayMilliseconds = 24 * 60 * 60_000;
 /** Phones register every 30 days, when their app starts. After three times that, the app is no longer in use. */
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
-/** A phone that still runs registers again at the event, and the relay may give it the same device. */
-const removalDelayMilliseconds = 10 * 60_000;
 
 /**
  * Schedules a daily task that removes devices whose phone has not registered for 90 days, here and at the relay. A

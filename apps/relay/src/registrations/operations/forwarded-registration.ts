@@ -1,6 +1,6 @@
 import {
   formatPushAccountId,
-  ProtocolError,
+  missingArgument,
   type PushAccountId,
   parsePushAccountId,
   type relayRegisterAnyAnswer,
@@ -62,8 +62,7 @@ export function readAddressee({
 }: ForwardedRegistration): Addressee {
   if (tokenId !== undefined) return addresseeOfToken(tokenId as TokenId);
   if (account !== undefined) return formatPushAccountId(account);
-  const message = "Missing 'push_account_id' argument";
-  throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'push_account_id' } });
+  throw missingArgument('push_account_id');
 }
 
 function formatKept({

@@ -1,6 +1,6 @@
 import {
   formatPushAccountId,
-  ProtocolError,
+  missingArgument,
   refused,
   relayRemoveAnswer,
   relayRemoveParameters,
@@ -65,10 +65,7 @@ function requireLists({
   push_account_ids: accounts,
   token_ids: tokenIds,
 }: RemoveParameters): void {
-  if (ids === undefined && tokenIds === undefined) {
-    const message = "Missing 'device_ids' argument";
-    throw new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: 'device_ids' } });
-  }
+  if (ids === undefined && tokenIds === undefined) throw missingArgument('device_ids');
   const devices = ids?.length ?? 0;
   if (accounts === undefined || accounts.length === devices) return;
   throw refused(

@@ -1,4 +1,10 @@
-import { type JsonValue, ProtocolError, parseWithMessages, refused } from '@waxwing/protocol';
+import {
+  type JsonValue,
+  missingArgument,
+  ProtocolError,
+  parseWithMessages,
+  refused,
+} from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
@@ -108,12 +114,7 @@ function refusal(
   const [issue] = error.issues;
   const [first = '', ...inside] = issue?.path ?? [];
   const name = String(first);
-  if (!Object.hasOwn(single, name)) {
-    return new ProtocolError('REQUEST_VARIABLE_MISSING', {
-      message: `Missing '${name}' argument`,
-      fields: { var_name: name },
-    });
-  }
+  if (!Object.hasOwn(single, name)) return missingArgument(name);
   const place = inside
     .map((step) => (typeof step === 'number' ? `[${step}]` : `["${String(step)}"]`))
     .join('');
