@@ -86,7 +86,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   load.setQueued(await receipts.countQueued());
   const counting = setInterval(() => {
     void countQueued({ receipts, load, log });
-    outages.troubles();
+    outages.forgetOld();
     void reviewDeletions(deletions, log);
   }, timings.queueCountMilliseconds).unref();
   const onSettled = () => load.addQueued(-1);

@@ -113,5 +113,10 @@ describe('a vendor that takes nothing for a minute', () => {
     expect([described(), failing]).toEqual([[], ['fcm:p true', 'fcm:p false']]);
     failAt(34 * minute);
     expect([described(), lines().length]).toEqual([[], 1]);
+    failAt(35 * minute);
+    // Nothing asks for the outages before the next failure.
+    failAt(70 * minute);
+    outages.worked(route);
+    expect(failing.slice(2)).toEqual(['fcm:p true', 'fcm:p false']);
   });
 });

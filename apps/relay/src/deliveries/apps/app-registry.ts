@@ -92,7 +92,7 @@ export class AppRegistry {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
-  /** Names the credentials of all entries, as {@link AppRoute} does. */
+  /** The credential of each entry, named as in {@link AppRoute}. */
   get credentials(): readonly string[] {
     return [...this.#served.values()].map(({ credential }) => credential);
   }

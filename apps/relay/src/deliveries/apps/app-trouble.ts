@@ -4,6 +4,6 @@ export interface AppTrouble {
   readonly credential: string;
   /** Unix milliseconds. */
   readonly since: number;
-  /** Says what is wrong and what to do. */
+  /** One sentence for operators: what is wrong, and what to do. */
   readonly sentence: string;
 }

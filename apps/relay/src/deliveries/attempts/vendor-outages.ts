@@ -46,9 +46,9 @@ export class VendorOutages {
   /** The vendor did not take a notification of this app, and may take it later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
+    this.#forgetIfOld(app, now);
     const known = this.#outages.get(app);
-    const isNew = known === undefined || now - known.lastAt >= forgetAfterMilliseconds;
-    const outage = isNew ? { vendor, credential, since: now, lastAt: now, reason, isReported: false } : known;
+    const outage = known ?? { vendor, credential, since: now, lastAt: now, reason, isReported: false };
     Object.assign(outage, { lastAt: now, reason });
     this.#outages.set(app, outage);
     if (outage.isReported || now - outage.since < reportAfterMilliseconds) return;
@@ -77,17 +77,26 @@ export class VendorOutages {
     return (this.#workedAt.get(credential) ?? Number.NEGATIVE_INFINITY) > instant;
   }
 
+  /** Forgets outages without a recent attempt. */
+  forgetOld(): void {
+    const now = this.#options.clock();
+    for (const app of this.#outages.keys()) this.#forgetIfOld(app, now);
+  }
+
   /** All outages of a minute or more. Forgets old ones. */
   troubles(): AppTrouble[] {
+    this.forgetOld();
     const now = this.#options.clock();
-    for (const [app, { lastAt, isReported }] of this.#outages) {
-      if (now - lastAt < forgetAfterMilliseconds) continue;
-      this.#outages.delete(app);
-      if (isReported) this.#options.onChange(app, false);
-    }
     return [...this.#outages]
       .filter(([, { since }]) => now - since >= reportAfterMilliseconds)
       .map(([app, outage]) => ({ ...outage, sentence: describe(app, outage) }));
+  }
+
+  #forgetIfOld(app: string, now: number): void {
+    const outage = this.#outages.get(app);
+    if (outage === undefined || now - outage.lastAt < forgetAfterMilliseconds) return;
+    this.#outages.delete(app);
+    if (outage.isReported) this.#options.onChange(app, false);
   }
 }
 

@@ -43,7 +43,7 @@ export class DeviceLookUps {
     return addressees.length === 0 ? undefined : this.#byToken.add({ realmId, addressees });
   }
 
-  /** Finds the devices of notifications. `tokens` are those that {@link findTokens} found for them. */
+  /** Looks up the devices of notifications. `tokens` is the result of {@link findTokens} for them. */
   async find(
     notifications: readonly EncryptedNotification[],
     tokens: FoundTokenDevices | undefined,

@@ -28,8 +28,8 @@ const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}';
 
 /**
- * Builds the APNs request of a notification. A background notification becomes an alert for apps with the filtering
- * entitlement, because iOS wakes an app only now and then. Neither happens to what is forwarded.
+ * Builds the APNs request of a notification. For apps with the filtering entitlement, a background notification becomes
+ * an alert, because iOS throttles background notifications. One of priority 10 gets 5. Forwarded ones stay as they are.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
