@@ -35,7 +35,8 @@ export function linkifierExampleProblem(
       about: 'example_input',
       message: `Example input cannot exceed ${maximumCharacters} characters.`,
     };
-  const matcher = RE2JS.compile(pattern).matcher(input);
+  const compiled = RE2JS.compile(pattern);
+  const matcher = compiled.matcher(input);
   if (!matcher.matches())
     return { about: 'example_input', message: 'Example input does not match the pattern.' };
   if (reverseTemplate === undefined) return undefined;
@@ -44,7 +45,7 @@ export function linkifierExampleProblem(
       about: 'reverse_template',
       message: `Reverse template cannot exceed ${maximumCharacters} characters.`,
     };
-  const groups = Object.keys(RE2JS.compile(pattern).namedGroups());
+  const groups = Object.keys(compiled.namedGroups());
   const made = fillIn(reverseTemplate, (name) => (groups.includes(name) ? matcher.group(name) : undefined));
   if (made === input) return undefined;
   return { about: 'reverse_template', message: 'Reverse template does not make the example input.' };
