@@ -121,6 +121,17 @@ eachBackend((backend) => {
       expect(await idsOf('administrator', { ...all, narrow })).toEqual([]);
     });
 
+    it('are found with their history in a topic that is called archived', async () => {
+      const { id, name } = await addChannel(organisation, { members: ['member'] });
+      const sent = await send('member', { type: 'channel', to: id, topic: 'archived', content: 'earlier' });
+      await organisation.do('owner', 'POST', 'users/me/subscriptions', {
+        subscriptions: [{ name }],
+        principals: [organisation.id('second')],
+      });
+      const narrow = [{ operator: 'topic', operand: 'archived' }];
+      expect(await idsOf('second', { anchor: 'newest', num_before: 9, narrow })).toEqual([sent]);
+    });
+
     it('can be fetched by ID, as far as the reader can read them', async () => {
       const { messages, ...rest } = await list('moderator', {
         message_ids: [...ids.slice(0, 2), 999_999],

@@ -2,6 +2,7 @@ import { ProtocolError, refused } from '@waxwing/protocol';
 import { type PermissionName, permissionNames } from '../../people/permissions/permission-settings.js';
 import { planPermission } from '../../people/permissions/plan-permission.js';
 import { realmLimits } from '../../people/realm/realm-limits.js';
+import { requireAdministrator } from '../../platform/authentication/require-administrator.js';
 import { isPrivacyAsked, type Privacy, plannedPrivacy } from '../channels/channel-privacy.js';
 import { channelExists, noSuchChannel } from '../channels/channel-refusals.js';
 import { administersChannel, readsChannel } from '../channels/channel-rules.js';
@@ -11,7 +12,6 @@ import {
   requireMayMakeWebPublic,
   requireMaySetDefault,
   requireMaySetPermission,
-  requireMaySetPushDefault,
   requireMaySetRetention,
   requireMaySetTopicsPolicy,
 } from '../channels/realm-rights.js';
@@ -108,7 +108,7 @@ function planTopicsPolicy(
 
 function planPushDefault({ access, rights }: ChannelFacts, { notifiesPhones }: ChannelUpdateRequest) {
   if (notifiesPhones === undefined || notifiesPhones === access.channel.notifiesPhones) return {};
-  requireMaySetPushDefault(rights);
+  requireAdministrator(rights.actor);
   return { notifiesPhones };
 }
 

@@ -28,7 +28,7 @@ export interface AudienceOfChannel {
 export interface ChannelAudience {
   /** The users who can see that the channel exists. */
   seeing(): UserId[];
-  /** Those who could also see it without being subscribed. */
+  /** The users who can see it even without a subscription. */
   seeingUnsubscribed(): UserId[];
   /** The users who may read messages in the channel; earlier ones only as far as its history is public. */
   reading(): PermissionHolder[];
@@ -86,7 +86,7 @@ function toAudience(access: readonly Access[]): ChannelAudience {
   };
 }
 
-/** The subscriptions that decide access: of all users to private channels, and of guests to public ones. */
+/** The subscribers whose access depends on it: all users in private channels, guests in public ones. */
 async function readSubscribed(
   db: Db,
   channels: readonly Channel[],

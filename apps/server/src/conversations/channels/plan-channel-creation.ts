@@ -8,6 +8,7 @@ import {
   permissionSetting,
 } from '../../people/permissions/permission-settings.js';
 import { checkedPermission } from '../../people/permissions/plan-permission.js';
+import { requireAdministrator } from '../../platform/authentication/require-administrator.js';
 import { type Privacy, type PrivacyRequest, plannedPrivacy, usualPrivacy } from './channel-privacy.js';
 import type { TopicsPolicy } from './channel-store.js';
 import { checkedChannelName } from './channel-text.js';
@@ -17,7 +18,6 @@ import {
   requireMayMakeWebPublic,
   requireMaySetDefault,
   requireMaySetPermission,
-  requireMaySetPushDefault,
   requireMaySetRetention,
   requireMaySetTopicsPolicy,
 } from './realm-rights.js';
@@ -76,7 +76,7 @@ export function planChannelCreation(
   if (requested.isDefault && privacy.isPrivate) throw refused('A default channel cannot be private.');
   if (requested.retentionDays !== null) requireMaySetRetention(rights);
   requireMaySetTopicsPolicy(rights, requested.topicsPolicy);
-  if (requested.notifiesPhones) requireMaySetPushDefault(rights);
+  if (requested.notifiesPhones) requireAdministrator(rights.actor);
   if (requested.folderId !== undefined && !facts.isFolderKnown) throw refused('Invalid channel folder ID');
   const { isDefault, retentionDays, folderId, topicsPolicy, notifiesPhones } = requested;
   const permissions = planPermissions(facts, requested.permissions);

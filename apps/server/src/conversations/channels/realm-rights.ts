@@ -70,12 +70,6 @@ export function requireMaySetDefault({ actor }: Pick<RealmRights, 'actor'>): voi
   }
 }
 
-/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL if the actor is not an administrator. */
-export function requireMaySetPushDefault({ actor }: Pick<RealmRights, 'actor'>): void {
-  if (isAdministrator(actor.role)) return;
-  throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });
-}
-
 /** @throws ProtocolError UNAUTHORIZED_PRINCIPAL if the actor is not an owner. */
 export function requireMaySetRetention({ actor }: Pick<RealmRights, 'actor'>): void {
   if (actor.role === roles.owner) return;

@@ -62,7 +62,7 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
     .where('is_active', '=', 1);
 }
 
-/** The copies of a message, of all users or of some: flags by user id, in ascending order. */
+/** The flags of each user's copy of a message, by ascending user id; only of the given users, if there are any given. */
 export async function copiesOfMessage(
   db: Db,
   messageId: MessageId,

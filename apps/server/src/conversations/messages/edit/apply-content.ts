@@ -97,7 +97,10 @@ export async function applyMentions(
   return changes;
 }
 
-/** The copies with mention flags and those of the named users; all copies if `named` is omitted. In ascending order. */
+/**
+ * The copies whose mention flags may change, by ascending user id: those with mention flags, and those of the `named`
+ * users. All copies if `named` is omitted.
+ */
 function mentionedCopies(
   db: Kysely<ServerTables>,
   messageId: MessageId,

@@ -66,12 +66,16 @@ export async function readNarrowCondition(
       (term) =>
         operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
     ),
-    hasHistory: terms.some(
-      (term) => !term.isNegated && withHistory.includes(operatorOf(term)) && term.operand !== archived,
-    ),
+    hasHistory: terms.some((term) => !term.isNegated && findsHistory(term)),
     hasIndex: terms.some((term) => !term.isNegated && indexed.includes(operatorOf(term))),
     search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
   };
+}
+
+/** Whether a term finds messages of which the reader has no copy. Archived channels are searched among copies. */
+function findsHistory(term: NarrowTerm): boolean {
+  const operator = operatorOf(term);
+  return withHistory.includes(operator) && !(operator === 'channels' && term.operand === archived);
 }
 
 /** Resolves `with`: replaces terms for a channel, topic or conversation by the current place of the named message. */

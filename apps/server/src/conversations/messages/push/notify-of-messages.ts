@@ -129,7 +129,7 @@ async function readFacts(
   );
 }
 
-/** Correlated subqueries: a list of all users with a device would be built for each message. */
+/** Whether the user has a phone to notify. A list of all users with a phone would be built again for each message. */
 function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
   const pushDevices = selectFrom('push_devices')
     .select('push_devices.id')
