@@ -96,7 +96,9 @@ export async function openQueue(
     authorization,
     new URLSearchParams({ event_types: '[]' }),
   );
-  return String(asked.body.queue_id);
+  const { queue_id: queueId, msg } = asked.body;
+  if (typeof queueId !== 'string') throw new Error(`no event queue was opened: ${msg}`);
+  return queueId;
 }
 
 export async function newAuthorization(constellation: AttackWorld['constellation']): Promise<string> {
