@@ -4,6 +4,8 @@ const serverTests = ['test/apps/server/**/*.test.ts'];
 const relayTests = ['test/apps/{relay,vendors}/**/*.test.ts'];
 // Tests of Markdown measure their own process's CPU time, so each file gets a process of its own.
 const packageTests = ['test/packages/!(markdown)/**/*.test.ts', 'test/contracts/*.test.ts'];
+// These measure how soon others are answered, so nothing else may use the cores.
+const measuringTests = ['test/system/attacks/**/*.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
@@ -30,8 +32,12 @@ export default defineConfig({
         test: {
           name: 'other',
           include: ['test/**/*.test.ts'],
-          exclude: [...serverTests, ...relayTests, ...packageTests],
+          exclude: [...serverTests, ...relayTests, ...packageTests, ...measuringTests],
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: measuringTests, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -16,6 +16,8 @@ const lookAgainMilliseconds = 200;
 const memoryGrowth = 1.2;
 /** What any connection may be answered that is held: for too long, or as one too many. */
 const heldTooLong = ['408 REQUEST_TIMEOUT', '503 SERVICE_UNAVAILABLE'];
+/** How a process that falls behind refuses. */
+const refusal = ': 503 ';
 /** Fewer connections at once would show nothing. */
 const fewestHeld = 20;
 /** So many of a flood's requests of each kind must be answered as they would be without it. */
@@ -80,9 +82,9 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
  * Measures an honest user's requests.
  *
  * The machine is shared: the bound is as many times longer as the target takes longer because others use its cores.
- * Where that is more than twice, how soon is not judged any more, only that everything is answered. What was too slow is
- * measured again, three times in all, since a stall that is not the attack's passes; a request that failed is not made up
- * for by others.
+ * Where that is more than twice, how soon is not judged any more, only that everything is answered. What was too slow, or
+ * refused by a process that fell behind, is measured again, three times in all, since a stall that is not the attack's
+ * passes; a request that failed otherwise is not made up for by others.
  */
 export async function measureService(target: Target, requests: number): Promise<Measured> {
   let measured = await measureOnce(target, requests);
@@ -99,7 +101,10 @@ export function besides(measured: Measured, unattacked: Experience): Measured {
 }
 
 function isOnlySlow(measured: Measured): boolean {
-  return Object.keys(measured.failures).length === 0 && complaintsOf(measured).length > 0;
+  return (
+    Object.keys(measured.failures).every((what) => what.includes(refusal)) &&
+    complaintsOf(measured).length > 0
+  );
 }
 
 /** What should not be so, a sentence each. */
