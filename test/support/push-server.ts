@@ -176,6 +176,16 @@ export class PushServer {
     return id;
   }
 
+  /** Registers an account of the older generation, and waits for the relay. */
+  async activeAccount(userId: UserId, pushAccountId: string): Promise<void> {
+    await this.ask(userId, 'mobile_push/register', {
+      ...{ token_kind: 'fcm', push_account_id: pushAccountId, bouncer_public_key: bouncerPublicKey },
+      push_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey),
+      encrypted_push_registration: encodeBase64(Buffer.alloc(100, this.now)),
+    });
+    await this.settle();
+  }
+
   /** Sends a notification that is given up after a minute. */
   async notify(userId: UserId, content: NotificationContent = { type: 'test', time: 1 }): Promise<void> {
     const notification = { userId, content, giveUpAt: this.now + 60_000 };

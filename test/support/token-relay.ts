@@ -9,6 +9,11 @@ export interface Delivery {
   readonly encryptedData: string;
 }
 
+interface Registration {
+  readonly token_id?: string;
+  readonly accounts_of_user?: readonly number[];
+}
+
 interface NotifyEntry {
   readonly token_id?: string;
   readonly device_id?: number;
@@ -27,6 +32,8 @@ export class TokenRelay {
   readonly deliveries: Delivery[] = [];
   /** Token ids that were asked to be removed, in order. */
   readonly removed: string[] = [];
+  /** Accounts of the older generation by the token that they have: it compares those that the server names. */
+  readonly accountsOfToken = new Map<string, readonly number[]>();
   isDown = false;
   /** Refuses registrations with this code. */
   refusal: string | undefined;
@@ -45,13 +52,16 @@ export class TokenRelay {
     if (this.isDown) return { status: 503 };
     if (request.path === relayNotifyPath) return this.#notify(request);
     if (request.path === relayRegisterManyPath) {
-      const { registrations } = JSON.parse(request.body) as { registrations: Record<string, string>[] };
-      const results = registrations.map(({ token_id: id }) => this.#register(id));
+      const { registrations } = JSON.parse(request.body) as { registrations: Registration[] };
+      const results = registrations.map(({ token_id: id, accounts_of_user: named }) =>
+        this.#register(id, named),
+      );
       return { status: 200, body: { ...success, results } };
     }
     const form = new URLSearchParams(request.body);
     if (request.path === relayRegisterPath) {
-      const body = this.#register(form.get('token_id') ?? undefined);
+      const named = JSON.parse(form.get('accounts_of_user') ?? '[]') as number[];
+      const body = this.#register(form.get('token_id') ?? undefined, named);
       return { status: body.result === 'success' ? 200 : 400, body };
     }
     for (const id of JSON.parse(form.get('token_ids') ?? '[]') as string[]) {
@@ -61,14 +71,15 @@ export class TokenRelay {
     return { status: 200, body: success };
   }
 
-  #register(tokenId: string | undefined): Record<string, unknown> {
+  #register(tokenId: string | undefined, named: readonly number[] = []): Record<string, unknown> {
     if (this.refusal !== undefined) return { result: 'error', msg: 'no', code: this.refusal };
     if (tokenId === undefined) {
       this.#devices += 1;
       return { ...success, device_id: this.#devices };
     }
     this.tokens.add(tokenId);
-    return success;
+    const found = (this.accountsOfToken.get(tokenId) ?? []).filter((account) => named.includes(account));
+    return found.length === 0 ? success : { ...success, same_token_push_account_ids: found };
   }
 
   #notify({ body }: RelayRequest): RelayReaction {

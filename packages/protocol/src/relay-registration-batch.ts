@@ -19,7 +19,9 @@ export const maximumRegistrationsAtOnce = 100;
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
 const registration = relayRegisterParameters.omit({ realm_uuid: true, accounts_of_user: true });
-const tokenRegistration = registration.omit({ push_account_id: true }).extend({ token_id: z.string() });
+const tokenRegistration = registration
+  .omit({ push_account_id: true })
+  .extend({ token_id: z.string(), accounts_of_user: accountsOfUser.optional() });
 type Registration = z.output<typeof registration> | z.output<typeof tokenRegistration>;
 
 /** The schema of an element, by its fields: `token_id` for the newer generation (docs/protocol.md#two-generations). */
@@ -55,7 +57,7 @@ const registrations = z
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
  * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` is one user's
- * accounts.
+ * accounts; a registration by `token_id` names those of its user itself.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,
@@ -80,6 +82,8 @@ interface SealedForRelay {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
+  /** The user's push accounts, at most the newest `maximumAccountsOfUser`. The relay compares their tokens. */
+  readonly accountsOfUser: readonly PushAccountIdText[];
 }
 
 /** A registration that a server forwards in the newer generation. */
@@ -91,8 +95,6 @@ export interface ForwardedTokenRegistration extends SealedForRelay {
 export interface ForwardedRegistration extends SealedForRelay {
   /** Decimal text. */
   readonly pushAccountId: PushAccountIdText;
-  /** The user's push accounts, at most the newest `maximumAccountsOfUser`. The relay compares their tokens. */
-  readonly accountsOfUser: readonly PushAccountIdText[];
 }
 
 /** Builds the request for `stringifyJson`. Both generations fit into one request. */
@@ -108,10 +110,14 @@ export function encodeRelayRegisterMany(
   return {
     realm_uuid: realmUuid,
     registrations: items.map((item) => ({
-      ...('tokenId' in item ? { token_id: item.tokenId } : { push_account_id: BigInt(item.pushAccountId) }),
+      ...('tokenId' in item ? tokenFields(item) : { push_account_id: BigInt(item.pushAccountId) }),
       encrypted_push_registration: item.encryptedPushRegistration,
       bouncer_public_key: item.bouncerPublicKey,
     })),
     ...(users.size > 0 && { accounts_of_users: [...users].map((ids) => ids.split(',').map(BigInt)) }),
   };
+}
+
+function tokenFields({ tokenId, accountsOfUser: accounts }: ForwardedTokenRegistration): JsonObject {
+  return { token_id: tokenId, ...(accounts.length > 0 && { accounts_of_user: accounts.map(BigInt) }) };
 }

@@ -3,9 +3,17 @@ import {
   type ClientDeviceId,
   type ErrorCode,
   type ForwardedTokenRegistration,
+  type PushAccountIdText,
   parseJson,
   type TokenId,
 } from '@waxwing/protocol';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
+import {
+  accountsOfUsers,
+  dropFormerDevices,
+  lockFormerDevices,
+  type SameTokenAccounts,
+} from '../push-devices/same-token-devices.js';
 import {
   enqueueForwardingJob,
   type ForwardingOptions,
@@ -46,8 +54,14 @@ export async function enqueueTokenForwarding(
 
 export interface ForwardTokenOptions extends ForwardingOptions {
   /** `undefined` if the organization has no relay. */
-  readonly registrations: GroupedRegistrations<ForwardedTokenRegistration, object> | undefined;
+  readonly registrations: GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts> | undefined;
   readonly publish: PublishEvents;
+}
+
+/** A pending token, and its user's accounts of the older generation, whose tokens the relay compares. */
+interface FoundToken {
+  readonly row: ClientDeviceRow;
+  readonly accountsOfUser: readonly PushAccountIdText[];
 }
 
 /**
@@ -55,21 +69,44 @@ export interface ForwardTokenOptions extends ForwardingOptions {
  * transaction publishes the events.
  */
 export function handleTokenForwarding(options: ForwardTokenOptions): void {
-  const { clock, database, publish, registrations } = options;
+  const { publish, registrations } = options;
   handleForwardingJobs(options, {
     jobKinds,
     readKey,
-    pending: (keys: readonly TokenKey[]) => pendingTokens(database.db, keys),
-    register: async (row, signal) =>
-      registrations && (hopeless(row) ?? registrations.register(registrationOf(row), signal)),
-    async activate(transaction, key, row) {
-      const { events, freed } = await activateToken(transaction, key, tokenOf(row));
-      await publish(transaction, events);
-      await enqueueTokenRemoval(database, transaction, { freed, now: clock() });
-    },
+    pending: (keys: readonly TokenKey[]) => findTokens(options, keys),
+    register: async (found, signal) =>
+      registrations && (hopeless(found.row) ?? registrations.register(registrationOf(found), signal)),
+    activate: (transaction, key, { row }, { sameTokenAccounts }) =>
+      activate(options, transaction, key, { row, sameTokenAccounts }),
     fail: async (transaction, key, errorCode) =>
       publish(transaction, await failToken(transaction, key, errorCode)),
   });
+}
+
+async function findTokens(
+  { database: { db } }: ForwardTokenOptions,
+  keys: readonly TokenKey[],
+): Promise<(FoundToken | undefined)[]> {
+  const rows = await pendingTokens(db, keys);
+  const accounts = await accountsOfUsers(db, rows);
+  return rows.map((row) => row && { row, accountsOfUser: accounts.get(row.user_id) ?? [] });
+}
+
+/** Puts the token in force, in place of what the phone registered in the older generation. */
+async function activate(
+  { clock, database, publish }: ForwardTokenOptions,
+  transaction: PushTransaction,
+  key: TokenKey,
+  { row, sameTokenAccounts }: Pick<FoundToken, 'row'> & SameTokenAccounts,
+): Promise<void> {
+  const now = clock();
+  const former = await lockFormerDevices(transaction, row.user_id, sameTokenAccounts);
+  const { events, freed, isInForce } = await activateToken(transaction, key, tokenOf(row));
+  await publish(transaction, events);
+  await enqueueTokenRemoval(database, transaction, { freed, now });
+  if (!isInForce) return;
+  const dropped = await dropFormerDevices(transaction, former, row.push_token_updated_at ?? now);
+  await enqueueRemoval(database, transaction, { freed: dropped, now });
 }
 
 /** The refusal of a registration that no relay could take; see `SentToken`. */
@@ -82,8 +119,9 @@ function refusal(code: ErrorCode): RelayRefusal {
   return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
 }
 
-function registrationOf(row: ClientDeviceRow): ForwardedTokenRegistration {
+function registrationOf({ row, accountsOfUser }: FoundToken): ForwardedTokenRegistration {
   return {
+    accountsOfUser,
     tokenId: tokenOf(row),
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',
     encryptedPushRegistration: row.pending_encrypted_registration ?? '',

@@ -21,6 +21,12 @@ export interface Settled {
   readonly freed: readonly TokenId[];
 }
 
+/** A token that the relay has stored. */
+export interface ActivatedToken extends Settled {
+  /** False if another device keeps the token, or none uses it. */
+  readonly isInForce: boolean;
+}
+
 const nothingPending = {
   pending_push_token_id: null,
   pending_push_token_kind: null,
@@ -61,12 +67,12 @@ export async function activateToken(
   { db }: PushTransaction,
   key: TokenKey,
   tokenId: TokenId,
-): Promise<Settled> {
+): Promise<ActivatedToken> {
   const locked = await sameToken(db, { id: key.id, tokenId });
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending: no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
-    return { events: [], freed: [tokenId] };
+    return { events: [], freed: [tokenId], isInForce: false };
   }
   const rows = locked.filter((row) => row === own || row.push_token_id === tokenId);
   const newest = rows.reduce((one, other) => (isNewer(other, one) ? other : one));
@@ -74,14 +80,15 @@ export async function activateToken(
   if (newest !== own) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
-    return { events: [deviceUpdate(own, changed)], freed };
+    return { events: [deviceUpdate(own, changed)], freed, isInForce: false };
   }
   const kind = own.pending_push_token_kind;
   await putInForce(db, { ...key, tokenId, kind, activeGeneration: key.generation });
   const others = rows.filter((row) => row !== own);
   await dropTokens(db, others);
   const confirmed = deviceUpdate(own, { push_token_id: tokenId, pending_push_token_id: null });
-  return { events: [...others.map((row) => deviceUpdate(row, { push_token_id: null })), confirmed], freed };
+  const events = [...others.map((row) => deviceUpdate(row, { push_token_id: null })), confirmed];
+  return { events, freed, isInForce: true };
 }
 
 function isNewer(one: ClientDeviceRow, other: ClientDeviceRow): boolean {

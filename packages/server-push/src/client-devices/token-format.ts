@@ -1,19 +1,27 @@
-import { encodeRelayRegisterMany, type ForwardedTokenRegistration } from '@waxwing/protocol';
-import { z } from 'zod';
+import {
+  encodeRelayRegisterMany,
+  type ForwardedTokenRegistration,
+  relayRegisterAnswer,
+  stringifyJson,
+} from '@waxwing/protocol';
+import { charactersPerAccount, readSameTokenAccounts } from '../push-devices/push-account-format.js';
+import type { SameTokenAccounts } from '../push-devices/same-token-devices.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
 // Names, quotes, a key and a token's id.
 const charactersAround = 256;
 
 /** The newer generation's registrations on the way to the relay (docs/protocol.md#remotespushe2eeregister). */
-export const tokenFormat = registrationFormat<ForwardedTokenRegistration, object>({
-  form: (realmUuid, { tokenId, encryptedPushRegistration, bouncerPublicKey }) => ({
+export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameTokenAccounts>({
+  form: (realmUuid, { tokenId, encryptedPushRegistration, bouncerPublicKey, accountsOfUser }) => ({
     realm_uuid: realmUuid,
     token_id: tokenId,
     encrypted_push_registration: encryptedPushRegistration,
     bouncer_public_key: bouncerPublicKey,
+    ...(accountsOfUser.length > 0 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
   }),
   body: encodeRelayRegisterMany,
-  charactersOf: ({ encryptedPushRegistration }) => encryptedPushRegistration.length + charactersAround,
-  answer: z.object({}),
+  charactersOf: ({ encryptedPushRegistration, accountsOfUser }) =>
+    encryptedPushRegistration.length + accountsOfUser.length * charactersPerAccount + charactersAround,
+  answer: relayRegisterAnswer.pick({ same_token_push_account_ids: true }).transform(readSameTokenAccounts),
 });

@@ -2,24 +2,23 @@ import {
   encodeRelayRegisterMany,
   type ForwardedRegistration,
   formatPushAccountId,
-  type PushAccountIdText,
+  type PushAccountId,
   type RelayDeviceId,
   relayRegisterAnswer,
   stringifyJson,
 } from '@waxwing/protocol';
 import { registrationFormat } from '../relay-link/registration-format.js';
+import type { SameTokenAccounts } from './same-token-devices.js';
 
 /** A registration that the relay has stored. */
-export interface RegisteredRelayDevice {
+export interface RegisteredRelayDevice extends SameTokenAccounts {
   readonly relayDeviceId: RelayDeviceId;
-  /** The user's other accounts that have the same token; none from a relay that does not compare them. */
-  readonly sameTokenAccounts: readonly PushAccountIdText[];
 }
 
 // Overhead per registration: names, quotes, a key and an account id.
 const charactersAround = 256;
-// Digits, sign and comma.
-const charactersPerAccount = 21;
+/** Digits, sign and comma. */
+export const charactersPerAccount = 21;
 
 /** The older generation's registrations on the way to the relay (docs/protocol.md#remotespushe2eeregister). */
 export const pushAccountFormat = registrationFormat<ForwardedRegistration, RegisteredRelayDevice>({
@@ -35,10 +34,17 @@ export const pushAccountFormat = registrationFormat<ForwardedRegistration, Regis
   body: encodeRelayRegisterMany,
   charactersOf: ({ encryptedPushRegistration, accountsOfUser }) =>
     encryptedPushRegistration.length + accountsOfUser.length * charactersPerAccount + charactersAround,
-  answer: relayRegisterAnswer.transform(
-    ({ device_id: relayDeviceId, same_token_push_account_ids: accounts = [] }) => ({
-      relayDeviceId,
-      sameTokenAccounts: accounts.map(formatPushAccountId),
-    }),
-  ),
+  answer: relayRegisterAnswer.transform(({ device_id: relayDeviceId, ...compared }) => ({
+    relayDeviceId,
+    ...readSameTokenAccounts(compared),
+  })),
 });
+
+/** Reads what the relay says in either generation about the tokens of the user's accounts. */
+export function readSameTokenAccounts({
+  same_token_push_account_ids: accounts = [],
+}: {
+  readonly same_token_push_account_ids?: readonly PushAccountId[] | undefined;
+}): SameTokenAccounts {
+  return { sameTokenAccounts: accounts.map(formatPushAccountId) };
+}

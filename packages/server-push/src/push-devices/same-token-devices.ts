@@ -6,6 +6,11 @@ import type { RegistrationKey } from './pending-registrations.js';
 import { type PushDeviceRow, registeredAt } from './push-device-state.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 
+/** The user's accounts of which the relay found that they have a registration's token; none if it does not compare them. */
+export interface SameTokenAccounts {
+  readonly sameTokenAccounts: readonly PushAccountIdText[];
+}
+
 /** A pending registration, and its user's accounts, whose tokens the relay compares. */
 export interface RegistrationAmongOthers {
   readonly row: PushDeviceRow;
@@ -17,20 +22,29 @@ export async function withAccountsOfUser(
   db: Kysely<ServerPushTables>,
   rows: readonly (PushDeviceRow | undefined)[],
 ): Promise<(RegistrationAmongOthers | undefined)[]> {
-  const users = new Set(rows.flatMap((row) => row?.user_id ?? []));
-  if (users.size === 0) return rows.map(() => undefined);
-  const accounts = new Map<UserId, PushAccountIdText[]>();
-  for (const { user_id, push_account_id } of await accountsOf(db, { users: JSON.stringify([...users]) })) {
-    const ofUser = accounts.get(user_id) ?? [];
-    accounts.set(user_id, ofUser);
-    if (ofUser.length < maximumAccountsOfUser) ofUser.push(push_account_id);
-  }
+  const accounts = await accountsOfUsers(db, rows);
   return rows.map((row) => {
     if (row === undefined) return undefined;
     const accountsOfUser = accounts.get(row.user_id) ?? [];
     if (accountsOfUser.includes(row.push_account_id)) return { row, accountsOfUser };
     return { row, accountsOfUser: [...accountsOfUser.slice(1), row.push_account_id] };
   });
+}
+
+/** The accounts of each row's user, the newest 100 first. */
+export async function accountsOfUsers(
+  db: Kysely<ServerPushTables>,
+  rows: readonly ({ readonly user_id: UserId } | undefined)[],
+): Promise<ReadonlyMap<UserId, readonly PushAccountIdText[]>> {
+  const users = new Set(rows.flatMap((row) => row?.user_id ?? []));
+  const accounts = new Map<UserId, PushAccountIdText[]>();
+  if (users.size === 0) return accounts;
+  for (const { user_id, push_account_id } of await accountsOf(db, { users: JSON.stringify([...users]) })) {
+    const ofUser = accounts.get(user_id) ?? [];
+    accounts.set(user_id, ofUser);
+    if (ofUser.length < maximumAccountsOfUser) ofUser.push(push_account_id);
+  }
+  return accounts;
 }
 
 const accountsOf = fixedQuery<
@@ -78,6 +92,45 @@ export async function dropOlderOfSameToken(
   const dropped = await db
     .deleteFrom('push_devices')
     .where('id', 'in', older)
+    .returning(['relay_device_id', 'push_account_id'])
+    .execute();
+  return freedBy(dropped);
+}
+
+/** A device of the older generation whose phone has registered in the newer one. */
+export type FormerDevice = Pick<PushDeviceRow, 'id' | 'registered_at' | 'changed_at'>;
+
+/** Locks devices of a user, before those of the newer generation: the removal of a user's devices has this order too. */
+export async function lockFormerDevices(
+  { db }: PushTransaction,
+  userId: UserId,
+  accounts: readonly PushAccountIdText[],
+): Promise<readonly FormerDevice[]> {
+  if (accounts.length === 0) return [];
+  return db
+    .selectFrom('push_devices')
+    .select(['id', 'registered_at', 'changed_at'])
+    .where('user_id', '=', userId)
+    .where('push_account_id', 'in', accounts)
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+}
+
+/**
+ * Deletes locked devices unless their phone registered after `before` (Unix milliseconds): it has gone back to the older
+ * generation then. Publishes no event, as {@link dropOlderOfSameToken}.
+ */
+export async function dropFormerDevices(
+  { db }: PushTransaction,
+  former: readonly FormerDevice[],
+  before: number,
+): Promise<readonly FreedRelayDevice[]> {
+  const ids = former.flatMap((row) => (registeredAt(row) > before ? [] : [row.id]));
+  if (ids.length === 0) return [];
+  const dropped = await db
+    .deleteFrom('push_devices')
+    .where('id', 'in', ids)
     .returning(['relay_device_id', 'push_account_id'])
     .execute();
   return freedBy(dropped);

@@ -84,11 +84,23 @@ eachBackend((backend) => {
     });
   });
 
-  it('compares no tokens in the newer generation', async () => {
-    await register(of('1'));
-    const fields = bodyOf([tokenForm({}, { push_account_id: '2' })]);
-    const { body } = await ask(fields.replace(/\}$/, ', "accounts_of_users": [[1, 2]]}'));
-    expect(body.results).toEqual([{ result: 'success' }]);
+  it('names the accounts of the user that have the token, alone and among many', async () => {
+    const account = (push_account_id: string, token: string) => {
+      const { token_id: _, ...older } = tokenForm({ token });
+      return { ...older, push_account_id };
+    };
+    await register(account('1', 'one'), account('2', 'two'), account('3', 'one'));
+    const named = tokenForm({ token: 'one' }, { accounts_of_user: '[1,2]' });
+    expect((await relay.register(named)).body).toEqual({
+      ...{ result: 'success', msg: '' },
+      same_token_push_account_ids: [1],
+    });
+    const many = bodyOf([named, tokenForm({ token: 'one' })]).replace('"[1,2]"', '[1,2]');
+    const { body } = await ask(many.replace(/\}$/, ', "accounts_of_users": [[1, 3]]}'));
+    expect(body.results).toEqual([
+      { result: 'success', same_token_push_account_ids: [1] },
+      { result: 'success' },
+    ]);
   });
 
   it('is built alike for both generations by our encoder', async () => {
@@ -101,7 +113,7 @@ eachBackend((backend) => {
     const { body } = await ask(
       stringifyJson(
         encodeRelayRegisterMany(realmUuid, [
-          { tokenId: token_id as TokenId, ...sealed },
+          { tokenId: token_id as TokenId, accountsOfUser: ['1' as PushAccountIdText], ...sealed },
           {
             pushAccountId: '9223372036854775807' as PushAccountIdText,
             encryptedPushRegistration: older.encrypted_push_registration ?? '',

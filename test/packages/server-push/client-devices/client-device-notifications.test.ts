@@ -32,15 +32,6 @@ eachBackend((backend) => {
     server.relay.stand.requests
       .filter(({ path }) => path.endsWith('/notify'))
       .map(({ body }) => (JSON.parse(body) as { push_requests: object[] }).push_requests);
-  const olderPhone = async () => {
-    await server.ask(ada, 'mobile_push/register', {
-      ...{ token_kind: 'fcm', push_account_id: '5' },
-      ...{ push_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey) },
-      bouncer_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey),
-      encrypted_push_registration: encodeBase64(Buffer.alloc(100)),
-    });
-    await server.settle();
-  };
 
   describe('a notification', () => {
     it('is a secret box with a random nonce for each device, in the shape of its vendor', async () => {
@@ -87,7 +78,7 @@ eachBackend((backend) => {
     });
 
     it('reaches the devices of both generations of a user, each once', async () => {
-      await olderPhone();
+      await server.activeAccount(ada, '5');
       await server.activeDevice(ada, 'token');
       await server.activeDevice(bob, 'token');
       expect(
@@ -175,7 +166,7 @@ eachBackend((backend) => {
     const none = 'No active registered push device';
 
     it('goes to one device of either generation, or to all', async () => {
-      await olderPhone();
+      await server.activeAccount(ada, '5');
       const id = await server.activeDevice(ada, 'token');
       await server.activeDevice(ada, 'second');
       for (const fields of [{ device_id: String(id) }, { push_account_id: '5' }, {}]) {

@@ -66,6 +66,71 @@ eachBackend((backend) => {
     });
   });
 
+  describe('a token that an account of the older generation has', () => {
+    const accounts = async (userId = ada) => Object.keys(await server.push.pushDevicesOf(userId));
+    const removedDevices = () =>
+      server.relay.stand.requests
+        .filter(({ path }) => path.endsWith('/remove'))
+        .flatMap(({ body }) => JSON.parse(new URLSearchParams(body).get('device_ids') ?? '[]') as number[]);
+
+    beforeEach(async () => {
+      for (const [userId, account] of [
+        [ada, '5'],
+        [ada, '6'],
+        [bob, '7'],
+      ] as const) {
+        await server.activeAccount(userId, account);
+      }
+      server.relay.accountsOfToken.set(tokenIdOf('token'), [5, 7]);
+      server.events.length = 0;
+    });
+
+    it('replaces it, without an event of it, and keeps other accounts and other users', async () => {
+      const id = await server.activeDevice(ada, 'token');
+      expect([await token(id), await accounts(), await accounts(bob)]).toEqual([
+        tokenIdOf('token'),
+        ['6'],
+        ['7'],
+      ]);
+      expect(removedDevices()).toEqual([1]);
+      expect(server.events.filter(({ event }) => event.type === 'push_device')).toEqual([]);
+      await server.notify(ada);
+      expect(server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId)).toEqual([
+        2,
+        tokenIdOf('token'),
+      ]);
+    });
+
+    it('keeps it while the relay refuses the token', async () => {
+      server.relay.refusal = 'BAD_REQUEST';
+      await server.activeDevice(ada, 'token');
+      expect(await accounts()).toEqual(['5', '6']);
+    });
+
+    it('keeps it if its phone has gone back and registered it again since', async () => {
+      const id = await server.createDevice(ada);
+      server.relay.isDown = true;
+      await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
+      await server.settle();
+      server.relay.isDown = false;
+      server.now += 1;
+      await server.activeAccount(ada, '5');
+      await server.pass(60_000);
+      expect([await token(id), await accounts()]).toEqual([tokenIdOf('token'), ['5', '6']]);
+    });
+
+    it('keeps it if its device is gone when the relay confirms the token', async () => {
+      const id = await server.createDevice(ada);
+      server.relay.isDown = true;
+      await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
+      await server.settle();
+      await server.ask(ada, 'remove_client_device', { device_id: String(id) });
+      server.relay.isDown = false;
+      await server.pass(60_000);
+      expect(await accounts()).toEqual(['5', '6']);
+    });
+  });
+
   describe('a token that is no longer used', () => {
     it('is removed at the relay when another has taken over, and when the device is removed', async () => {
       const id = await server.activeDevice(ada, 'first');

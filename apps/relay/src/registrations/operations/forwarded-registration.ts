@@ -28,8 +28,8 @@ interface RegistrationScope {
 }
 
 /**
- * Registers a device and formats the relay's answer. The answer is empty in the newer generation, which names a device by
- * its token. Tokens are not compared there, since each has one device.
+ * Registers a device and formats the relay's answer. The answer has no `device_id` in the newer generation, which names a
+ * device by its token.
  * @throws ProtocolError as `RegistrationBatches.register`.
  */
 export async function registerForwarded(
@@ -38,17 +38,15 @@ export async function registerForwarded(
   { encrypted_push_registration, bouncer_public_key }: ForwardedRegistration,
   { realmId, realmUuid, accountsOfUser = [] }: RegistrationScope,
 ): Promise<z.output<typeof relayRegisterAnyAnswer>> {
-  const isByToken = tokenIdOf(addressee) !== undefined;
-  const accounts = isByToken ? [] : accountsOfUser.map(formatPushAccountId);
   const kept = await registrations.register({
     realmId,
     realmUuid,
     addressee,
     encryptedPushRegistration: encrypted_push_registration,
     bouncerPublicKey: bouncer_public_key,
-    otherAccounts: accounts.filter((account) => account !== addressee),
+    otherAccounts: accountsOfUser.map(formatPushAccountId).filter((account) => account !== addressee),
   });
-  return isByToken ? {} : formatKept(kept);
+  return formatKept(addressee, kept);
 }
 
 /**
@@ -65,12 +63,13 @@ export function readAddressee({
   throw missingArgument('push_account_id');
 }
 
-function formatKept({
-  deviceId,
-  sameTokenAccounts,
-}: KeptRegistration): z.output<typeof relayRegisterAnyAnswer> {
+function formatKept(
+  addressee: Addressee,
+  { deviceId, sameTokenAccounts }: KeptRegistration,
+): z.output<typeof relayRegisterAnyAnswer> {
   const ids = sameTokenAccounts.flatMap((text) => parsePushAccountId(text) ?? []);
-  return ids.length === 0
-    ? { device_id: deviceId }
-    : { device_id: deviceId, same_token_push_account_ids: ids };
+  return {
+    ...(tokenIdOf(addressee) === undefined && { device_id: deviceId }),
+    ...(ids.length > 0 && { same_token_push_account_ids: ids }),
+  };
 }

@@ -54,8 +54,7 @@ export const registerDevices = operation({
     const userOf = new Map(users.flatMap((accounts) => accounts.map((account) => [account, accounts])));
     const outcomes = await Promise.allSettled(
       items.map((item) => {
-        const account = 'token_id' in item ? undefined : item.push_account_id;
-        const accountsOfUser = account === undefined ? undefined : userOf.get(account);
+        const accountsOfUser = 'token_id' in item ? item.accounts_of_user : userOf.get(item.push_account_id);
         const scope = { realmId, realmUuid, accountsOfUser };
         return registerForwarded(registrations, readAddressee(item), item, scope);
       }),
