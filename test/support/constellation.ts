@@ -11,6 +11,7 @@ import {
   type Registrar,
 } from '@waxwing/client';
 import { startVendors, type Vendors } from '@waxwing/vendors';
+import { announcing } from './announcing.js';
 import { freePort } from './free-ports.js';
 import { runJsonCommand, SpawnedProcess } from './spawned-process.js';
 
@@ -148,13 +149,15 @@ export class Constellation {
     return runJsonCommand('waxwing-server', args, { env: this.serverEnv });
   }
 
+  /** A phone of a user, which registers in the generation that the server announces, or that `featureLevel` belongs to. */
   async phone(
     user: ConstellationUser,
     token: PushToken,
-    bouncerPublicKey = this.bouncerPublicKey,
+    featureLevel?: number | undefined,
   ): Promise<ConstellationPhone> {
     const client = await createPushClient({
-      bouncerPublicKey,
+      bouncerPublicKey: this.bouncerPublicKey,
+      fetch: announcing(() => featureLevel),
       pushToken: () => token,
       accounts: createMemoryPushAccountStore(),
       seen: createMemorySeenNotifications(),

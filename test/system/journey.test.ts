@@ -1,16 +1,31 @@
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PushToken } from '@waxwing/client';
+import type { PushToken, RegistrationStatus } from '@waxwing/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { olderLevel } from '../support/announcing.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import type { SpawnedProcess } from '../support/spawned-process.js';
 
-const fcmToken = `fcm-${'x9'.repeat(60)}:APA91b-journey`;
-const apnsToken = `${'C0FFEE'.repeat(10)}0A1B`;
-const tokens: Record<string, PushToken> = {
-  FCM: { tokenKind: 'fcm', token: fcmToken },
-  APNs: { tokenKind: 'apns', token: apnsToken, iosAppId: 'org.example.app' },
-};
+interface Journey {
+  readonly generation: 'newer' | 'older';
+  readonly vendor: 'FCM' | 'APNs';
+  readonly token: PushToken;
+  readonly featureLevel?: number;
+}
+
+const older = { generation: 'older', featureLevel: olderLevel } as const;
+const newer = { generation: 'newer' } as const;
+const fcm = (name: string) => ({ tokenKind: 'fcm', token: `fcm-${name.repeat(60)}:APA91b-journey` }) as const;
+const apns = (end: string) =>
+  ({ tokenKind: 'apns', token: `${'C0FFEE'.repeat(10)}${end}`, iosAppId: 'org.example.app' }) as const;
+const journeys: readonly Journey[] = [
+  { ...newer, vendor: 'FCM', token: fcm('x9') },
+  { ...newer, vendor: 'APNs', token: apns('0A1B') },
+  { ...older, vendor: 'FCM', token: fcm('y8') },
+  { ...older, vendor: 'APNs', token: apns('2C3D') },
+];
+const tokens = journeys.map(({ token }) => token);
 
 let world: Constellation;
 let relay: SpawnedProcess;
@@ -30,47 +45,52 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('a device registers, a server notifies, and only the device can read it', () => {
-  for (const [vendor, token] of Object.entries(tokens)) {
-    it(`through ${vendor}`, async () => {
-      const [user] = users as [ConstellationUser];
-      const phone = await world.phone(user, token);
-      const status = await phone.registrar.sync();
-      expect(status).toMatchObject({ code: 'active' });
-      await phone.registrar.sendTestNotification();
+  it.each(journeys)('in the $generation generation through $vendor', async (journey) => {
+    const [user] = users as [ConstellationUser];
+    const { vendor, token, featureLevel } = journey;
+    const phone = await world.phone(user, token, featureLevel);
+    const status = await phone.registrar.sync();
+    expect(status).toMatchObject({ code: 'active' });
+    await phone.registrar.sendTestNotification();
 
-      const [delivery] = await world.deliveriesTo(token.token);
-      expect(delivery?.vendor).toBe(vendor.toLowerCase());
-      const received = vendor === 'FCM' ? dataOf(delivery?.body) : rawApnsBody(delivery?.text ?? '');
-      const opened = await phone.client.open(received);
-      expect(opened).toMatchObject({
-        kind: 'notification',
-        notification: {
-          type: 'test',
-          realm_name: 'System',
-          realm_url: world.serverUrl,
-          user_id: user.user_id,
-        },
-      });
-      expect(await phone.client.open(received)).toMatchObject({ kind: 'ignored', reason: 'repeat' });
-      // The 64-bit id arrives whole.
-      expect(delivery?.text).toContain(String(status.pushAccountId));
+    const [delivery] = await world.deliveriesTo(token.token);
+    expect(delivery?.vendor).toBe(vendor.toLowerCase());
+    const { name, id } = await addresseeOf(journey, status);
+    expect(delivery?.text).toMatch(new RegExp(`"${name}":"?${id}"?,`));
+    const received = vendor === 'FCM' ? dataOf(delivery?.body) : rawApnsBody(name, delivery?.text ?? '');
+    const opened = await phone.client.open(received);
+    expect(opened).toMatchObject({
+      kind: 'notification',
+      notification: {
+        type: 'test',
+        realm_name: 'System',
+        realm_url: world.serverUrl,
+        user_id: user.user_id,
+      },
     });
-  }
-
-  it('shows Apple only a fixed text', async () => {
-    const [delivery] = await world.deliveriesTo(apnsToken);
-    expect(delivery?.body).toMatchObject({
-      aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
-    });
-    expect(delivery?.headers).toMatchObject({ 'apns-topic': 'org.example.app', 'apns-push-type': 'alert' });
+    expect(await phone.client.open(received)).toMatchObject({ kind: 'ignored', reason: 'repeat' });
   });
+
+  it.each(journeys.filter(({ vendor }) => vendor === 'APNs'))(
+    'shows Apple only a fixed text: $generation generation',
+    async ({ token: { token } }) => {
+      const [delivery] = await world.deliveriesTo(token);
+      expect(delivery?.body).toMatchObject({
+        aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
+      });
+      expect(delivery?.headers).toMatchObject({
+        'apns-topic': 'org.example.app',
+        'apns-push-type': 'alert',
+      });
+    },
+  );
 });
 
 describe('what each party stores after the journeys', () => {
   it('of the server: neither a token nor an API key, in its database, its log, or its memory', async () => {
     const heap = await heapSnapshot(server, world.serverUrl);
     const stored = filesOf('server.sqlite');
-    for (const { token } of Object.values(tokens)) {
+    for (const { token } of tokens) {
       for (const form of formsOf(token)) {
         expect(stored.includes(form)).toBe(false);
         expect(server.output.includes(form)).toBe(false);
@@ -99,7 +119,7 @@ describe('what each party stores after the journeys', () => {
       expect(relay.output.includes(plaintext)).toBe(false);
       expect(heap.includes(plaintext)).toBe(false);
     }
-    for (const { token } of Object.values(tokens)) {
+    for (const { token } of tokens) {
       for (const form of formsOf(token)) {
         expect(stored.includes(form)).toBe(false);
         expect(relay.output.includes(form)).toBe(false);
@@ -114,11 +134,23 @@ function dataOf(body: unknown): Record<string, string> {
   return (body as { message: { data: Record<string, string> } }).message.data;
 }
 
-/** The APNs body as text, because a JSON parser would round the 64-bit id. */
-function rawApnsBody(deliveries: string): string {
-  const id = /"push_account_id":\s*(-?\d+)/.exec(deliveries)?.[1];
+/** The field that names the addressee within a push, and its value: 64 bits in the older generation, which arrive whole. */
+async function addresseeOf({ generation, token }: Journey, { pushAccountId }: RegistrationStatus) {
+  if (generation === 'older') return { name: 'push_account_id', id: String(pushAccountId) };
+  const [user] = users as [ConstellationUser];
+  const { text } = await world.request(user, 'POST', 'register', { fetch_event_types: '["device"]' });
+  const { devices } = JSON.parse(text) as { devices: Record<string, Record<string, unknown>> };
+  const tokenId = hash('sha256', token.token, 'buffer').subarray(0, 8).toString('base64');
+  const own = Object.values(devices).filter(({ push_token_id }) => push_token_id === tokenId);
+  expect(own).toHaveLength(1);
+  return { name: 'push_key_id', id: String(own[0]?.push_key_id) };
+}
+
+/** The APNs body as text, because a JSON parser would round a 64-bit id. */
+function rawApnsBody(name: string, deliveries: string): string {
+  const id = new RegExp(`"${name}":\\s*(-?\\d+)`).exec(deliveries)?.[1];
   const encrypted = /"encrypted_data":\s*"([^"]+)"/.exec(deliveries)?.[1];
-  return `{"push_account_id":${id},"encrypted_data":"${encrypted}"}`;
+  return `{"${name}":${id},"encrypted_data":"${encrypted}"}`;
 }
 
 function formsOf(token: string): string[] {

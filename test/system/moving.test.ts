@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { olderLevel } from '../support/announcing.js';
 import { Constellation } from '../support/constellation.js';
 import { publicKeyOf, seal } from '../support/noble-oracle.js';
 import { type CommandName, runJsonCommand } from '../support/spawned-process.js';
@@ -16,16 +17,13 @@ describe('moving from SQLite to PostgreSQL', () => {
     it('moves every row and every job: devices keep working, and pending jobs run', async () => {
       const [relay, server] = await Promise.all([world.startRelay(), world.startServer()]);
       const user = await world.addUser('ada');
-      const token = 'fcm-token-that-moves';
-      const phone = await world.phone(user, { tokenKind: 'fcm', token });
-      expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+      const phones = [await readyPhone('fcm-newer', undefined), await readyPhone('fcm-older', olderLevel)];
       await relay.end();
-      const queue = JSON.parse((await world.request(user, 'POST', 'register')).text) as {
-        queue_id: string;
-        last_event_id: number;
-      };
-      const waiting = registrationOf(world, '-7');
-      expect((await world.request(user, 'POST', 'mobile_push/register', waiting)).status).toBe(200);
+      const queue = await request<{ queue_id: string; last_event_id: number }>('POST', 'register');
+      await request('POST', 'mobile_push/register', registrationOf(world, '-7'));
+      const { device_id: deviceId } = await request<{ device_id: number }>('POST', 'register_client_device');
+      const pending = deviceRegistrationOf(world, 'fcm-pending');
+      await request('POST', 'mobile_push/register', { ...pending, device_id: String(deviceId) });
       await server.end();
 
       const relayDatabase = await move('waxwing-relay', world.relayEnv, 'RELAY_DATABASE', postgres);
@@ -34,17 +32,41 @@ describe('moving from SQLite to PostgreSQL', () => {
         world.startRelay({ RELAY_DATABASE: relayDatabase }),
         world.startServer({ SERVER_DATABASE: serverDatabase }),
       ]);
-      await phone.registrar.sendTestNotification();
-      const [delivery] = await world.deliveriesTo(token);
-      const body = delivery?.body as { message: { data: Record<string, string> } } | undefined;
-      expect(await phone.client.open(body?.message.data ?? {})).toMatchObject({ kind: 'notification' });
-      const { text } = await world.request(user, 'GET', 'events', {
-        queue_id: queue.queue_id,
-        last_event_id: String(queue.last_event_id),
-      });
-      expect(JSON.parse(text)).toMatchObject({
-        events: [{ type: 'push_device', push_account_id: '-7', status: 'active' }],
-      });
+      for (const { phone, token } of phones) {
+        await phone.registrar.sendTestNotification();
+        const [delivery] = await world.deliveriesTo(token);
+        const body = delivery?.body as { message: { data: Record<string, string> } } | undefined;
+        expect(await phone.client.open(body?.message.data ?? {})).toMatchObject({ kind: 'notification' });
+      }
+      const settled = async () => {
+        const { queue_id, last_event_id } = queue;
+        const asked = { queue_id, last_event_id: String(last_event_id), dont_block: 'true' };
+        return (await request<{ events: object[] }>('GET', 'events', asked)).events;
+      };
+      await expect
+        .poll(settled, { timeout: 20_000 })
+        .toEqual(
+          expect.arrayContaining([
+            expect.objectContaining({ type: 'push_device', push_account_id: '-7', status: 'active' }),
+            expect.objectContaining({ type: 'device', device_id: deviceId, push_token_id: pending.token_id }),
+          ]),
+        );
+
+      async function readyPhone(token: string, level: number | undefined) {
+        const phone = await world.phone(user, { tokenKind: 'fcm', token }, level);
+        expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+        return { phone, token };
+      }
+
+      async function request<Answer>(
+        method: 'GET' | 'POST',
+        path: string,
+        parameters: Record<string, string> = {},
+      ): Promise<Answer> {
+        const { status, text } = await world.request(user, method, path, parameters);
+        expect([status, text]).toEqual([200, expect.any(String)]);
+        return JSON.parse(text) as Answer;
+      }
     }, 240_000);
   });
 
@@ -66,15 +88,31 @@ describe('moving from SQLite to PostgreSQL', () => {
   }
 });
 
-/** A registration as a peer with its own cryptography makes it. */
-function registrationOf({ bouncerPublicKey }: Constellation, pushAccountId: string): Record<string, string> {
-  const timestamp = Math.floor(Date.now() / 1000);
-  const plaintext = JSON.stringify({ token_kind: 'fcm', token: `fcm${pushAccountId}`, timestamp });
-  const sealed = seal(Buffer.from(plaintext), Buffer.from(bouncerPublicKey, 'base64'), randomBytes(32));
+/** A registration of the older generation, as a peer with its own cryptography makes it. */
+function registrationOf(world: Constellation, pushAccountId: string): Record<string, string> {
   return {
     token_kind: 'fcm',
     push_account_id: pushAccountId,
     push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
+    ...sealedTokenOf(world, `fcm${pushAccountId}`),
+  };
+}
+
+/** The same of the newer generation, for a device that the server has given an id. */
+function deviceRegistrationOf(world: Constellation, token: string) {
+  return {
+    push_key_id: '7',
+    push_key: Buffer.concat([Buffer.of(0x31), randomBytes(32)]).toString('base64'),
+    token_kind: 'fcm',
+    token_id: hash('sha256', token, 'buffer').subarray(0, 8).toString('base64'),
+    ...sealedTokenOf(world, token),
+  };
+}
+
+function sealedTokenOf({ bouncerPublicKey }: Constellation, token: string) {
+  const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: Math.floor(Date.now() / 1000) });
+  const sealed = seal(Buffer.from(plaintext), Buffer.from(bouncerPublicKey, 'base64'), randomBytes(32));
+  return {
     bouncer_public_key: bouncerPublicKey,
     encrypted_push_registration: Buffer.from(sealed).toString('base64'),
   };

@@ -2,24 +2,49 @@ import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
   createPushClient,
+  type PushToken,
 } from '@waxwing/client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addUsers } from '../support/add-users.js';
+import { announcing, olderLevel } from '../support/announcing.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 
 let world: Constellation;
 let ada: ConstellationUser;
 let bob: ConstellationUser;
-beforeEach(async () => {
+beforeAll(async () => {
   world = await Constellation.create();
   await Promise.all([world.startRelay(), world.startServer()]);
-  [ada, bob] = [await world.addUser('ada'), await world.addUser('bob')];
 }, 120_000);
-afterEach(() => world.close());
+afterAll(() => world.close());
 
-/** The ids of a user's phones, as the server knows them. */
-async function devicesOf(user: ConstellationUser): Promise<string[]> {
-  const { text } = await world.request(user, 'POST', 'register', { event_types: '["push_device"]' });
-  return Object.keys((JSON.parse(text) as { push_devices: object }).push_devices);
+let tests = 0;
+beforeEach(async () => {
+  tests += 1;
+  const names = [`ada-${tests}`, `bob-${tests}`];
+  [ada, bob] = (await addUsers(world, names)) as [ConstellationUser, ConstellationUser];
+});
+
+/** A user's phones, as the server knows them in each generation. */
+async function devicesOf(user: ConstellationUser) {
+  const types = JSON.stringify(['push_device', 'device']);
+  const { text } = await world.request(user, 'POST', 'register', { event_types: types });
+  const { push_devices, devices } = JSON.parse(text) as Record<'push_devices' | 'devices', object>;
+  return { older: Object.keys(push_devices), newer: Object.values(devices) };
+}
+
+const generations = [
+  ['newer', undefined],
+  ['older', olderLevel],
+] as const;
+
+/** The user has one phone, which is notified; in the newer generation its device has a token in force. */
+async function expectOnePhone(pushAccountId: unknown, level: number | undefined): Promise<void> {
+  const one =
+    level === undefined
+      ? { older: [], newer: [{ push_token_id: expect.any(String), pending_push_token_id: null }] }
+      : { older: [String(pushAccountId)], newer: [] };
+  expect(await devicesOf(ada)).toMatchObject(one);
 }
 
 /** How many deliveries the token has got after two messages. */
@@ -31,44 +56,67 @@ async function deliveriesOfTwoMessages(token: string): Promise<number> {
   return (await world.deliveriesTo(token)).length;
 }
 
-it.each([
-  ['FCM', { tokenKind: 'fcm', token: 'fcm-of-a-phone' }, 'fcm-of-a-phone'],
-  ['APNs', { tokenKind: 'apns', token: 'C0FFEE00', iosAppId: 'com.example.chat' }, 'C0FFEE00'],
-] as const)(
-  'a phone that lost its stores, and registers again with the token of before, gets all once: %s',
-  async (_, token, name) => {
-    await (await world.phone(ada, token)).registrar.sync();
-    const again = await (await world.phone(ada, token)).registrar.sync();
-    expect(again).toMatchObject({ code: 'active' });
-    expect(await devicesOf(ada)).toEqual([String(again.pushAccountId)]);
-    expect(await deliveriesOfTwoMessages(name)).toBe(2);
-  },
-  120_000,
-);
+/** A token of this test's phone. */
+const fcm = (): PushToken => ({ tokenKind: 'fcm', token: `fcm-of-test-${tests}` });
+const vendors: [string, () => PushToken][] = [
+  ['FCM', () => fcm()],
+  ['APNs', () => ({ tokenKind: 'apns', token: `C0FFEE${tests + 10}`, iosAppId: 'com.example.chat' })],
+];
 
-it('two users of one phone both stay registered', async () => {
-  const token = { tokenKind: 'fcm', token: 'fcm-of-both' } as const;
-  for (const user of [ada, bob]) await (await world.phone(user, token)).registrar.sync();
-  for (const user of [ada, bob]) expect(await devicesOf(user)).toHaveLength(1);
-}, 120_000);
+describe.each(generations)('in the %s generation', (_generation, level) => {
+  it.each(vendors)(
+    'a phone that lost its stores, and registers again with the token of before, gets all once: %s',
+    async (_, makeToken) => {
+      const token = makeToken();
+      await (await world.phone(ada, token, level)).registrar.sync();
+      const again = await (await world.phone(ada, token, level)).registrar.sync();
+      expect(again).toMatchObject({ code: 'active' });
+      await expectOnePhone(again.pushAccountId, level);
+      expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
+    },
+    120_000,
+  );
 
-it('a phone whose server moved to another URL gets all once after it signs in there, with the stores of before', async () => {
-  const client = await createPushClient({
-    bouncerPublicKey: world.bouncerPublicKey,
-    pushToken: () => ({ tokenKind: 'fcm', token: 'fcm-that-moved' }),
-    accounts: createMemoryPushAccountStore(),
-    seen: createMemorySeenNotifications(),
-  });
-  const signedInAt = (realmUrl: string) =>
-    client.registrar({ realmUrl, userId: ada.user_id, email: ada.email, apiKey: ada.api_key });
-  const before = signedInAt(world.serverUrl);
-  await expect(before.sync()).resolves.toMatchObject({ code: 'active' });
-  await world.endProcesses();
-  const movedTo = world.serverUrl.replace('127.0.0.1', 'localhost');
-  await Promise.all([world.startRelay(), world.startServer({ SERVER_REALM_URL: movedTo })]);
-  const status = await signedInAt(movedTo).sync();
-  expect(status).toMatchObject({ code: 'active' });
-  expect(await devicesOf(ada)).toEqual([String(status.pushAccountId)]);
-  await expect(before.sync()).resolves.toMatchObject({ code: 'wrong-account' });
-  expect(await deliveriesOfTwoMessages('fcm-that-moved')).toBe(2);
+  it('two users of one phone both stay registered', async () => {
+    const token = fcm();
+    for (const user of [ada, bob]) await (await world.phone(user, token, level)).registrar.sync();
+    for (const user of [ada, bob]) {
+      const { older, newer } = await devicesOf(user);
+      expect([...older, ...newer]).toHaveLength(1);
+    }
+  }, 120_000);
+
+  it('a phone whose server moved to another URL gets all once after it signs in there, with the stores of before', async () => {
+    const token = fcm();
+    const client = await createPushClient({
+      bouncerPublicKey: world.bouncerPublicKey,
+      pushToken: () => token,
+      accounts: createMemoryPushAccountStore(),
+      seen: createMemorySeenNotifications(),
+      fetch: announcing(() => level),
+    });
+    const signedInAt = (realmUrl: string) =>
+      client.registrar({ realmUrl, userId: ada.user_id, email: ada.email, apiKey: ada.api_key });
+    const before = signedInAt(world.serverUrl);
+    await expect(before.sync()).resolves.toMatchObject({ code: 'active' });
+    await world.endProcesses();
+    const movedTo = world.serverUrl.replace('127.0.0.1', 'localhost');
+    await Promise.all([world.startRelay(), world.startServer({ SERVER_REALM_URL: movedTo })]);
+    const status = await signedInAt(movedTo).sync();
+    expect(status).toMatchObject({ code: 'active' });
+    await expectOnePhone(status.pushAccountId, level);
+    await expect(before.sync()).resolves.toMatchObject({ code: 'wrong-account' });
+    expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
+    await world.endProcesses();
+    await Promise.all([world.startRelay(), world.startServer()]);
+  }, 120_000);
+});
+
+it('a phone that lost its stores, and registers again with an upgraded server, gets all once', async () => {
+  const token = fcm();
+  await (await world.phone(ada, token, olderLevel)).registrar.sync();
+  const again = await (await world.phone(ada, token)).registrar.sync();
+  expect(again).toMatchObject({ code: 'active' });
+  await expectOnePhone(again.pushAccountId, undefined);
+  expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
 }, 120_000);

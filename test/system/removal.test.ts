@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { olderLevel } from '../support/announcing.js';
 import { Constellation } from '../support/constellation.js';
 import { runJsonCommand } from '../support/spawned-process.js';
 
@@ -20,14 +21,22 @@ function countRelayDevices(): unknown {
   }
 }
 
-it('deactivating a user removes their phone from the relay, and keeps another user’s', async () => {
-  for (const name of ['ada', 'bob']) {
-    const phone = await world.phone(await world.addUser(name), { tokenKind: 'fcm', token: `fcm-of-${name}` });
-    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
-  }
-  expect(countRelayDevices()).toBe(2);
-  const env = world.serverEnv;
-  await runJsonCommand('waxwing-server', ['users', 'deactivate', 'ada@system.example', '--yes'], { env });
-  while (countRelayDevices() === 2) await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(countRelayDevices()).toBe(1);
-}, 120_000);
+it.each([
+  ['newer', undefined],
+  ['older', olderLevel],
+] as const)(
+  'deactivating a user removes their phone from the relay, and keeps another user’s: the %s generation',
+  async (_, level) => {
+    for (const name of ['ada', 'bob']) {
+      const token = { tokenKind: 'fcm', token: `fcm-of-${name}` } as const;
+      const phone = await world.phone(await world.addUser(name), token, level);
+      expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+    }
+    expect(countRelayDevices()).toBe(2);
+    const env = world.serverEnv;
+    await runJsonCommand('waxwing-server', ['users', 'deactivate', 'ada@system.example', '--yes'], { env });
+    while (countRelayDevices() === 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(countRelayDevices()).toBe(1);
+  },
+  120_000,
+);

@@ -93,8 +93,7 @@ export class StockApp {
 
   async signIn(username: string, password: string): Promise<void> {
     const settings = await this.#must('GET', 'server_settings');
-    // The server announces an older level than it serves, and a phone would not try.
-    this.level = Math.max(encryptedFromLevel + 2, Number(settings.zulip_feature_level));
+    this.level = Number(settings.zulip_feature_level);
     const { api_key: apiKey, user_id: userId } = await this.#must('POST', 'fetch_api_key', {
       username,
       password,
