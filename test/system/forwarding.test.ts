@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addUsers } from '../support/add-users.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
@@ -20,94 +20,149 @@ beforeEach(async () => {
 afterEach(() => world.endProcesses());
 afterAll(() => world.close());
 
-type Pending = { status: string; error_code: string | null };
+/** How a phone's registration is: active, pending, or why the relay refused it. */
+type Outcome = 'active' | 'pending' | { readonly refused: string };
 
-async function pushDevices(): Promise<Record<string, Pending>> {
-  const { text } = await world.request(user, 'POST', 'register', { event_types: '["push_device"]' });
-  return (JSON.parse(text) as { push_devices: Record<string, Pending> }).push_devices;
+/** A phone that registers in its generation, with its own cryptography. */
+interface Peer {
+  register(changes?: Record<string, string>): Promise<{ status: number; text: string }>;
+  /** What the initial state says of it. */
+  state(): Promise<Outcome | undefined>;
+  /** Reads what an event says of it; `undefined` for an event of something else. */
+  read(event: Record<string, unknown>): Outcome | undefined;
 }
 
-/** Waits, through the event queue, until the device is no longer pending. */
-async function outcomeOf(id: string): Promise<Pending> {
-  const { text } = await world.request(user, 'POST', 'register', { event_types: '["push_device"]' });
-  const { queue_id, last_event_id, push_devices } = JSON.parse(text) as {
+const eventTypes = '["push_device","device"]';
+
+async function initialState() {
+  const { text } = await world.request(user, 'POST', 'register', { event_types: eventTypes });
+  return JSON.parse(text) as {
     queue_id: string;
     last_event_id: number;
-    push_devices: Record<string, Pending>;
+    push_devices: Record<string, { status: string; error_code: string | null }>;
+    devices: Record<string, Record<string, string | null>>;
   };
-  const now = push_devices[id];
-  if (now !== undefined && now.status !== 'pending') return now;
+}
+
+/** Waits, through the event queue, until the registration is no longer pending. */
+async function outcomeOf(peer: Peer): Promise<Outcome> {
+  const { queue_id, last_event_id } = await initialState();
+  const now = await peer.state();
+  if (now !== undefined && now !== 'pending') return now;
   let lastEventId = last_event_id;
   for (;;) {
     const answer = await world.request(user, 'GET', 'events', {
       queue_id,
       last_event_id: String(lastEventId),
     });
-    const { events } = JSON.parse(answer.text) as {
-      events: { id: number; type: string; push_account_id?: string; status: string; error_code?: string }[];
-    };
+    const { events } = JSON.parse(answer.text) as { events: (Record<string, unknown> & { id: number })[] };
     for (const event of events) {
       lastEventId = event.id;
-      if (event.type === 'push_device' && event.push_account_id === id) {
-        return { status: event.status, error_code: event.error_code ?? null };
-      }
+      const outcome = peer.read(event);
+      if (outcome !== undefined) return outcome;
     }
   }
 }
 
-/** A registration as a peer with its own cryptography makes it. */
-function registration(id: string, { bouncerPublicKey = world.bouncerPublicKey, token = `fcm-${id}` } = {}) {
+function sealedFields(token: string): Record<string, string> {
   const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: Math.floor(Date.now() / 1000) });
-  const bouncer = Buffer.from(bouncerPublicKey, 'base64');
+  const bouncer = Buffer.from(world.bouncerPublicKey, 'base64');
+  const sealed = seal(Buffer.from(plaintext), bouncer, randomBytes(32));
   return {
     token_kind: 'fcm',
-    push_account_id: id,
-    push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
-    bouncer_public_key: bouncerPublicKey,
-    encrypted_push_registration: Buffer.from(seal(Buffer.from(plaintext), bouncer, randomBytes(32))).toString(
-      'base64',
-    ),
+    bouncer_public_key: world.bouncerPublicKey,
+    encrypted_push_registration: Buffer.from(sealed).toString('base64'),
   };
 }
 
 const register = (parameters: Record<string, string>) =>
   world.request(user, 'POST', 'mobile_push/register', parameters);
 
-describe('the server forwards what it has accepted', () => {
+const refused = (code: unknown): Outcome => ({ refused: String(code) });
+
+async function olderPeer(id = String(randomBytes(8).readBigInt64BE())): Promise<Peer> {
+  const fields = {
+    push_account_id: id,
+    push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
+    ...sealedFields(`fcm-${id}`),
+  };
+  return {
+    register: (changes = {}) => register({ ...fields, ...changes }),
+    async state() {
+      const known = (await initialState()).push_devices[id];
+      return known?.status === 'failed' ? refused(known.error_code) : (known?.status as Outcome | undefined);
+    },
+    read({ type, push_account_id, status, error_code }) {
+      if (type !== 'push_device' || push_account_id !== id) return undefined;
+      return status === 'failed' ? refused(error_code) : (status as Outcome);
+    },
+  };
+}
+
+async function newerPeer(): Promise<Peer> {
+  const { text } = await world.request(user, 'POST', 'register_client_device');
+  const { device_id: id } = JSON.parse(text) as { device_id: number };
+  const token = `fcm-${randomBytes(8).toString('hex')}`;
+  const fields = {
+    device_id: String(id),
+    push_key_id: '7',
+    push_key: Buffer.concat([Buffer.of(0x31), randomBytes(32)]).toString('base64'),
+    token_id: hash('sha256', token, 'buffer').subarray(0, 8).toString('base64'),
+    ...sealedFields(token),
+  };
+  return {
+    register: (changes = {}) => register({ ...fields, ...changes }),
+    async state() {
+      const device = (await initialState()).devices[id];
+      if (device === undefined) return undefined;
+      if (device.push_registration_error_code !== null) return refused(device.push_registration_error_code);
+      if (device.pending_push_token_id !== null) return 'pending';
+      return device.push_token_id === fields.token_id ? 'active' : undefined;
+    },
+    read({ type, device_id, push_token_id, push_registration_error_code: code }) {
+      if (type !== 'device' || device_id !== id) return undefined;
+      if (push_token_id === fields.token_id) return 'active';
+      return code === undefined || code === null ? undefined : refused(code);
+    },
+  };
+}
+
+describe.each([
+  ['older', olderPeer],
+  ['newer', newerPeer],
+] as const)('the server forwards what it has accepted in the %s generation', (_generation, createPeer) => {
   it('once the relay is back', async () => {
     await world.startServer();
-    const id = '9223372036854775807';
-    expect(await register(registration(id))).toEqual({
-      status: 200,
-      text: '{"result":"success","msg":""}\n',
-    });
-    expect(await pushDevices()).toEqual({ [id]: { status: 'pending', error_code: null } });
+    const peer = await createPeer();
+    expect(await peer.register()).toEqual({ status: 200, text: '{"result":"success","msg":""}\n' });
+    expect(await peer.state()).toBe('pending');
     await world.startRelay();
-    expect(await outcomeOf(id)).toEqual({ status: 'active', error_code: null });
+    expect(await outcomeOf(peer)).toBe('active');
   });
 
   it('even if it is killed between accepting and forwarding', async () => {
     const server = await world.startServer();
-    const ids = ['1', '-5', '4611686018427387905'];
-    for (const id of ids) expect((await register(registration(id))).status).toBe(200);
+    const peers = [await createPeer(), await createPeer(), await createPeer()];
+    for (const peer of peers) expect((await peer.register()).status).toBe(200);
     await server.end('SIGKILL');
     await world.startRelay();
     await world.startServer();
-    for (const id of ids) expect(await outcomeOf(id)).toEqual({ status: 'active', error_code: null });
+    for (const peer of peers) expect(await outcomeOf(peer)).toBe('active');
   });
 
   it('and reports a permanent refusal with its code, in the answer and in an event', async () => {
     await Promise.all([world.startRelay(), world.startServer()]);
     const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
-    expect((await register(registration('7', { bouncerPublicKey: stranger }))).status).toBe(200);
-    expect(await outcomeOf('7')).toEqual({ status: 'failed', error_code: 'INVALID_BOUNCER_PUBLIC_KEY' });
-    const broken = {
-      ...registration('8'),
-      encrypted_push_registration: Buffer.alloc(120, 7).toString('base64'),
-    };
-    expect((await register(broken)).status).toBe(200);
-    expect(await outcomeOf('8')).toEqual({ status: 'failed', error_code: 'BAD_REQUEST' });
-    expect(await pushDevices()).toMatchObject({ 7: { status: 'failed' }, 8: { status: 'failed' } });
+    const [unknown, broken] = [await createPeer(), await createPeer()];
+    expect((await unknown.register({ bouncer_public_key: stranger })).status).toBe(200);
+    expect(await outcomeOf(unknown)).toEqual({ refused: 'INVALID_BOUNCER_PUBLIC_KEY' });
+    const sealed = Buffer.alloc(120, 7).toString('base64');
+    expect((await broken.register({ encrypted_push_registration: sealed })).status).toBe(200);
+    expect(await outcomeOf(broken)).toEqual({ refused: 'BAD_REQUEST' });
+    expect([await unknown.state(), await broken.state()]).toEqual([
+      { refused: 'INVALID_BOUNCER_PUBLIC_KEY' },
+      { refused: 'BAD_REQUEST' },
+    ]);
   });
 
   it('but refuses at once when it has no relay', async () => {
@@ -116,7 +171,8 @@ describe('the server forwards what it has accepted', () => {
       SERVER_RELAY_SERVER_ID: '',
       SERVER_RELAY_SERVER_KEY_FILE: '',
     });
-    const answer = await register(registration('1'));
+    const peer = await createPeer();
+    const answer = await peer.register();
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       400,
       {
@@ -125,7 +181,16 @@ describe('the server forwards what it has accepted', () => {
         code: 'PUSH_SERVICE_NOT_CONFIGURED',
       },
     ]);
-    expect(await pushDevices()).toEqual({});
+    expect(await peer.state()).toBeUndefined();
     await server.end();
   });
+});
+
+it('the server forwards push accounts of every 64 bits', async () => {
+  await Promise.all([world.startRelay(), world.startServer()]);
+  for (const id of ['9223372036854775807', '1', '-5', '4611686018427387905']) {
+    const peer = await olderPeer(id);
+    expect((await peer.register()).status).toBe(200);
+    expect(await outcomeOf(peer)).toBe('active');
+  }
 });
