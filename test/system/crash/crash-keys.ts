@@ -35,6 +35,11 @@ export class SecretKey {
   readonly id = String(randomInt(2 ** 32));
   readonly #key = new Uint8Array(randomBytes(32));
 
+  /** As its server gets it, in base64. */
+  get pushKey(): string {
+    return Buffer.concat([Buffer.of(0x31), this.#key]).toString('base64');
+  }
+
   seal(plaintext: Uint8Array): Uint8Array {
     const nonce = new Uint8Array(randomBytes(nonceBytes));
     return Buffer.concat([nonce, sealSecretBox(plaintext, nonce, this.#key)]);

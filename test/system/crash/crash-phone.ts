@@ -63,12 +63,25 @@ export class CrashPhone {
     return toBase64(this.#sodium.seal(registration, key));
   }
 
-  /** The form of its registration at the server. */
+  /** The form of its registration at the server in the older generation. */
   get registration(): Record<string, string> {
     return {
       token_kind: this.tokenKind,
       push_account_id: this.pushAccountId,
       push_public_key: this.pushPublicKey,
+      bouncer_public_key: this.bouncerPublicKey,
+      encrypted_push_registration: this.sealedRegistration,
+    };
+  }
+
+  /** The form of its registration at the server in the newer generation, without the device's id. */
+  get deviceRegistration(): Record<string, string> {
+    if (!(this.#key instanceof SecretKey)) throw new TypeError('the phone speaks the older generation');
+    return {
+      push_key_id: this.#key.id,
+      push_key: this.#key.pushKey,
+      token_kind: this.tokenKind,
+      token_id: this.tokenId,
       bouncer_public_key: this.bouncerPublicKey,
       encrypted_push_registration: this.sealedRegistration,
     };

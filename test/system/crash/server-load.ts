@@ -1,14 +1,10 @@
-import {
-  type JsonObject,
-  registerPushDevicePath,
-  stringifyJson,
-  testNotificationPath,
-} from '@waxwing/protocol';
+import { stringifyJson, testNotificationPath } from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
-import { ask, basicAuthorization, unlessSilent } from './ask.js';
+import { type Asked, ask, basicAuthorization, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
 import { pause } from './pause.js';
+import { registerWithServer, type ServerPhone, stateTypes, statusIn } from './server-phones.js';
 
 export interface ServerLoadOptions {
   readonly ledger: Ledger;
@@ -19,8 +15,7 @@ export interface ServerLoadOptions {
   readonly random: () => number;
 }
 
-interface UserPhone {
-  readonly phone: CrashPhone;
+interface UserPhone extends ServerPhone {
   lastTestAt: number;
 }
 
@@ -29,7 +24,7 @@ interface LoadUser {
   readonly phones: UserPhone[];
   tests: number;
   /** Phones whose registration has not been seen active. */
-  readonly unsettled: Set<CrashPhone>;
+  readonly unsettled: Set<ServerPhone>;
 }
 
 const pauseMilliseconds = 60;
@@ -39,7 +34,10 @@ const mostPhonesPerUser = 40;
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
 
-/** Phones of many users: register with the server and ask for test notifications. */
+/**
+ * Phones of many users: register with the server and ask for test notifications. Half of them speak the newer generation
+ * of the protocol.
+ */
 export class ServerLoad {
   readonly #options: ServerLoadOptions;
   readonly #users: LoadUser[];
@@ -70,7 +68,7 @@ export class ServerLoad {
         await this.#lookAt(user);
         if (user.unsettled.size === 0) break;
         if (isOver()) {
-          for (const phone of user.unsettled) this.#lost(phone, 'still pending in the end');
+          for (const { phone } of user.unsettled) this.#lost(phone, 'still pending in the end');
           break;
         }
         await pause(4 * againMilliseconds);
@@ -96,23 +94,32 @@ export class ServerLoad {
   }
 
   async #register(user: LoadUser): Promise<void> {
-    const { ledger, phone: phoneOptions, random, serverUrl } = this.#options;
-    const phone = new CrashPhone({ ...phoneOptions, tokenKind: random() < 0.5 ? 'fcm' : 'apns' });
+    const { ledger, phone: phoneOptions, random } = this.#options;
+    const phone = new CrashPhone({
+      ...phoneOptions,
+      tokenKind: random() < 0.5 ? 'fcm' : 'apns',
+      generation: random() < 0.5 ? 'older' : 'newer',
+    });
     ledger.know(phone);
-    const form = new URLSearchParams(phone.registration);
+    const registered = await registerWithServer(phone, (path, form) =>
+      this.#askUntilAnswered(user, path, form),
+    );
+    ledger.registrationAcknowledged(phone);
+    user.unsettled.add(registered);
+    user.phones.push({ ...registered, lastTestAt: 0 });
+  }
+
+  async #askUntilAnswered(
+    { authorization }: LoadUser,
+    path: string,
+    form: Readonly<Record<string, string>>,
+  ): Promise<Asked> {
     for (;;) {
-      const asked = await unlessSilent(ask(serverUrl() + registerPushDevicePath, user.authorization, form));
-      if (asked?.status === 200) break;
-      if (asked !== undefined && asked.status !== 503) {
-        throw new Error(
-          `the server answered a registration with ${asked.status}: ${stringifyJson(asked.body)}`,
-        );
-      }
+      const url = this.#options.serverUrl() + path;
+      const asked = await unlessSilent(ask(url, authorization, new URLSearchParams(form)));
+      if (asked !== undefined && asked.status !== 503) return asked;
       await pause(againMilliseconds);
     }
-    ledger.registrationAcknowledged(phone);
-    user.unsettled.add(phone);
-    user.phones.push({ phone, lastTestAt: 0 });
   }
 
   /** Sent once: a retry would be another notification. */
@@ -121,7 +128,7 @@ export class ServerLoad {
     const startedAt = Date.now();
     target.lastTestAt = startedAt;
     user.tests += 1;
-    const form = new URLSearchParams({ push_account_id: target.phone.pushAccountId });
+    const form = new URLSearchParams(target.name);
     const asked = await unlessSilent(ask(serverUrl() + testNotificationPath, user.authorization, form));
     if (asked?.status === 200) this.#acknowledge([target.phone], startedAt);
   }
@@ -162,22 +169,21 @@ export class ServerLoad {
   }
 
   async #lookAt(user: LoadUser): Promise<void> {
-    const form = new URLSearchParams({ event_types: '[]', fetch_event_types: '["push_device"]' });
+    const form = new URLSearchParams({ event_types: '[]', fetch_event_types: stateTypes });
     const asked = await unlessSilent(
       ask(`${this.#options.serverUrl()}/api/v1/register`, user.authorization, form),
     );
     if (asked?.status !== 200) return;
-    const devices = asked.body.push_devices as Record<string, JsonObject>;
     for (const phone of user.unsettled) {
-      const device = devices[phone.pushAccountId];
-      if (device?.status === 'pending') continue;
+      const status = statusIn(asked.body, phone);
+      if (status === 'pending') continue;
       user.unsettled.delete(phone);
-      if (device?.status === 'active') continue;
-      this.#lost(phone, device === undefined ? 'gone' : `failed with ${String(device.error_code)}`);
+      if (status !== 'active') this.#lost(phone.phone, status);
     }
   }
 
   #lost(phone: CrashPhone, how: string): void {
-    this.#options.ledger.registrationLost(phone, `the server's device ${phone.pushAccountId}: ${how}`);
+    const { name, id } = phone.keyField;
+    this.#options.ledger.registrationLost(phone, `the server's device of ${name} ${id}: ${how}`);
   }
 }
