@@ -7,6 +7,7 @@ import {
   type Registrar,
 } from '@waxwing/client';
 import { primaryKey } from '#relay/keyring/ring/key-ring.js';
+import { announcing, olderLevel } from './announcing.js';
 import { idle } from './idle.js';
 import {
   type RestorableAccount,
@@ -33,6 +34,11 @@ interface Phone {
   token: string;
 }
 
+/** The feature level that phones are announced; the server's own if `undefined`. */
+interface Announced {
+  level: number | undefined;
+}
+
 /** One schedule. */
 export class Run {
   readonly #world: RestorableWorld;
@@ -41,17 +47,28 @@ export class Run {
   readonly #backups: Record<StoredSide, string>;
   readonly #counted = new Map<string, number>();
   readonly #dead: string[] = [];
+  readonly #announced: Announced;
   #messages = 0;
 
-  private constructor(world: RestorableWorld, phones: readonly Phone[], relayCopy: string) {
+  private constructor(
+    world: RestorableWorld,
+    phones: readonly Phone[],
+    announced: Announced,
+    relayCopy: string,
+  ) {
     this.#world = world;
     this.#phones = phones;
+    this.#announced = announced;
     this.#backups = { relay: relayCopy, server: 'server-new' };
   }
 
-  /** Begins on new databases; see {@link RestorableWorld.reset}. */
-  static async begin(world: RestorableWorld, options: { readonly isAhead: boolean }): Promise<Run> {
-    const relayCopy = await world.reset(options);
+  /** Begins on new databases; see {@link RestorableWorld.reset}. `isOlder`: the server announces the older generation. */
+  static async begin(
+    world: RestorableWorld,
+    { isAhead, isOlder }: { readonly isAhead: boolean; readonly isOlder: boolean },
+  ): Promise<Run> {
+    const relayCopy = await world.reset({ isAhead });
+    const announced = { level: isOlder ? olderLevel : undefined };
     const phones: Phone[] = [];
     for (const number of [0, 1, 2, 3]) {
       const user = number < 2 ? 0 : 1;
@@ -62,14 +79,19 @@ export class Run {
         pushToken: (): PushToken => ({ tokenKind: 'fcm', token: phone.token }),
         accounts: createMemoryPushAccountStore(),
         seen: createMemorySeenNotifications(),
-        fetch: fetchFrom(world),
+        fetch: announcing(() => announced.level, fetchFrom(world)),
         clock: world.clock,
       });
       phones.push(
         Object.assign(phone, { registrar: client.registrar({ realmUrl: restorableRealm.url, ...account }) }),
       );
     }
-    return new Run(world, phones, relayCopy);
+    return new Run(world, phones, announced, relayCopy);
+  }
+
+  /** From now on, the server announces the newer generation. */
+  upgrade(): void {
+    this.#announced.level = undefined;
   }
 
   /** The code of the phone's status. */

@@ -11,6 +11,8 @@ type Step =
   /** The relay is down when the server sends, and comes back, perhaps from a backup. */
   | { readonly kind: 'notify-while-away'; readonly user: number; readonly isRestored: boolean }
   | { readonly kind: 'back-up' | 'restore'; readonly side: StoredSide }
+  /** A server of the older generation announces the newer one. */
+  | { readonly kind: 'upgrade' }
   /** Long enough for the server to send its device removals to the relay. */
   | { readonly kind: 'wait' };
 
@@ -34,17 +36,29 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('back-up' as const), side }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restore' as const), side }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('upgrade' as const, 'wait' as const) }) },
 );
-const steps: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 5, maxLength: 12 });
+interface Schedule {
+  /** Whether the server announces the older generation at first. */
+  readonly isOlder: boolean;
+  readonly steps: readonly Step[];
+}
+
+const schedules: fc.Arbitrary<Schedule> = fc.record({
+  isOlder: fc.boolean(),
+  steps: fc.array(step, { minLength: 5, maxLength: 12 }),
+});
 
 /** A phone registers, its registration is lost with a restore, and another's comes: of the same user, and of another. */
-const lost = (other: number): Step[] => [
-  { kind: 'sync', phone: 0 },
-  { kind: 'notify', user: 0 },
-  { kind: 'restore', side: 'relay' },
-  { kind: 'sync', phone: other },
-];
+const lost = (other: number, isOlder: boolean): Schedule => ({
+  isOlder,
+  steps: [
+    { kind: 'sync', phone: 0 },
+    { kind: 'notify', user: 0 },
+    { kind: 'restore', side: 'relay' },
+    { kind: 'sync', phone: other },
+  ],
+});
 
 /** Sends a message to a user; each of their phones gets it at most once, and no other phone. */
 async function notify(run: Run, to: number, isRelayAway?: { readonly isRestored: boolean }) {
@@ -68,6 +82,8 @@ async function take(run: Run, each: Step): Promise<void> {
       return run.backUp(each.side);
     case 'restore':
       return run.restore(each.side);
+    case 'upgrade':
+      return run.upgrade();
     case 'wait':
       return run.wait();
   }
@@ -102,14 +118,15 @@ eachBackend((backend) => {
     it.each(backend.name === 'sqlite' ? relays : relays.slice(0, 1))(
       'deliver no message to another user or twice, and phones repair the rest: a relay %s',
       async (_relay, isAhead) => {
-        const examples: [Step[]][] = backend.name === 'sqlite' ? [[lost(2)], [lost(1)]] : [[lost(2)]];
+        const inBoth = (other: number): [Schedule][] => [[lost(other, true)], [lost(other, false)]];
+        const examples = backend.name === 'sqlite' ? [...inBoth(2), ...inBoth(1)] : inBoth(2);
         const until = performance.now() + enoughMilliseconds;
         let runs = 0;
-        const property = fc.asyncProperty(steps, async (schedule) => {
+        const property = fc.asyncProperty(schedules, async ({ isOlder, steps }) => {
           runs += 1;
           if (runs > examples.length + 1 && performance.now() > until) return;
-          const run = await Run.begin(world, { isAhead });
-          for (const each of schedule) await take(run, each);
+          const run = await Run.begin(world, { isAhead, isOlder });
+          for (const each of steps) await take(run, each);
           await settle(run);
         });
         await fc.assert(property, { numRuns: examples.length + mostSchedules, examples, endOnFailure: true });
