@@ -1,7 +1,10 @@
-import { createPushClient, createTextStores, type Fetch } from '@waxwing/client';
+import { createPushClient, createTextStores, type PushToken } from '@waxwing/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TextsInMemory } from '../packages/client/texts-in-memory.js';
+import { addUsers } from '../support/add-users.js';
+import { announcing, olderLevel } from '../support/announcing.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
+import { readDeliveries } from './crash/vendor-deliveries.js';
 
 let world: Constellation;
 let ada: ConstellationUser;
@@ -9,45 +12,47 @@ let bob: ConstellationUser;
 beforeEach(async () => {
   world = await Constellation.create();
   await Promise.all([world.startRelay(), world.startServer()]);
-  [ada, bob] = [await world.addUser('ada'), await world.addUser('bob')];
+  [ada, bob] = (await addUsers(world, ['ada', 'bob'])) as [ConstellationUser, ConstellationUser];
 }, 120_000);
 afterEach(() => world.close());
 
-/** A phone of Ada, whose server announces the level that the test sets. */
-async function phoneOfAda() {
-  const knobs = { level: 431, token: 'fcm-of-ada' };
-  const { keyList: store, ...stores } = createTextStores(new TextsInMemory());
-  const announcing: Fetch = async (url, init) => {
-    const answer = await fetch(url, init);
-    const text = (await answer.text()).replace(
-      /"zulip_feature_level":\d+/,
-      `"zulip_feature_level":${knobs.level}`,
-    );
-    return new Response(text, { status: answer.status, headers: answer.headers });
-  };
+const fcm: PushToken = { tokenKind: 'fcm', token: 'fcm-of-ada' };
+const apns: PushToken = { tokenKind: 'apns', token: 'C0FFEE0A', iosAppId: 'org.example.app' };
+const ofFormerApp: PushToken = { tokenKind: 'fcm', token: 'fcm-of-a-former-app' };
+const timeout = 20_000;
+
+/** A phone of Ada, whose server announces the older generation until `isUpgraded`. */
+async function phoneOfAda(first: PushToken) {
+  const knobs = { isUpgraded: false, pushToken: first };
+  const { keyList: _keyList, ...stores } = createTextStores(new TextsInMemory());
   const client = await createPushClient({
-    ...{ ...stores, bouncerPublicKey: world.bouncerPublicKey, fetch: announcing },
-    pushToken: () => ({ tokenKind: 'fcm', token: knobs.token }),
+    ...{ ...stores, bouncerPublicKey: world.bouncerPublicKey },
+    fetch: announcing(() => (knobs.isUpgraded ? undefined : olderLevel)),
+    pushToken: () => knobs.pushToken,
   });
-  expect(await store.get()).toBeUndefined();
   const { user_id: userId, email, api_key: apiKey } = ada;
   const registrar = client.registrar({ realmUrl: world.serverUrl, userId, email, apiKey });
-  /** How many of the phone's pushes open, and which ids they carry. */
-  const receive = async () => {
-    const found = { messages: [] as string[], fields: new Set<string>() };
-    for (const { body } of await world.deliveriesTo(knobs.token)) {
-      const { data } = (body as { message: { data: Record<string, string> } }).message;
-      const opened = await client.open(data);
-      if (opened.kind === 'notification' && opened.notification.type === 'message') {
-        found.messages.push(opened.notification.content);
-        for (const name of Object.keys(data)) found.fields.add(name);
-      }
+  const read = new Set<string>();
+  const shown: [string, string][] = [];
+  const tests: string[] = [];
+  const notShown: string[] = [];
+
+  /** All messages that the phone has shown, in any order, each with the field that named its key. */
+  async function messages(): Promise<[string, string][]> {
+    for (const { token, key, encrypted } of await readDeliveries(world.vendors.urls.http)) {
+      if (token !== knobs.pushToken.token || read.has(encrypted)) continue;
+      read.add(encrypted);
+      const opened = await client.open({ [key.name]: key.id, encrypted_data: encrypted });
+      if (opened.kind !== 'notification') notShown.push(opened.reason);
+      else if (opened.notification.type === 'message') shown.push([opened.notification.content, key.name]);
+      else tests.push(opened.notification.type);
     }
-    return found;
-  };
-  return { knobs, client, registrar, receive };
+    return shown.toSorted();
+  }
+  return { knobs, registrar, messages, tests, notShown };
 }
 
+/** Ada's phones as the server knows them, in each generation. */
 async function state() {
   const types = JSON.stringify(['push_device', 'device']);
   const { text } = await world.request(ada, 'POST', 'register', { event_types: types });
@@ -59,39 +64,67 @@ function write(content: string) {
   return world.request(bob, 'POST', 'messages', { type: 'direct', to: `[${ada.user_id}]`, content });
 }
 
-it('a phone moves to the newer generation with its server, gets every message once, and is forgotten at sign-out', async () => {
-  const { knobs, registrar, receive } = await phoneOfAda();
-  await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-  expect((await state()).older).toHaveLength(1);
-  knobs.level = 500;
-  await write('before the upgrade');
+it('phones of before get every message once on an upgraded server, and move with it by themselves', async () => {
+  const moving = [await phoneOfAda(fcm), await phoneOfAda(apns)];
+  const staying = await phoneOfAda(ofFormerApp);
+  for (const { registrar } of [...moving, staying]) {
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+  }
+  const { older } = await state();
+  expect(older).toHaveLength(3);
+  const all = [...moving, staying];
+  const [account, key] = ['push_account_id', 'push_key_id'];
+  await write('1 before the upgrade');
+  for (const { messages } of all) {
+    await expect.poll(messages, { timeout }).toEqual([['1 before the upgrade', account]]);
+  }
+
+  await world.endProcesses();
+  await world.startServer();
+  for (const { knobs } of moving) knobs.isUpgraded = true;
+  await write('2 without the relay');
+  for (const { registrar } of moving) {
+    const status = await registrar.sync({ settleTimeoutMilliseconds: 0 });
+    // The registration of before still is in force.
+    expect(status).toMatchObject({ code: 'active', warning: expect.stringContaining('has been upgraded') });
+  }
+  expect(await state()).toMatchObject({ older, newer: [{ push_token_id: null }, { push_token_id: null }] });
+  await world.startRelay();
+  for (const { registrar } of moving) {
+    const settled = async () => (await registrar.sync()).warning;
+    await expect.poll(settled, { timeout }).toBeUndefined();
+  }
+  const inForce = { push_token_id: expect.any(String), pending_push_token_id: null };
+  expect(await state()).toMatchObject({ older: [older[2]], newer: [inForce, inForce] });
+  await write('3 after the move');
+  for (const { messages } of all) {
+    await expect.poll(async () => (await messages()).length, { timeout }).toBe(3);
+  }
+  for (const { messages, notShown } of moving) {
+    const texts = (await messages()).map(([text]) => text);
+    expect(texts).toEqual(['1 before the upgrade', '2 without the relay', '3 after the move']);
+    expect(await messages()).toContainEqual(['3 after the move', key]);
+    expect(notShown).toEqual([]);
+  }
+  expect(await staying.messages()).toContainEqual(['3 after the move', account]);
+  expect(staying.notShown).toEqual([]);
+}, 120_000);
+
+it('a phone that has moved takes another token, and is forgotten at sign-out', async () => {
+  const { knobs, registrar, messages, tests } = await phoneOfAda(fcm);
+  await registrar.sync();
+  knobs.isUpgraded = true;
   const status = await registrar.sync();
   expect(status).toMatchObject({ code: 'active' });
   expect(status).not.toHaveProperty('warning');
   expect(await state()).toMatchObject({ older: [], newer: [{ pending_push_token_id: null }] });
-  await write('after the upgrade');
-  const messages: string[] = [];
-  const fields = new Set<string>();
-  await expect
-    .poll(
-      async () => {
-        const received = await receive();
-        messages.push(...received.messages);
-        for (const field of received.fields) fields.add(field);
-        return messages.toSorted();
-      },
-      { timeout: 20_000 },
-    )
-    .toEqual(['after the upgrade', 'before the upgrade']);
-  expect(fields).toContain('push_key_id');
   await expect(registrar.sendTestNotification()).resolves.toBeUndefined();
+  await expect.poll(() => messages().then(() => tests), { timeout }).toEqual(['test']);
 
-  knobs.token = 'fcm-of-ada-2';
+  knobs.pushToken = { tokenKind: 'fcm', token: 'fcm-of-ada-2' };
   await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
   await write('to another token');
-  await expect
-    .poll(async () => (await receive()).messages, { timeout: 20_000 })
-    .toEqual(['to another token']);
+  await expect.poll(messages, { timeout }).toEqual([['to another token', 'push_key_id']]);
   await registrar.forget();
   expect(await state()).toEqual({ older: [], newer: [] });
 }, 120_000);
