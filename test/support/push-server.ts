@@ -71,8 +71,9 @@ export class PushServer {
     this.relay = relay;
   }
 
-  static async start(backend: TestBackend): Promise<PushServer> {
-    const server = new PushServer(backend, await backend.freshUrl(), await TokenRelay.start());
+  /** Starts a server on an empty database, or on that of `url`. */
+  static async start(backend: TestBackend, url?: string): Promise<PushServer> {
+    const server = new PushServer(backend, url ?? (await backend.freshUrl()), await TokenRelay.start());
     await server.boot();
     return server;
   }
