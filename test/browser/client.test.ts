@@ -82,47 +82,71 @@ describe.runIf(hasChromium())('In a browser', () => {
     expect(notification).toEqual(expected);
   });
 
-  it('a phone that is three days off registers over HTTP by the key list, and opens what is sent to it', async () => {
-    const relaySigner = signer(100);
-    server.addBouncerKey(1);
-    server.addBouncerKey(2);
-    server.keyList = keyListAnswer({
-      issuedAt: Math.floor(server.now / 1000),
-      primary: bouncerKey(2),
-      accepted: [bouncerKey(1)],
-      signer: relaySigner,
-    });
-    const result = await opened.page.evaluate((options) => clientPage.register(options), {
-      bouncerPublicKey: bouncerKey(1),
-      signingPublicKey: relaySigner.publicKey,
-      email: server.email,
-      apiKey: server.apiKey,
-      clockErrorMilliseconds: -3 * 86_400_000,
-    });
-    expect(result).toEqual({
-      first: {
-        code: 'active',
-        sentence: 'Notifications are on for this phone.',
-        keySource: 'key-list',
-        warning: expect.stringMatching(/^The server says that it is .+, and the phone that it is .+\.$/),
+  /** What the relay opened last, and a push to the phone that registered last, by the generation of the level. */
+  const generations = {
+    431: {
+      opened: () => server.registrations,
+      push: (notification: object) => server.pushTo({ ...notification }),
+    },
+    512: {
+      opened: () => server.clientDevices.opened,
+      push(notification: object) {
+        const [row] = [...server.clientDevices.rows.values()].slice(-1);
+        if (row === undefined) throw new Error('No device is there yet.');
+        return server.clientDevices.sealFor(row, JSON.stringify(notification), new Uint8Array(24).fill(7));
       },
-      second: 'active',
-    });
-    expect(server.registrations).toHaveLength(1);
-    const { registration, bouncerPublicKey } = server.lastRegistration;
-    expect(bouncerPublicKey).toBe(bouncerKey(2));
-    expect(Math.abs(Number(registration.timestamp) - server.now / 1000)).toBeLessThan(60);
+    },
+  } as const;
 
-    const realm_url = await opened.page.evaluate(() => location.origin);
-    const test = { type: 'test', realm_url, user_id: 10, time: 1773200000 };
-    const open = (received: Record<string, unknown>) =>
-      opened.page.evaluate((push) => clientPage.open(push), received);
-    expect(await open(server.pushTo(test))).toEqual(test);
-    expect(await open(server.pushTo(test))).toBe('repeat');
-  });
+  it.each([431, 512] as const)(
+    'a phone that is three days off registers over HTTP by the key list, and opens what is sent to it: level %d',
+    async (level) => {
+      server.featureLevel = level;
+      const relaySigner = signer(100);
+      server.addBouncerKey(1);
+      server.addBouncerKey(2);
+      server.keyList = keyListAnswer({
+        issuedAt: Math.floor(server.now / 1000),
+        primary: bouncerKey(2),
+        accepted: [bouncerKey(1)],
+        signer: relaySigner,
+      });
+      const result = await opened.page.evaluate((options) => clientPage.register(options), {
+        bouncerPublicKey: bouncerKey(1),
+        signingPublicKey: relaySigner.publicKey,
+        email: server.email,
+        apiKey: server.apiKey,
+        clockErrorMilliseconds: -3 * 86_400_000,
+      });
+      expect(result).toEqual({
+        first: {
+          code: 'active',
+          sentence: 'Notifications are on for this phone.',
+          keySource: 'key-list',
+          warning: expect.stringMatching(/^The server says that it is .+, and the phone that it is .+\.$/),
+        },
+        second: 'active',
+      });
+      const generation = generations[level];
+      expect(generation.opened()).toHaveLength(1);
+      const [{ registration, bouncerPublicKey } = { registration: {}, bouncerPublicKey: '' }] =
+        generation.opened();
+      expect(bouncerPublicKey).toBe(bouncerKey(2));
+      expect(Math.abs(Number(registration.timestamp) - server.now / 1000)).toBeLessThan(60);
+
+      const realm_url = await opened.page.evaluate(() => location.origin);
+      const test = { type: 'test', realm_url, user_id: 10, time: 1773200000 };
+      const open = (received: Record<string, unknown>) =>
+        opened.page.evaluate((push) => clientPage.open(push), received);
+      expect(await open(generation.push(test))).toEqual(test);
+      expect(await open(generation.push(test))).toBe('repeat');
+    },
+  );
 
   it('two tabs that register at the same time use one account', async () => {
+    server.featureLevel = 431;
     server.devices.clear();
+    server.clientDevices.rows.clear();
     const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
     const other = await opened.page.context().newPage();
     await other.goto(opened.page.url());
@@ -136,7 +160,8 @@ describe.runIf(hasChromium())('In a browser', () => {
   });
 
   it('two tabs that move to the newer generation at the same time use one device', async () => {
-    server.featureLevel = 500;
+    server.featureLevel = 512;
+    const before = server.requestsTo('register_client_device').length;
     const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
     const other = await opened.page.context().newPage();
     await other.goto(opened.page.url());
@@ -145,7 +170,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       [opened.page, other].map((page) => page.evaluate((given) => clientPage.syncInStorage(given), options)),
     );
     expect(server.clientDevices.rows.size).toBe(1);
-    expect(server.requestsTo('register_client_device')).toHaveLength(1);
+    expect(server.requestsTo('register_client_device')).toHaveLength(before + 1);
     expect(server.devices.size).toBe(0);
     await other.close();
   });
