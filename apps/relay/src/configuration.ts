@@ -19,6 +19,10 @@ import {
   type KeyRingConfiguration,
   readKeyRingEnvironment,
 } from './keyring/storage/key-ring-configuration.js';
+import {
+  type JoiningConfiguration,
+  readJoiningEnvironment,
+} from './servers/joining/joining-configuration.js';
 
 const prefix = 'RELAY_';
 // Well above what one server has in flight, and well below the limit for all servers.
@@ -31,6 +35,7 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly http: HttpLimits;
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
+  readonly joining: JoiningConfiguration;
 }
 
 /**
@@ -63,5 +68,6 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
     http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
+    joining: readJoiningEnvironment(reader),
   };
 }

@@ -7,6 +7,7 @@ import type { KeyListContext } from './keyring/list/key-list-operation.js';
 import type { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
 import type { TokenVault } from './registrations/store/token-vault.js';
+import type { Joining } from './servers/joining/joining.js';
 import type { ServerDirectory } from './servers/server-directory.js';
 import type { ServerQuotas } from './servers/server-quotas.js';
 import type { ReportedCounts } from './servers/stock/reported-counts.js';
@@ -28,4 +29,5 @@ export interface RelayContext {
   readonly registrations: RegistrationBatches;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
   readonly reportedCounts: ReportedCounts;
+  readonly joining: Joining;
 }

@@ -26,6 +26,7 @@ import { SameTokenAccounts } from './registrations/store/same-token-accounts.js'
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { DurableRegistrations } from './registrations/write/durable-registrations.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
+import { createJoining } from './servers/joining/joining.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
 import { ReportedCounts } from './servers/stock/reported-counts.js';
@@ -110,7 +111,7 @@ type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 /** What operations work with. */
 async function openContext(
-  { deliveries: configuration, databaseUrl }: RelayConfiguration,
+  { deliveries: configuration, databaseUrl, joining: joiningConfiguration }: RelayConfiguration,
   opened: Machine & Keys,
   closers: Closers,
 ): Promise<RelayContext> {
@@ -132,7 +133,8 @@ async function openContext(
   const sameToken = new SameTokenAccounts(foundation);
   const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
   const reportedCounts = new ReportedCounts();
-  return { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts };
+  const joining = createJoining(joiningConfiguration, foundation);
+  return { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
 }
 
 /** The HTTP app and, unless it is off, the admin socket. */

@@ -14,7 +14,7 @@ import type { OpenKeyRing } from './keyring/open-key-ring.js';
 import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
-
+import { registerServer } from './servers/joining/register-operation.js';
 import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
 import {
   notifyUnsealed,
@@ -25,8 +25,9 @@ import {
 
 type AdminContext = OpenKeyRing['admin'];
 
-/** What a stock server's hourly job and workers ask besides. */
+/** Joining, and what a stock server's hourly job and workers ask besides. */
 const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
+  registerServer,
   getAnalyticsStatus,
   postAnalytics,
   registerUnsealed,

@@ -7,6 +7,7 @@ import { deleteLongExpired, deleteUnrenewed } from './registrations/store/relay-
 import type { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { forgetPresentedRegistrations } from './registrations/write/presented-registrations.js';
 import { forgetRegistrationSequences } from './registrations/write/registration-sequences.js';
+import { forgetExpiredInvitations } from './servers/joining/invitations.js';
 import { forgetFullQuotas } from './servers/used-quota-store.js';
 
 export interface RelayJobsOptions extends Pick<RelayContext, 'database' | 'clock' | 'metrics'> {
@@ -39,6 +40,9 @@ export function scheduleRelayJobs(options: RelayJobsOptions): void {
   scheduleRegistrationJobs(options, countRemoved);
   jobs.schedule('servers/forget-full-quotas', hourMilliseconds, async (signal) =>
     countRemoved('full-server-quota', await forgetFullQuotas(database, clock(), signal)),
+  );
+  jobs.schedule('servers/forget-invitations', hourMilliseconds, async () =>
+    countRemoved('server-invitation', await forgetExpiredInvitations(database, clock())),
   );
   jobs.schedule('keyring/forget-old-uses', dayMilliseconds, async () =>
     countRemoved(

@@ -11,6 +11,7 @@ import {
   type RegistrationTables,
 } from './registrations/store/registration-tables.js';
 import {
+  addServerRegistrations,
   createRealms,
   createServerQuotas,
   createServers,
@@ -39,6 +40,7 @@ const ownMigrations: MigrationSet = {
     '0004-server-quotas': { up: createServerQuotas },
     '0005-presented-accounts': { up: addPresentedAccounts },
     '0006-registration-sequences': { up: createRegistrationSequences },
+    '0007-server-registrations': { up: addServerRegistrations },
   },
 };
 

@@ -64,6 +64,16 @@ export const errorCodes = Object.freeze({
       'Your organization is registered to a different Zulip server. Please contact Zulip support for assistance in resolving this issue.',
     remedy: 'ask-admin',
   },
+  INVALID_ZULIP_SERVER: {
+    httpStatus: 400,
+    message: 'Zulip server auth failure: key does not match role',
+    remedy: 'ask-admin',
+  },
+  HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR: {
+    httpStatus: 400,
+    message: 'A server with this hostname already exists',
+    remedy: 'ask-admin',
+  },
 
   NO_ACTIVE_PUSH_DEVICE: {
     httpStatus: 400,

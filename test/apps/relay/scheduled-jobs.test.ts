@@ -153,6 +153,19 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'full-server-quota': 1 });
     });
 
+    it('forgets invitations that have expired', async () => {
+      const { now } = relay.time;
+      const expiries = { expired: now + 3_600_000, valid: now + 3_600_001 };
+      const rows = Object.entries(expiries).map(([code_hash, expires_at]) => ({
+        ...{ code_hash, name: '', hostname: null, server_id: null, created_at: now, expires_at },
+      }));
+      await relay.database.write(({ db }) => db.insertInto('server_invitations').values(rows).execute());
+      await pass(3_600_000);
+      const left = await relay.database.db.selectFrom('server_invitations').select('code_hash').execute();
+      expect(left).toEqual([{ code_hash: 'valid' }]);
+      expect(await removed()).toMatchObject({ 'server-invitation': 1 });
+    });
+
     it('forgets how often keys were used long ago, but for the last day of each', async () => {
       const today = Math.floor(relay.time.now / dayMilliseconds);
       const uses = [

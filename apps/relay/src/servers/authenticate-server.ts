@@ -44,10 +44,14 @@ function admitServer(request: RequestHead, serverId: string, status: ServerStatu
     });
   }
   if (status === 'deactivated') {
-    throw new ProtocolError('UNAUTHORIZED', {
-      message: 'The mobile push notification service registration for your server has been deactivated',
-    });
+    throw deactivatedServer();
   }
   request.setActor(serverId);
   return { serverId };
+}
+
+export function deactivatedServer(): ProtocolError {
+  return new ProtocolError('UNAUTHORIZED', {
+    message: 'The mobile push notification service registration for your server has been deactivated',
+  });
 }

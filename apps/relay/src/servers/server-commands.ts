@@ -9,9 +9,11 @@ import {
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
+import { addInviting } from './joining/invite-command.js';
 import type { ServerCredentials, ServerSummary } from './manage-servers.js';
+import { readUuid } from './read-uuid.js';
 
 /** Lazy import: `--help` must not wait for it. */
 const manage = () => import('./manage-servers.js');
@@ -26,6 +28,7 @@ interface AddFlags extends RealmFlags {
 
 /** Adds the `servers` commands, which manage the servers that may use the relay and their realms. */
 export function addServerCommands(servers: Command, terminal: Terminal): void {
+  addInviting(servers, terminal);
   addAdding(servers, terminal);
   addListing(servers, terminal);
   addRotating(servers, terminal);
@@ -181,13 +184,6 @@ function formatServers(terminal: Terminal, summaries: readonly ServerSummary[]):
     realmUuids.join('\n'),
   ]);
   return formatTable(terminal, { head: ['server id', 'name', 'state', 'added', 'realms'], rows });
-}
-
-function readUuid(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
-    throw new InvalidArgumentError('It must be a UUID such as 9aa61d0b-8ce5-488d-8e9e-fedc346e6836.');
-  }
-  return text.toLowerCase();
 }
 
 function collectUuids(text: string, previous: readonly string[] = []): readonly string[] {

@@ -1,8 +1,9 @@
-import { hashCredential, matchesCredential, type Secret } from '@waxwing/service/config';
+import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
+import { matchingKey } from './server-keys.js';
 import type { RealmId } from './server-tables.js';
 
 export type ServerStatus = 'active' | 'deactivated' | 'unknown-or-wrong-key';
@@ -19,6 +20,7 @@ const maximumEntries = 10_000;
 /** Looks up servers and realms in the database, through a short-lived cache. */
 export class ServerDirectory {
   readonly #db: Kysely<RelayTables>;
+  readonly #clock: Clock;
   readonly #proven: RecentLookups<true>;
   readonly #realms: RecentLookups<KnownRealm>;
   /** Whether servers are deactivated. */
@@ -26,6 +28,7 @@ export class ServerDirectory {
 
   constructor(db: Kysely<RelayTables>, clock: Clock) {
     this.#db = db;
+    this.#clock = clock;
     this.#proven = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
     this.#realms = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
     this.#deactivated = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
@@ -54,10 +57,10 @@ export class ServerDirectory {
   async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStatus> {
     const server = await this.#db
       .selectFrom('servers')
-      .select(['key_hash', 'deactivated_at'])
+      .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at'])
       .where('id', '=', serverId)
       .executeTakeFirst();
-    if (!matchesCredential(key.reveal(), server?.key_hash)) return 'unknown-or-wrong-key';
+    if (matchingKey(key, server, this.#clock()) === undefined) return 'unknown-or-wrong-key';
     if (server?.deactivated_at != null) return 'deactivated';
     this.#proven.remember(proof, true);
     return 'active';

@@ -14,6 +14,12 @@ export interface RelayServerTables {
     key_hash: string;
     created_at: number;
     deactivated_at: number | null;
+    /** Host and port as a URL has them, unique. Null for a server that never registered itself. */
+    hostname: string | null;
+    contact_email: string | null;
+    /** SHA-256 of the key before the last rotation, which is accepted until `previous_key_until`. */
+    previous_key_hash: string | null;
+    previous_key_until: number | null;
   };
   realms: {
     id: Generated<RealmId>;
@@ -28,6 +34,19 @@ export interface RelayServerTables {
     /** Time from `counted_at` until the quota is full. */
     used_milliseconds: number;
     counted_at: number;
+  };
+  /** Invitations that no server has used yet. */
+  server_invitations: {
+    /** SHA-256 of the code. */
+    code_hash: string;
+    /** What the operator calls the server. */
+    name: string;
+    /** The host that it is for; null for any. */
+    hostname: string | null;
+    /** The server that it is for; null for any. */
+    server_id: string | null;
+    created_at: number;
+    expires_at: number;
   };
 }
 
@@ -57,5 +76,24 @@ export async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
     .addColumn('server_id', columnTypes.text, (column) => column.primaryKey())
     .addColumn('used_milliseconds', columnTypes.integer, (column) => column.notNull())
     .addColumn('counted_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+}
+
+/** Adds what a server states about itself when it registers, the key before a rotation, and invitations. */
+export async function addServerRegistrations(db: Kysely<unknown>): Promise<void> {
+  const texts = ['hostname', 'contact_email', 'previous_key_hash'] as const;
+  for (const name of texts) {
+    await db.schema.alterTable('servers').addColumn(name, columnTypes.text).execute();
+  }
+  await db.schema.alterTable('servers').addColumn('previous_key_until', columnTypes.integer).execute();
+  await db.schema.createIndex('servers_hostname').on('servers').column('hostname').unique().execute();
+  await db.schema
+    .createTable('server_invitations')
+    .addColumn('code_hash', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('name', columnTypes.text, (column) => column.notNull())
+    .addColumn('hostname', columnTypes.text)
+    .addColumn('server_id', columnTypes.text)
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('expires_at', columnTypes.integer, (column) => column.notNull())
     .execute();
 }

@@ -1,0 +1,92 @@
+import { refused } from '@waxwing/protocol';
+import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import type { Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+
+/** An invitation for one server. It is for any server, or for the one with this hostname or id. */
+export interface NewInvitation {
+  readonly name: string;
+  readonly hostname?: string | undefined;
+  /** UUID, lowercase. */
+  readonly serverId?: string | undefined;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** Creates an invitation. Returns its code, of which the database has only a hash. */
+export async function createInvitation(
+  database: RelayDatabase,
+  { name, hostname, serverId, expiresAt }: NewInvitation,
+  now: number,
+): Promise<Secret<string>> {
+  const code = generateCredential();
+  const row = {
+    code_hash: hashCredential(code.reveal()),
+    name,
+    hostname: hostname ?? null,
+    server_id: serverId ?? null,
+    created_at: now,
+    expires_at: expiresAt,
+  };
+  await database.write(({ db }) => db.insertInto('server_invitations').values(row).execute());
+  return code;
+}
+
+/** What a new server shows for its right to join. */
+export interface InvitedServer {
+  readonly serverId: string;
+  readonly hostname: string;
+  readonly code: Secret<string> | undefined;
+}
+
+/**
+ * Uses up the invitation that a new server has a code of, or that is for its hostname or id: a stock server cannot send a
+ * code. Returns the name that the operator gave it.
+ * @throws ProtocolError BAD_REQUEST if there is none that has not expired.
+ */
+export async function useInvitation(
+  db: Transaction<RelayTables>,
+  { serverId, hostname, code }: InvitedServer,
+  now: number,
+): Promise<string> {
+  const found = await db
+    .selectFrom('server_invitations')
+    .select(['code_hash', 'name'])
+    .where('expires_at', '>', now)
+    .where((eb) => {
+      const isForThis = eb.or([eb('hostname', '=', hostname), eb('server_id', '=', serverId)]);
+      if (code === undefined) return isForThis;
+      const isForAny = eb.and([eb('hostname', 'is', null), eb('server_id', 'is', null)]);
+      return eb.and([eb('code_hash', '=', hashCredential(code.reveal())), eb.or([isForThis, isForAny])]);
+    })
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  if (found === undefined) throw code === undefined ? notInvited() : invalidInvitation();
+  const { numDeletedRows } = await db
+    .deleteFrom('server_invitations')
+    .where('code_hash', '=', found.code_hash)
+    .executeTakeFirstOrThrow();
+  if (numDeletedRows !== 1n) throw invalidInvitation();
+  return found.name;
+}
+
+/** Deletes the invitations that have expired. Returns how many. */
+export async function forgetExpiredInvitations(database: RelayDatabase, now: number): Promise<number> {
+  const { numDeletedRows } = await database.write(({ db }) =>
+    db.deleteFrom('server_invitations').where('expires_at', '<=', now).executeTakeFirstOrThrow(),
+  );
+  return Number(numDeletedRows);
+}
+
+function notInvited(): Error {
+  return refused(
+    'This relay admits new servers by invitation: ask its operator for one, and send its code as `invitation`.',
+  );
+}
+
+function invalidInvitation(): Error {
+  return refused(
+    "The invitation is unknown, used, expired, or for another server: ask the relay's operator for a new one.",
+  );
+}

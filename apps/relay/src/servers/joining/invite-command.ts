@@ -1,0 +1,93 @@
+import {
+  CommandError,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { withRelayDatabase } from '../../with-database.js';
+import { readUuid } from '../read-uuid.js';
+
+interface InviteFlags extends OutputFlags {
+  readonly hostname?: string;
+  readonly serverId?: string;
+  readonly expires: number;
+  readonly name: string;
+}
+
+const minuteMilliseconds = 60_000;
+const unitMilliseconds = {
+  m: minuteMilliseconds,
+  h: 60 * minuteMilliseconds,
+  d: 24 * 60 * minuteMilliseconds,
+};
+const longestMilliseconds = 365 * unitMilliseconds.d;
+
+/** Adds `servers invite`. */
+export function addInviting(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('invite'))
+    .description('let one new server register itself; prints the code of the invitation this once')
+    .addOption(
+      new Option('--hostname <host>', 'the server that it is for, which then needs no code').conflicts(
+        'serverId',
+      ),
+    )
+    .option('--server-id <uuid>', 'the same, by the id that the server has already (zulip_org_id)', readUuid)
+    .option('--expires <duration>', 'how long it is valid, such as 12h', readDuration, 7 * unitMilliseconds.d)
+    .option('--name <text>', 'what you call the server', '')
+    .action(async ({ hostname: host, serverId, expires, name, json }: InviteFlags) => {
+      const hostname = host === undefined ? undefined : await readHostOption(host);
+      const now = terminal.clock();
+      const invitation = { name, hostname, serverId, expiresAt: now + expires };
+      const code = await withRelayDatabase(terminal, async (database) =>
+        (await import('./invitations.js')).createInvitation(database, invitation, now),
+      );
+      const until = new Date(invitation.expiresAt).toISOString();
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: {
+            invitation: code.reveal(),
+            hostname: hostname ?? null,
+            server_id: serverId ?? null,
+            expires_at: until,
+          },
+          people: describe(code.reveal(), until, hostname ?? serverId),
+        },
+      );
+    });
+}
+
+function describe(code: string, until: string, server: string | undefined): string {
+  const whose =
+    server === undefined
+      ? 'One server may use it'
+      : `Only the server ${server} may use it, with or without the code,`;
+  return [
+    `invitation  ${code}`,
+    '',
+    `${whose} until ${until}.`,
+    'Keep the code now: only its hash is stored, so it cannot be shown again.',
+  ].join('\n');
+}
+
+/** Lazy import: `--help` must not wait for it. */
+async function readHostOption(text: string): Promise<string> {
+  const { readHostname } = await import('./hostname.js');
+  try {
+    return readHostname(text);
+  } catch {
+    throw new CommandError(
+      `"${text}" is no hostname: write one such as chat.example.org, with its port if that is not 443.`,
+    );
+  }
+}
+
+function readDuration(text: string): number {
+  const [, digits = '0', unit = 'm'] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const milliseconds = Number(digits) * unitMilliseconds[unit as keyof typeof unitMilliseconds];
+  if (milliseconds > 0 && milliseconds <= longestMilliseconds) return milliseconds;
+  throw new InvalidArgumentError('It must be minutes, hours or days, such as 30m, 12h or 7d, at most 365d.');
+}

@@ -1,0 +1,54 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Metrics } from '@waxwing/service/metrics';
+import { ServerQuotas } from '../server-quotas.js';
+import type { JoiningConfiguration } from './joining-configuration.js';
+
+/** Requests to join per address and minute. */
+const requestsPerAddress = 30;
+/** All clients behind a proxy that is not configured as trusted. */
+const unknownAddress = 'unknown';
+
+/** What the operations share by which servers join. */
+export interface Joining extends JoiningConfiguration {
+  /**
+   * Charges a request to its address, runs `work` and counts its outcome.
+   * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503, and whatever `work` throws.
+   */
+  run<Result>(request: JoiningRequest<Result>): Promise<Result>;
+}
+
+interface JoiningRequest<Result> {
+  readonly address: string | undefined;
+  readonly work: () => Promise<Result>;
+  /** Names a success in the metric. */
+  readonly outcomeOf: (result: Result) => 'created' | 'updated' | 'transferred' | 'challenged';
+}
+
+export function createJoining(
+  configuration: JoiningConfiguration,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+): Joining {
+  const quotas = new ServerQuotas(requestsPerAddress, clock);
+  const registrations = metrics.counter(
+    'waxwing_server_registrations_total',
+    'Requests of servers to join, by what came of them',
+    ['outcome'],
+  );
+  return {
+    ...configuration,
+    async run({ address = unknownAddress, work, outcomeOf }) {
+      try {
+        quotas.take(address, 1);
+        const result = await work();
+        registrations.inc({ outcome: outcomeOf(result) });
+        return result;
+      } catch (error) {
+        const isRefused = error instanceof ProtocolError && error.httpStatus < 500;
+        const isLimited = error instanceof ProtocolError && error.code === 'RATE_LIMIT_HIT';
+        registrations.inc({ outcome: isLimited ? 'rate-limited' : isRefused ? 'refused' : 'failed' });
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { Secret } from '@waxwing/service/config';
+import { anyone, operation } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { z } from 'zod';
+import type { RelayDatabase } from '../../tables.js';
+import { maximumEmailCharacters, requireContactEmail } from './contact-email.js';
+import { maximumHostnameCharacters, readHostname } from './hostname.js';
+import { joinServer, requireServerId } from './join-server.js';
+import type { Joining } from './joining.js';
+
+interface Context {
+  readonly clock: Clock;
+  readonly database: RelayDatabase;
+  readonly joining: Joining;
+}
+
+/** The body has six short fields. */
+const joiningBodyLimitBytes = 8192;
+
+const serverKey = z
+  .string()
+  .regex(/^[0-9A-Za-z]{64}$/, 'must be 64 letters and digits')
+  .transform((text) => new Secret(text));
+
+/**
+ * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname or
+ * address of contact, or rotates its key. Idempotent: a server that lost the answer repeats the request.
+ *
+ * Errors, checked in this order: RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
+ * INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a deactivated server; HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR;
+ * BAD_REQUEST without an invitation.
+ */
+export const registerServer = operation({
+  method: 'POST',
+  path: '/api/v1/remotes/server/register',
+  summary: 'Takes a new server, or what a server changed about itself.',
+  actor: anyone,
+  parameters: z.object({
+    zulip_org_id: z.string().length(36, 'must have 36 characters'),
+    zulip_org_key: serverKey,
+    hostname: z.string().min(1, 'must not be empty').max(maximumHostnameCharacters),
+    contact_email: z.string().max(maximumEmailCharacters),
+    new_org_key: serverKey.optional(),
+    invitation: z
+      .string()
+      .max(200)
+      .transform((text) => new Secret(text))
+      .optional(),
+  }),
+  bodyLimitBytes: joiningBodyLimitBytes,
+  answer: z.object({ created: z.boolean() }),
+  codes: [
+    'RATE_LIMIT_HIT',
+    'BAD_REQUEST',
+    'INVALID_ZULIP_SERVER',
+    'UNAUTHORIZED',
+    'HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR',
+  ],
+  handle({ clock, database, joining }: Context, { head, parameters }) {
+    return joining.run({
+      address: head.address,
+      outcomeOf: ({ created }) => (created ? 'created' : 'updated'),
+      async work() {
+        const { zulip_org_id: serverId, zulip_org_key: key, contact_email: contactEmail } = parameters;
+        const hostname = readHostname(parameters.hostname);
+        requireContactEmail(contactEmail);
+        requireServerId(serverId);
+        const { new_org_key: newKey, invitation } = parameters;
+        const request = { serverId, key, newKey, hostname, contactEmail, invitation };
+        const created = await joinServer(database, { ...request, mode: joining.registration }, clock());
+        head.setActor(serverId);
+        return { created };
+      },
+    });
+  },
+});
