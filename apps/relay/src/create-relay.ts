@@ -26,6 +26,7 @@ import { SameTokenAccounts } from './registrations/store/same-token-accounts.js'
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { DurableRegistrations } from './registrations/write/durable-registrations.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
+import { type HostNetwork, systemHostNetwork } from './servers/joining/ask-host.js';
 import { createJoining } from './servers/joining/joining.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
@@ -42,6 +43,8 @@ export interface RelayOverrides {
   /** Returns a number in [0, 1). */
   readonly random?: () => number;
   readonly timings?: DeliveryTimings;
+  /** What hosts of servers are reached by. */
+  readonly hostNetwork?: HostNetwork;
   /** Module of the registration worker thread. Tests run from sources, where the built module is missing. */
   readonly registrationThread?: URL;
 }
@@ -86,11 +89,12 @@ async function assemble(
 async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;
-  const { timings = productionTimings, registrationThread } = overrides;
+  const { timings = productionTimings, registrationThread, hostNetwork = systemHostNetwork } = overrides;
   const metrics = new Metrics();
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics }, closers);
-  return { log, clock, monotonic, random, timings, registrationThread, metrics, sodium, database };
+  const given = { log, clock, monotonic, random, timings, registrationThread, hostNetwork };
+  return { ...given, metrics, sodium, database };
 }
 
 type Machine = Awaited<ReturnType<typeof openMachine>>;
@@ -133,7 +137,8 @@ async function openContext(
   const sameToken = new SameTokenAccounts(foundation);
   const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
   const reportedCounts = new ReportedCounts();
-  const joining = createJoining(joiningConfiguration, foundation);
+  const { hostNetwork } = opened;
+  const joining = createJoining(joiningConfiguration, { ...foundation, hostNetwork });
   return { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
 }
 

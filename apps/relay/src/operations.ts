@@ -15,6 +15,7 @@ import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
 import { registerServer } from './servers/joining/register-operation.js';
+import { startTransfer, verifyChallenge } from './servers/joining/transfer-operations.js';
 import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
 import {
   notifyUnsealed,
@@ -28,6 +29,8 @@ type AdminContext = OpenKeyRing['admin'];
 /** Joining, and what a stock server's hourly job and workers ask besides. */
 const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerServer,
+  startTransfer,
+  verifyChallenge,
   getAnalyticsStatus,
   postAnalytics,
   registerUnsealed,

@@ -13,6 +13,7 @@ import {
 import {
   addServerRegistrations,
   createRealms,
+  createServerChallenges,
   createServerQuotas,
   createServers,
   type RelayServerTables,
@@ -41,6 +42,7 @@ const ownMigrations: MigrationSet = {
     '0005-presented-accounts': { up: addPresentedAccounts },
     '0006-registration-sequences': { up: createRegistrationSequences },
     '0007-server-registrations': { up: addServerRegistrations },
+    '0008-server-challenges': { up: createServerChallenges },
   },
 };
 

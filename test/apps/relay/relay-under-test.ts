@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { createRelay, readRelayEnvironment } from '@waxwing/relay';
+import { createRelay, type RelayOverrides, readRelayEnvironment } from '@waxwing/relay';
 import { Secret } from '@waxwing/service/config';
 import type { BouncerPublicKey } from '#relay/keyring/ring/key-ring.js';
 import { type ImportedKey, importKeys } from '#relay/keyring/ring/key-ring-transitions.js';
@@ -24,7 +24,11 @@ export interface Answer {
 export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 
 /** A relay on a database of its own, with the keys of both vector files, one server of two realms and another of one. */
-export async function startRelayUnderTest(databaseUrl: string, environment: Record<string, string> = {}) {
+export async function startRelayUnderTest(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+  given: Pick<RelayOverrides, 'hostNetwork'> = {},
+) {
   const time = { now: registrationVectors().now * 1000 };
   const clock = () => time.now;
   const { log, text } = createMemoryLog();
@@ -38,7 +42,7 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     ...environment,
   });
   const http = withoutOverload(configuration.http);
-  const overrides = { log, clock, monotonic: clock, registrationThread };
+  const overrides = { log, clock, monotonic: clock, registrationThread, ...given };
   const relay = await createRelay({ ...configuration, http }, overrides);
   const { app, context } = relay;
   const { database } = context;

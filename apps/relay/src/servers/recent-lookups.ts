@@ -31,4 +31,9 @@ export class RecentLookups<Value> {
   remember(key: string, value: Value): void {
     this.#entries.set(key, { value, foundAt: this.#options.clock() });
   }
+
+  /** Removes the entries with such keys. */
+  forget(isForgotten: (key: string) => boolean): void {
+    for (const key of [...this.#entries.keys()]) if (isForgotten(key)) this.#entries.delete(key);
+  }
 }

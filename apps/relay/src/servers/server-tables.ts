@@ -48,6 +48,13 @@ export interface RelayServerTables {
     created_at: number;
     expires_at: number;
   };
+  /** Secrets that hosts must show; see `createChallenge`. */
+  server_challenges: {
+    /** SHA-256 of the secret. */
+    secret_hash: string;
+    hostname: string;
+    expires_at: number;
+  };
 }
 
 export async function createServers(db: Kysely<unknown>): Promise<void> {
@@ -94,6 +101,15 @@ export async function addServerRegistrations(db: Kysely<unknown>): Promise<void>
     .addColumn('hostname', columnTypes.text)
     .addColumn('server_id', columnTypes.text)
     .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('expires_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+}
+
+export async function createServerChallenges(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('server_challenges')
+    .addColumn('secret_hash', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('hostname', columnTypes.text, (column) => column.notNull())
     .addColumn('expires_at', columnTypes.integer, (column) => column.notNull())
     .execute();
 }

@@ -1,4 +1,4 @@
-export { AddressRanges } from './client-address.js';
+export { AddressRanges, privateAddresses } from './client-address.js';
 export * from './http-limits.js';
 export * from './http-url.js';
 export * from './listen-configuration.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type HostNetwork, systemHostNetwork } from '#relay/servers/joining/ask-host.js';
 import { createInvitation, type NewInvitation } from '#relay/servers/joining/invitations.js';
 import { basic, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
 
@@ -26,8 +27,12 @@ export function newServer(changes: Record<string, string> = {}): Record<string, 
 }
 
 /** A relay, and what servers ask of it in order to join. */
-export async function startJoiningUnderTest(databaseUrl: string, environment: Record<string, string> = {}) {
-  const relay = await startRelayUnderTest(databaseUrl, environment);
+export async function startJoiningUnderTest(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+  hostNetwork: HostNetwork = systemHostNetwork,
+) {
+  const relay = await startRelayUnderTest(databaseUrl, environment, { hostNetwork });
   const post = (path: string, form: Record<string, string>, remoteAddress?: string) =>
     ask(relay, `server/${path}`, { form, remoteAddress });
   return {

@@ -6,8 +6,13 @@ const registrationModes = ['invitation', 'open', 'closed'] as const;
 /** Settings of how servers join. */
 export interface JoiningConfiguration {
   readonly registration: (typeof registrationModes)[number];
+  /** Whether a server that is verified by its hostname may be at a private or loopback address. */
+  readonly mayHostsBePrivate: boolean;
 }
 
 export function readJoiningEnvironment(reader: EnvironmentReader): JoiningConfiguration {
-  return { registration: reader.oneOf('SERVER_REGISTRATION', registrationModes, 'invitation') };
+  return {
+    registration: reader.oneOf('SERVER_REGISTRATION', registrationModes, 'invitation'),
+    mayHostsBePrivate: reader.oneOf('SERVER_REGISTRATION_PRIVATE_HOSTS', ['on', 'off'], 'off') === 'on',
+  };
 }

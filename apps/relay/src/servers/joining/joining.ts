@@ -2,8 +2,11 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Metrics } from '@waxwing/service/metrics';
 import { ServerQuotas } from '../server-quotas.js';
+import { type HostAnswer, HostAsker, type HostNetwork } from './ask-host.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
+/** The bodies have a few short fields. */
+export const joiningBodyLimitBytes = 8192;
 /** Requests to join per address and minute. */
 const requestsPerAddress = 30;
 /** All clients behind a proxy that is not configured as trusted. */
@@ -16,6 +19,8 @@ export interface Joining extends JoiningConfiguration {
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503, and whatever `work` throws.
    */
   run<Result>(request: JoiningRequest<Result>): Promise<Result>;
+  /** Asks the host of a server; see {@link HostAsker}. */
+  askHost(hostname: string, path: string): Promise<HostAnswer>;
 }
 
 interface JoiningRequest<Result> {
@@ -25,10 +30,17 @@ interface JoiningRequest<Result> {
   readonly outcomeOf: (result: Result) => 'created' | 'updated' | 'transferred' | 'challenged';
 }
 
+interface JoiningParts {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly hostNetwork: HostNetwork;
+}
+
 export function createJoining(
   configuration: JoiningConfiguration,
-  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+  { clock, metrics, hostNetwork }: JoiningParts,
 ): Joining {
+  const hosts = new HostAsker(hostNetwork);
   const quotas = new ServerQuotas(requestsPerAddress, clock);
   const registrations = metrics.counter(
     'waxwing_server_registrations_total',
@@ -37,6 +49,7 @@ export function createJoining(
   );
   return {
     ...configuration,
+    askHost: (hostname, path) => hosts.ask({ hostname, path, mayBePrivate: configuration.mayHostsBePrivate }),
     async run({ address = unknownAddress, work, outcomeOf }) {
       try {
         quotas.take(address, 1);

@@ -6,16 +6,13 @@ import type { RelayDatabase } from '../../tables.js';
 import { maximumEmailCharacters, requireContactEmail } from './contact-email.js';
 import { maximumHostnameCharacters, readHostname } from './hostname.js';
 import { joinServer, requireServerId } from './join-server.js';
-import type { Joining } from './joining.js';
+import { type Joining, joiningBodyLimitBytes } from './joining.js';
 
 interface Context {
   readonly clock: Clock;
   readonly database: RelayDatabase;
   readonly joining: Joining;
 }
-
-/** The body has six short fields. */
-const joiningBodyLimitBytes = 8192;
 
 const serverKey = z
   .string()

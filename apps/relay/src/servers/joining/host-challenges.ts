@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { type ProtocolError, refused } from '@waxwing/protocol';
+import { generateCredential, hashCredential, Secret } from '@waxwing/service/config';
+import type { RelayDatabase } from '../../tables.js';
+import { deactivatedServer } from '../authenticate-server.js';
+import type { ServerCredentials } from '../manage-servers.js';
+
+const lifetimeMilliseconds = 10_000;
+
+/** Finds the server with a hostname. @throws ProtocolError `missing` if there is none; UNAUTHORIZED if it is deactivated. */
+export async function findServerOfHost(
+  { db }: Pick<RelayDatabase, 'db'>,
+  hostname: string,
+  missing: ProtocolError,
+): Promise<string> {
+  const found = await db
+    .selectFrom('servers')
+    .select(['id', 'deactivated_at'])
+    .where('hostname', '=', hostname)
+    .executeTakeFirst();
+  if (found === undefined) throw missing;
+  if (found.deactivated_at !== null) throw deactivatedServer();
+  return found.id;
+}
+
+/**
+ * Creates the secret that a host must show within ten seconds, once, to prove that a server runs there. Each request gets a
+ * secret of its own, so that no client can spoil the one of another.
+ */
+export async function createChallenge(
+  database: RelayDatabase,
+  hostname: string,
+  now: number,
+): Promise<Secret<string>> {
+  const secret = new Secret(randomBytes(32).toString('hex').toUpperCase());
+  const row = {
+    secret_hash: hashCredential(secret.reveal()),
+    hostname,
+    expires_at: now + lifetimeMilliseconds,
+  };
+  await database.write(async ({ db }) => {
+    await db
+      .deleteFrom('server_challenges')
+      .where('expires_at', '<=', now - lifetimeMilliseconds)
+      .execute();
+    await db.insertInto('server_challenges').values(row).execute();
+  });
+  return secret;
+}
+
+/** A host's proof that a server runs there. */
+export interface HostProof {
+  readonly serverId: string;
+  readonly hostname: string;
+  readonly secret: Secret<string>;
+}
+
+/**
+ * Uses up the challenge of a secret, and gives the server a new key. The former keys end at once: the new owner of a host
+ * does not share the registration with the former one.
+ * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host; nothing is changed then.
+ */
+export async function transferServer(
+  database: RelayDatabase,
+  { serverId, hostname, secret }: HostProof,
+  now: number,
+): Promise<ServerCredentials> {
+  const serverKey = generateCredential();
+  await database.write(async ({ db }) => {
+    const challenge = await db
+      .deleteFrom('server_challenges')
+      .where('secret_hash', '=', hashCredential(secret.reveal()))
+      .returning(['hostname', 'expires_at'])
+      .executeTakeFirst();
+    if (challenge === undefined) throw refused('The verification secret is invalid, or was used before.');
+    if (challenge.hostname !== hostname) {
+      throw refused('The verification secret is for a different hostname.');
+    }
+    if (challenge.expires_at <= now) throw refused('The verification secret has expired.');
+    const { numUpdatedRows } = await db
+      .updateTable('servers')
+      .set({
+        key_hash: hashCredential(serverKey.reveal()),
+        previous_key_hash: null,
+        previous_key_until: null,
+      })
+      .where('id', '=', serverId)
+      .where('hostname', '=', hostname)
+      .where('deactivated_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows !== 1n) throw unknownHost();
+  });
+  return { serverId, serverKey };
+}
+
+export function unknownHost(): ProtocolError {
+  return refused('Registration not found for this hostname');
+}

@@ -1,0 +1,110 @@
+import { isJsonObject, parseJsonOrUndefined, refused } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { anyone, operation } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import { z } from 'zod';
+import type { RelayDatabase } from '../../tables.js';
+import type { ServerDirectory } from '../server-directory.js';
+import { type HostAnswer, maximumAnswerBytes } from './ask-host.js';
+import { createChallenge, findServerOfHost, transferServer, unknownHost } from './host-challenges.js';
+import { maximumHostnameCharacters, readHostname } from './hostname.js';
+import { type Joining, joiningBodyLimitBytes } from './joining.js';
+
+interface Context {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly database: RelayDatabase;
+  readonly servers: Pick<ServerDirectory, 'forget'>;
+  readonly joining: Joining;
+}
+
+const hostname = z.string().min(1, 'must not be empty').max(maximumHostnameCharacters);
+const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
+
+/**
+ * `POST /api/v1/remotes/server/register/transfer` (docs/protocol.md#remotesserverregistertransfer): a server that lost its
+ * credentials asks for a secret, which its host then shows to the relay.
+ *
+ * Errors, checked in this order: RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
+ * BAD_REQUEST for a host that is not registered; UNAUTHORIZED for a deactivated server.
+ */
+export const startTransfer = operation({
+  method: 'POST',
+  path: '/api/v1/remotes/server/register/transfer',
+  summary: 'Answers a secret by which a host proves that a registered server runs there.',
+  actor: anyone,
+  parameters: z.object({ hostname }),
+  bodyLimitBytes: joiningBodyLimitBytes,
+  answer: z.object({ verification_secret: z.string() }),
+  codes,
+  handle({ clock, database, joining }: Context, { head, parameters }) {
+    return joining.run({
+      address: head.address,
+      outcomeOf: () => 'challenged',
+      async work() {
+        const host = readHostname(parameters.hostname);
+        await findServerOfHost(database, host, refused(`${parameters.hostname} not yet registered`));
+        const secret = await createChallenge(database, host, clock());
+        return { verification_secret: secret.reveal() };
+      },
+    });
+  },
+});
+
+/**
+ * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregisterverify_challenge): asks the
+ * host for the secret, and gives its server a new key.
+ *
+ * Errors, checked in this order: those of `startTransfer`; BAD_REQUEST for a host that cannot be reached or has no public
+ * address, for its answer, and for the secret; SERVICE_UNAVAILABLE while ten hosts are asked.
+ */
+export const verifyChallenge = operation({
+  method: 'POST',
+  path: '/api/v1/remotes/server/register/verify_challenge',
+  summary: "Asks a host for its secret, and answers the server's id and new key.",
+  actor: anyone,
+  parameters: z.object({
+    hostname,
+    // It becomes a part of the path that the host is asked for.
+    access_token: z
+      .string()
+      .regex(/^[\w-]{1,128}$/, 'must be at most 128 letters, digits, hyphens and underscores'),
+  }),
+  bodyLimitBytes: joiningBodyLimitBytes,
+  answer: z.object({ zulip_org_id: z.string(), zulip_org_key: z.string() }),
+  codes,
+  waitsForOthers: true,
+  handle({ clock, database, joining, log, servers }: Context, { head, parameters }) {
+    return joining.run({
+      address: head.address,
+      outcomeOf: () => 'transferred',
+      async work() {
+        const host = readHostname(parameters.hostname);
+        const serverId = await findServerOfHost(database, host, unknownHost());
+        const path = `/api/v1/zulip-services/verify/${parameters.access_token}/`;
+        const secret = readSecret(await joining.askHost(host, path));
+        const { serverKey } = await transferServer(database, { serverId, hostname: host, secret }, clock());
+        servers.forget(serverId);
+        head.setActor(serverId);
+        log.info({ serverId, hostname: host }, 'a server was transferred to its host: its former keys ended');
+        return { zulip_org_id: serverId, zulip_org_key: serverKey.reveal() };
+      },
+    });
+  },
+});
+
+/** @throws ProtocolError BAD_REQUEST */
+function readSecret({ status, text }: HostAnswer): Secret<string> {
+  const body = text === undefined ? undefined : parseJsonOrUndefined(text);
+  const fields = isJsonObject(body) ? body : undefined;
+  if (status === 400 && fields?.code === 'REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED') {
+    throw refused('The host reported it has no verification secret.');
+  }
+  if (status !== 200) throw refused(`Error response received from the host: ${status}`);
+  const secret = fields?.verification_secret;
+  if (typeof secret === 'string') return new Secret(secret);
+  throw refused(
+    `The host's answer is no JSON object with a verification_secret in at most ${maximumAnswerBytes} bytes.`,
+  );
+}
