@@ -29,7 +29,7 @@ describe('SIGHUP', () => {
     const serverId = String(world.serverEnv.SERVER_RELAY_SERVER_ID);
     const { server_key: serverKey } = await runJsonCommand<{ server_key: string }>(
       'waxwing-relay',
-      ['servers', 'rotate-key', serverId, '--yes'],
+      ['servers', 'rotate-key', serverId, '--now', '--yes'],
       { env: world.relayEnv },
     );
     writeFileSync(keyFile, serverKey);

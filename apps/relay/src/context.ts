@@ -8,6 +8,7 @@ import type { RegistrationBatches } from './registrations/opening/registration-b
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
 import type { TokenVault } from './registrations/store/token-vault.js';
 import type { Joining } from './servers/joining/joining.js';
+import type { ServerActivity } from './servers/server-activity.js';
 import type { ServerDirectory } from './servers/server-directory.js';
 import type { ServerQuotas } from './servers/server-quotas.js';
 import type { ReportedCounts } from './servers/stock/reported-counts.js';
@@ -23,6 +24,7 @@ export interface RelayContext {
   readonly sodium: Sodium;
   readonly database: RelayDatabase;
   readonly servers: ServerDirectory;
+  readonly activity: ServerActivity;
   readonly keyRing: RegistrationKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;

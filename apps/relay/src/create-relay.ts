@@ -29,6 +29,7 @@ import { scheduleRelayJobs } from './scheduled-jobs.js';
 import { type HostNetwork, systemHostNetwork } from './servers/joining/ask-host.js';
 import { createJoining } from './servers/joining/joining.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
+import { ServerActivity } from './servers/server-activity.js';
 import { ServerDirectory } from './servers/server-directory.js';
 import { ReportedCounts } from './servers/stock/reported-counts.js';
 import type { RelayDatabase } from './tables.js';
@@ -59,6 +60,7 @@ const jobsDeadlineMilliseconds = 5000;
 const requestsDeadlineMilliseconds = 3000;
 const deliveriesDeadlineMilliseconds = 2000;
 const quotasDeadlineMilliseconds = 1000;
+const activityDeadlineMilliseconds = 1000;
 
 /**
  * Creates a relay: opens the database and the key ring, and starts the jobs.
@@ -120,8 +122,11 @@ async function openContext(
   closers: Closers,
 ): Promise<RelayContext> {
   const { clock, random, log, metrics, sodium, database, tokenVault, keyRing } = opened;
-  const servers = new ServerDirectory(database.db, clock);
-  const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers };
+  const activity = new ServerActivity({ database, clock, log, metrics });
+  await activity.start();
+  closers.push(() => activity.stop(activityDeadlineMilliseconds));
+  const servers = new ServerDirectory(database.db, clock, activity);
+  const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, activity };
   const { unreadableTokens, timings, monotonic } = opened;
   const deliveries = await createDeliveries({ ...foundation, configuration, unreadableTokens, timings });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));

@@ -14,6 +14,7 @@ import type { OpenKeyRing } from './keyring/open-key-ring.js';
 import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
+import { deactivateServer } from './servers/deactivate-operation.js';
 import { registerServer } from './servers/joining/register-operation.js';
 import { startTransfer, verifyChallenge } from './servers/joining/transfer-operations.js';
 import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
@@ -31,6 +32,7 @@ const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerServer,
   startTransfer,
   verifyChallenge,
+  deactivateServer,
   getAnalyticsStatus,
   postAnalytics,
   registerUnsealed,

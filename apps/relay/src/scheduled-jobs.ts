@@ -8,6 +8,7 @@ import type { UnreadableTokens } from './registrations/store/unreadable-tokens.j
 import { forgetPresentedRegistrations } from './registrations/write/presented-registrations.js';
 import { forgetRegistrationSequences } from './registrations/write/registration-sequences.js';
 import { forgetExpiredInvitations } from './servers/joining/invitations.js';
+import { forgetOldActivity } from './servers/server-activity-store.js';
 import { forgetFullQuotas } from './servers/used-quota-store.js';
 
 export interface RelayJobsOptions extends Pick<RelayContext, 'database' | 'clock' | 'metrics'> {
@@ -43,6 +44,9 @@ export function scheduleRelayJobs(options: RelayJobsOptions): void {
   );
   jobs.schedule('servers/forget-invitations', hourMilliseconds, async () =>
     countRemoved('server-invitation', await forgetExpiredInvitations(database, clock())),
+  );
+  jobs.schedule('servers/forget-activity', hourMilliseconds, async () =>
+    countRemoved('server-activity', await forgetOldActivity(database, clock())),
   );
   jobs.schedule('keyring/forget-old-uses', dayMilliseconds, async () =>
     countRemoved(

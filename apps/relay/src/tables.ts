@@ -12,7 +12,9 @@ import {
 } from './registrations/store/registration-tables.js';
 import {
   addServerRegistrations,
+  addServerSuspensions,
   createRealms,
+  createServerActivity,
   createServerChallenges,
   createServerQuotas,
   createServers,
@@ -43,6 +45,8 @@ const ownMigrations: MigrationSet = {
     '0006-registration-sequences': { up: createRegistrationSequences },
     '0007-server-registrations': { up: addServerRegistrations },
     '0008-server-challenges': { up: createServerChallenges },
+    '0009-server-suspensions': { up: addServerSuspensions },
+    '0010-server-activity': { up: createServerActivity },
   },
 };
 

@@ -166,6 +166,29 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'server-invitation': 1 });
     });
 
+    it('forgets the activity of servers a day ago, but for the last hour of each that is not removed', async () => {
+      const hour = Math.floor(relay.time.now / 3_600_000);
+      const counts = { sent: 1, gone: 0, rejected: 0, last_seen_at: 1 };
+      const { serverId } = relay.server;
+      const hours = {
+        [serverId]: [hour - 30, hour - 40],
+        [relay.otherServer.serverId]: [hour - 40, hour],
+        x: [hour - 40],
+      };
+      const rows = Object.entries(hours).flatMap(([server_id, all]) =>
+        all.map((each) => ({ ...counts, server_id, hour: each })),
+      );
+      await relay.database.write(({ db }) => db.insertInto('server_activity').values(rows).execute());
+      await pass(3_600_000);
+      const left = await relay.database.db
+        .selectFrom('server_activity')
+        .select('hour')
+        .orderBy('hour')
+        .execute();
+      expect(left).toEqual([{ hour: hour - 30 }, { hour }]);
+      expect(await removed()).toMatchObject({ 'server-activity': 3 });
+    });
+
     it('forgets how often keys were used long ago, but for the last day of each', async () => {
       const today = Math.floor(relay.time.now / dayMilliseconds);
       const uses = [

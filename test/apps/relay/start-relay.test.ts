@@ -102,7 +102,7 @@ describe('a relay that runs', () => {
       { result: 'success', msg: '', device_id: expect.any(Number) },
     ]);
 
-    await runJsonCommand('waxwing-relay', ['servers', 'deactivate', added.server_id, '--yes'], { env });
+    await runJsonCommand('waxwing-relay', ['servers', 'suspend', added.server_id, '--yes'], { env });
     now += 2000;
     expect((await register(relay, added)).status).toBe(401);
   });

@@ -87,7 +87,7 @@ eachBackend((backend) => {
           'The mobile push notification service registration for your server has been deactivated',
         ),
         'server',
-        `servers reactivate ${relayServerId}`,
+        `servers resume ${relayServerId}`,
       ],
       ['a busy relay', refused(503, 'RATE_LIMIT_HIT'), 'key', 'try again later'],
       ['an unknown realm', refused(403, 'MISSING_REMOTE_REALM'), 'realm', 'servers add-realm'],

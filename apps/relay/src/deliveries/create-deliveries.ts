@@ -5,6 +5,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
 import type { TokenVault } from '../registrations/store/token-vault.js';
 import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.js';
+import type { ServerActivity } from '../servers/server-activity.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
@@ -33,7 +34,8 @@ export interface DeliveriesOptions {
   readonly metrics: Metrics;
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
-  readonly servers: Pick<ServerDirectory, 'isDeactivated'>;
+  readonly servers: Pick<ServerDirectory, 'isActive'>;
+  readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
@@ -61,7 +63,7 @@ const probeMilliseconds = 60_000;
  * @throws ConfigurationError that lists every problem of the apps file and of the files that it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
-  const { configuration, clock, log, database, servers, timings = productionTimings } = options;
+  const { configuration, clock, log, database, timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
   const metrics = new DeliveryMetrics(options.metrics);
   const foundation = { ...options, timings, tokenVault, metrics };
@@ -90,7 +92,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     void reviewDeletions(deletions, log);
   }, timings.queueCountMilliseconds).unref();
   const onSettled = () => load.addQueued(-1);
-  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, servers, clock, onSettled });
+  const queue = new DeliveryQueue({ ...foundation, receipts, attempts, onSettled });
   const records = new RecordOutcomes({ database, queue, load, clock });
   const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');

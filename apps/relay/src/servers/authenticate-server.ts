@@ -1,6 +1,7 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDirectory, ServerStatus } from './server-directory.js';
+import { requireActive } from './server-state.js';
 
 export interface AuthenticatedServer {
   /** UUID, lowercase. */
@@ -43,15 +44,7 @@ function admitServer(request: RequestHead, serverId: string, status: ServerStatu
         'Zulip server auth failure: the server id is not registered or the key does not match; ask the operator of the push notification service',
     });
   }
-  if (status === 'deactivated') {
-    throw deactivatedServer();
-  }
+  requireActive(status);
   request.setActor(serverId);
   return { serverId };
-}
-
-export function deactivatedServer(): ProtocolError {
-  return new ProtocolError('UNAUTHORIZED', {
-    message: 'The mobile push notification service registration for your server has been deactivated',
-  });
 }

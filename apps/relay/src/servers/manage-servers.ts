@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { CommandError } from '@waxwing/service/command-line';
 import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import { lockingRows } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
-
-/** A server as `servers list` shows it. Instants in Unix milliseconds. */
-export interface ServerSummary {
-  readonly serverId: string;
-  readonly name: string;
-  readonly createdAt: number;
-  readonly deactivatedAt: number | undefined;
-  readonly realmUuids: readonly string[];
-}
+import { rotateKeys } from './server-keys.js';
+import { unknownServer } from './server-summaries.js';
 
 export interface NewServer {
   /** UUID, lowercase; random if missing. */
@@ -70,56 +64,74 @@ export async function addRealms(
   });
 }
 
-/** Lists all servers, oldest first. */
-export async function listServers({ db }: RelayDatabase): Promise<ServerSummary[]> {
-  const servers = await db.selectFrom('servers').selectAll().orderBy('created_at').orderBy('id').execute();
-  const realms = await db.selectFrom('realms').select(['uuid', 'server_id']).orderBy('id').execute();
-  const realmsOf = new Map<string, string[]>();
-  for (const { uuid, server_id } of realms) {
-    realmsOf.set(server_id, [...(realmsOf.get(server_id) ?? []), uuid]);
-  }
-  return servers.map((server) => ({
-    serverId: server.id,
-    name: server.name,
-    createdAt: server.created_at,
-    deactivatedAt: server.deactivated_at ?? undefined,
-    realmUuids: realmsOf.get(server.id) ?? [],
-  }));
-}
-
 /**
- * Replaces a server's key. The old key stops working within two seconds.
+ * Replaces a server's key. The former one is accepted for ten minutes more. With `isImmediate` it ends within two seconds,
+ * and so does the one before.
  * @throws CommandError for an unknown server.
  */
-export async function rotateServerKey(database: RelayDatabase, serverId: string): Promise<ServerCredentials> {
+export async function rotateServerKey(
+  database: RelayDatabase,
+  { serverId, isImmediate }: { readonly serverId: string; readonly isImmediate: boolean },
+  now: number,
+): Promise<ServerCredentials> {
   const serverKey = generateCredential();
-  const key_hash = hashCredential(serverKey.reveal());
+  const keyHash = hashCredential(serverKey.reveal());
   await database.write(async ({ db }) => {
     await requireServer(db, serverId);
-    await db.updateTable('servers').set({ key_hash }).where('id', '=', serverId).execute();
+    const stored = await db
+      .selectFrom('servers')
+      .select(['key_hash', 'previous_key_hash', 'previous_key_until'])
+      .where('id', '=', serverId)
+      .modifyEnd(lockingRows(db))
+      .executeTakeFirstOrThrow();
+    const keys = isImmediate
+      ? { key_hash: keyHash, previous_key_hash: null, previous_key_until: null }
+      : rotateKeys(stored, { keyHash, used: 'current', now });
+    await db.updateTable('servers').set(keys).where('id', '=', serverId).execute();
   });
   return { serverId, serverKey };
 }
 
 /**
- * Deactivates a server (`deactivatedAt` in Unix milliseconds) or reactivates it (`undefined`). Takes effect within two
- * seconds. Realms and devices stay. Returns whether anything changed.
+ * Refuses everything from a server, within two seconds. Realms and devices stay. Returns whether it was not suspended
+ * before.
  * @throws CommandError for an unknown server.
  */
-export async function setServerDeactivated(
-  database: RelayDatabase,
-  serverId: string,
-  deactivatedAt: number | undefined,
-): Promise<boolean> {
+export function suspendServer(database: RelayDatabase, serverId: string, now: number): Promise<boolean> {
   return database.write(async ({ db }) => {
     await requireServer(db, serverId);
     const { numUpdatedRows } = await db
       .updateTable('servers')
-      .set({ deactivated_at: deactivatedAt ?? null })
+      .set({ suspended_at: now })
       .where('id', '=', serverId)
-      .where('deactivated_at', deactivatedAt === undefined ? 'is not' : 'is', null)
+      .where('suspended_at', 'is', null)
       .executeTakeFirstOrThrow();
     return numUpdatedRows > 0n;
+  });
+}
+
+/**
+ * Lets a server in again that was suspended, or that deactivated itself, within two seconds. Returns whether it was.
+ * @throws CommandError for an unknown server.
+ */
+export function resumeServer(database: RelayDatabase, serverId: string): Promise<boolean> {
+  return database.write(async ({ db }) => {
+    await requireServer(db, serverId);
+    const { numUpdatedRows } = await db
+      .updateTable('servers')
+      .set({ suspended_at: null, deactivated_at: null })
+      .where('id', '=', serverId)
+      .where(({ or, eb }) => or([eb('suspended_at', 'is not', null), eb('deactivated_at', 'is not', null)]))
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  });
+}
+
+/** @throws CommandError for an unknown server. */
+export async function renameServer(database: RelayDatabase, serverId: string, name: string): Promise<void> {
+  await database.write(async ({ db }) => {
+    await requireServer(db, serverId);
+    await db.updateTable('servers').set({ name }).where('id', '=', serverId).execute();
   });
 }
 
@@ -129,9 +141,7 @@ export async function requireServer(
   serverId: string,
 ): Promise<void> {
   const server = await db.selectFrom('servers').select('id').where('id', '=', serverId).executeTakeFirst();
-  if (server === undefined) {
-    throw new CommandError(`There is no server ${serverId}: "servers list" shows those that there are.`);
-  }
+  if (server === undefined) throw unknownServer(serverId);
 }
 
 interface RealmsOfServer {

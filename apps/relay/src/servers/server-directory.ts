@@ -3,10 +3,12 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
+import type { ServerActivity } from './server-activity.js';
 import { matchingKey } from './server-keys.js';
+import { type ServerState, stateOf } from './server-state.js';
 import type { RealmId } from './server-tables.js';
 
-export type ServerStatus = 'active' | 'deactivated' | 'unknown-or-wrong-key';
+export type ServerStatus = ServerState | 'unknown-or-wrong-key';
 
 export interface KnownRealm {
   readonly realmId: RealmId;
@@ -21,17 +23,20 @@ const maximumEntries = 10_000;
 export class ServerDirectory {
   readonly #db: Kysely<RelayTables>;
   readonly #clock: Clock;
+  readonly #activity: Pick<ServerActivity, 'noteSeen'>;
   readonly #proven: RecentLookups<true>;
   readonly #realms: RecentLookups<KnownRealm>;
-  /** Whether servers are deactivated. */
-  readonly #deactivated: RecentLookups<boolean>;
+  /** Whether servers are active. */
+  readonly #active: RecentLookups<boolean>;
 
-  constructor(db: Kysely<RelayTables>, clock: Clock) {
+  /** @param activity notes each lookup of a valid key, so at most one per server and TTL. */
+  constructor(db: Kysely<RelayTables>, clock: Clock, activity: Pick<ServerActivity, 'noteSeen'>) {
     this.#db = db;
+    this.#activity = activity;
     this.#clock = clock;
     this.#proven = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
     this.#realms = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
-    this.#deactivated = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
+    this.#active = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
   }
 
   /**
@@ -44,9 +49,9 @@ export class ServerDirectory {
     return this.#lookUpServer(serverId, key, proof);
   }
 
-  /** Whether a server is deactivated, without its key: for work that it requested before. */
-  isDeactivated(serverId: string): boolean | Promise<boolean> {
-    return this.#deactivated.get(serverId) ?? this.#lookUpDeactivation(serverId);
+  /** Whether a server is active, without its key: for work that it requested before. A removed server is not. */
+  isActive(serverId: string): boolean | Promise<boolean> {
+    return this.#active.get(serverId) ?? this.#lookUpState(serverId);
   }
 
   /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` if there is none. */
@@ -57,30 +62,32 @@ export class ServerDirectory {
   /** Makes a change of a server's keys or state take effect at once here. Other processes follow within the TTL. */
   forget(serverId: string): void {
     this.#proven.forget((proof) => proof.startsWith(`${serverId} `));
-    this.#deactivated.forget((id) => id === serverId);
+    this.#active.forget((id) => id === serverId);
   }
 
   async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStatus> {
     const server = await this.#db
       .selectFrom('servers')
-      .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at'])
+      .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at', 'suspended_at'])
       .where('id', '=', serverId)
       .executeTakeFirst();
-    if (matchingKey(key, server, this.#clock()) === undefined) return 'unknown-or-wrong-key';
-    if (server?.deactivated_at != null) return 'deactivated';
-    this.#proven.remember(proof, true);
-    return 'active';
+    const isRight = matchingKey(key, server, this.#clock()) !== undefined;
+    if (server === undefined || !isRight) return 'unknown-or-wrong-key';
+    this.#activity.noteSeen(serverId);
+    const state = stateOf(server);
+    if (state === 'active') this.#proven.remember(proof, true);
+    return state;
   }
 
-  async #lookUpDeactivation(serverId: string): Promise<boolean> {
+  async #lookUpState(serverId: string): Promise<boolean> {
     const server = await this.#db
       .selectFrom('servers')
-      .select('deactivated_at')
+      .select(['deactivated_at', 'suspended_at'])
       .where('id', '=', serverId)
       .executeTakeFirst();
-    const isDeactivated = server?.deactivated_at != null;
-    this.#deactivated.remember(serverId, isDeactivated);
-    return isDeactivated;
+    const isActive = server !== undefined && stateOf(server) === 'active';
+    this.#active.remember(serverId, isActive);
+    return isActive;
   }
 
   async #lookUpRealm(realmUuid: string): Promise<KnownRealm | undefined> {

@@ -1,5 +1,5 @@
 import { addIdColumn, columnTypes } from '@waxwing/storage';
-import type { Generated, Kysely } from 'kysely';
+import type { ColumnDefinitionBuilder, Generated, Kysely } from 'kysely';
 
 /** The relay's internal id of a realm. The wire format uses its UUID. */
 export type RealmId = number & { readonly brand: 'RealmId' };
@@ -13,7 +13,10 @@ export interface RelayServerTables {
     /** SHA-256 of the server key. */
     key_hash: string;
     created_at: number;
+    /** When the server left by itself. */
     deactivated_at: number | null;
+    /** When an operator shut it out. */
+    suspended_at: number | null;
     /** Host and port as a URL has them, unique. Null for a server that never registered itself. */
     hostname: string | null;
     contact_email: string | null;
@@ -47,6 +50,17 @@ export interface RelayServerTables {
     server_id: string | null;
     created_at: number;
     expires_at: number;
+  };
+  /** Outcomes of a server's notifications by hour, and when it was last seen. */
+  server_activity: {
+    server_id: string;
+    /** Hours since 1970. */
+    hour: number;
+    sent: number;
+    gone: number;
+    rejected: number;
+    /** 0 if it was not seen. */
+    last_seen_at: number;
   };
   /** Secrets that hosts must show; see `createChallenge`. */
   server_challenges: {
@@ -111,5 +125,23 @@ export async function createServerChallenges(db: Kysely<unknown>): Promise<void>
     .addColumn('secret_hash', columnTypes.text, (column) => column.primaryKey())
     .addColumn('hostname', columnTypes.text, (column) => column.notNull())
     .addColumn('expires_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+}
+
+export async function addServerSuspensions(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('servers').addColumn('suspended_at', columnTypes.integer).execute();
+}
+
+export async function createServerActivity(db: Kysely<unknown>): Promise<void> {
+  const notNull = (column: ColumnDefinitionBuilder) => column.notNull();
+  await db.schema
+    .createTable('server_activity')
+    .addColumn('server_id', columnTypes.text, notNull)
+    .addColumn('hour', columnTypes.integer, notNull)
+    .addColumn('sent', columnTypes.integer, notNull)
+    .addColumn('gone', columnTypes.integer, notNull)
+    .addColumn('rejected', columnTypes.integer, notNull)
+    .addColumn('last_seen_at', columnTypes.integer, notNull)
+    .addPrimaryKeyConstraint('server_activity_key', ['server_id', 'hour'])
     .execute();
 }

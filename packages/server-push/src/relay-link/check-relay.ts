@@ -76,9 +76,9 @@ function judgeAnswer(
   const address = passed('address', `A relay answers at ${url}.`);
   const said = typeof body.msg === 'string' ? body.msg : '';
   // Relays say so only to the holder of the key, and with the code of a wrong key.
-  if (status === 401 && /deactivated/i.test(said)) {
-    const remedy = `ask its operator to reactivate this server (waxwing-relay servers reactivate ${serverId})`;
-    const sentence = `The relay's operator has deactivated this server: ${remedy}.`;
+  if (status === 401 && /deactivated|suspended/i.test(said)) {
+    const remedy = `ask its operator to let this server in again (waxwing-relay servers resume ${serverId})`;
+    const sentence = `The relay says: ${said}: ${remedy}.`;
     return [address, passed('key', keyIsFine), failed('server', sentence)];
   }
   if (status === 401) {

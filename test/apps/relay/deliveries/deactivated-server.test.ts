@@ -1,21 +1,21 @@
 import { afterEach, expect, it } from 'vitest';
-import { setServerDeactivated } from '#relay/servers/manage-servers.js';
+import { resumeServer, suspendServer } from '#relay/servers/manage-servers.js';
 import { idle } from '../../../support/idle.js';
 import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-/** Until a deactivation has taken effect, and the notification is due again. */
+/** Until a suspension has taken effect, and the notification is due again. */
 const later = 30_000;
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());
 
-it('what a server sent before it was deactivated is rejected when it is due', async () => {
+it('what a server sent before it was suspended is rejected when it is due', async () => {
   relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
   const { database, server } = relay;
   if (server === undefined) throw new Error('the relay has no server');
   const request = fcmRequest(await relay.addFcm('fcm-1'));
-  const setDeactivated = async (at: number | undefined) => {
-    expect(await setServerDeactivated(database, server.serverId, at)).toBe(true);
+  const change = async (changing: Promise<boolean>) => {
+    expect(await changing).toBe(true);
     time.now += later;
     await idle(database.jobs);
   };
@@ -23,8 +23,8 @@ it('what a server sent before it was deactivated is rejected when it is due', as
   await relay.faults([{ vendor: 'fcm', status: 503, times: 2 }]);
   const before = (await relay.notify([request])).body.results[0];
   expect(before).toMatchObject({ status: 'queued' });
-  await setDeactivated(time.now);
-  await setDeactivated(undefined);
+  await change(suspendServer(database, server.serverId, time.now));
+  await change(resumeServer(database, server.serverId));
   expect(await relay.arrived()).toEqual([]);
   expect(await relay.receipts([before?.notification_id])).toMatchObject([
     { status: 'rejected', reason: 'SERVER_DEACTIVATED', fault: 'server' },

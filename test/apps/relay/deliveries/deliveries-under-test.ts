@@ -168,6 +168,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       vendors,
       dir,
       log: { text, lines },
+      context,
       metrics,
       deliveries,
       realmId,

@@ -156,7 +156,7 @@ describe('a server that registers too much', () => {
     relay = await startDeliveriesUnderTest();
     const clock = () => Date.now();
     const context = {
-      servers: new ServerDirectory(relay.database.db, clock),
+      servers: new ServerDirectory(relay.database.db, clock, { noteSeen: () => undefined }),
       // Nothing gets that far: the parameters are missing.
       registrations: {} as RegistrationBatches,
       quotas: new ServerQuotas(1, clock),

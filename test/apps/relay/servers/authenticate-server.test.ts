@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rotateServerKey, setServerDeactivated } from '#relay/servers/manage-servers.js';
+import { resumeServer, rotateServerKey, suspendServer } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { basic, goodForm, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
 
@@ -32,28 +32,29 @@ eachBackend((backend) => {
 
   it('stops accepting an old key within two seconds, and accepts the new one at once', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
-    const rotated = await rotateServerKey(relay.database, relay.server.serverId);
+    const { serverId } = relay.server;
+    const rotated = await rotateServerKey(relay.database, { serverId, isImmediate: true }, relay.time.now);
     expect(await statusWith(basic(rotated.serverId, rotated.serverKey.reveal()))).toBe(200);
     relay.time.now += 2000;
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('refuses a deactivated server at once if the request asks for no cached answer', async () => {
+  it('refuses a suspended server at once if the request asks for no cached answer', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
-    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     expect((await relay.register(goodForm(), { 'cache-control': 'no-cache' })).status).toBe(401);
   });
 
-  it('refuses a deactivated server within two seconds, in its own words only to the holder of its key', async () => {
+  it('refuses a suspended server within two seconds, in its own words only to the holder of its key', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
-    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;
     const refused = await relay.register(goodForm());
     expect(refused).toMatchObject({
       status: 401,
       body: {
         code: 'UNAUTHORIZED',
-        msg: 'The mobile push notification service registration for your server has been deactivated',
+        msg: 'The operator of this push notification service has suspended your server: ask there why',
       },
       headers: { 'www-authenticate': 'Basic realm="zulip"' },
     });
@@ -61,13 +62,13 @@ eachBackend((backend) => {
       authorization: basic(relay.server.serverId, 'wrong'),
     });
     expect(wrongKey.body.msg).toContain('the server id is not registered or the key does not match');
-    await setServerDeactivated(relay.database, relay.server.serverId, undefined);
+    await resumeServer(relay.database, relay.server.serverId);
     expect(await statusWith(relay.authorization)).toBe(200);
   });
 
   it('does not cache a lookup for longer when the clock is set back', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
-    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now -= 3_600_000;
     expect(await statusWith(relay.authorization)).toBe(401);
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hashCredential } from '@waxwing/service/config';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { maximumNewServersPerDay } from '#relay/servers/joining/join-server.js';
-import { setServerDeactivated } from '#relay/servers/manage-servers.js';
+import { suspendServer } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { basic } from '../relay-under-test.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
@@ -199,12 +199,12 @@ eachBackend((backend) => {
       expect(await relay.server(one.zulip_org_id)).toMatchObject({ hostname: one.hostname });
     });
 
-    it('is refused while it is deactivated', async () => {
+    it('is refused while it is suspended', async () => {
       const form = await joined();
-      await setServerDeactivated(relay.database, form.zulip_org_id ?? '', relay.time.now);
+      await suspendServer(relay.database, form.zulip_org_id ?? '', relay.time.now);
       expect(await relay.join(form)).toMatchObject({
         status: 401,
-        body: { code: 'UNAUTHORIZED', msg: expect.stringContaining('has been deactivated') },
+        body: { code: 'UNAUTHORIZED', msg: expect.stringContaining('has suspended your server') },
       });
     });
 

@@ -2,7 +2,7 @@ import { hashCredential, Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { eachBackend } from '../../../support/test-databases.js';
-import { runRelayCommand } from '../command-line-under-test.js';
+import { commandClock, runRelayCommand } from '../command-line-under-test.js';
 
 const realm = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       [['servers', 'add', '--realm', realm, '--server-id', 'x'], 'it must be a UUID'],
       [['servers', 'add', '--realm', realm, 'more'], 'too many arguments (1, and it takes 0)'],
       [['servers', 'add', '--realm', realm, '--nonsense'], 'there is no option --nonsense'],
-      [['servers', 'deactivate'], '<server-id> is missing'],
+      [['servers', 'suspend'], '<server-id> is missing'],
       [['nonsense'], 'there is no command "nonsense"'],
     ])('%j is a usage error', async (argv, sentence) => {
       const { status, stdout, stderr } = await run(argv);
@@ -108,9 +108,13 @@ eachBackend((backend) => {
           server_id: serverId,
           name: 'Example',
           state: 'active',
+          ...{ hostname: null, contact_email: null },
           created_at: '2026-03-11T03:33:20.000Z',
-          deactivated_at: null,
+          ...{ suspended_at: null, deactivated_at: null, last_seen_at: null },
           realms: [realm],
+          devices: { v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } },
+          last_day: { sent: 0, gone: 0, rejected: 0 },
+          quota_used: 0,
         },
       ],
     });
@@ -127,11 +131,25 @@ eachBackend((backend) => {
       const { server_key: second } = JSON.parse(asked.stdout);
       const { server_key: third } = await runJson(['servers', 'rotate-key', serverId, '--yes']);
       expect(new Set([first, second, third]).size).toBe(3);
-      expect(await storedServers()).toMatchObject([{ key_hash: hashCredential(third as string) }]);
+      expect(await storedServers()).toMatchObject([
+        {
+          key_hash: hashCredential(third as string),
+          previous_key_hash: hashCredential(second),
+          previous_key_until: commandClock() + 600_000,
+        },
+      ]);
+    });
+
+    it('ends the old key at once with --now', async () => {
+      await addOne();
+      const { server_key: key } = await runJson(['servers', 'rotate-key', serverId, '--now', '--yes']);
+      expect(await storedServers()).toMatchObject([
+        { key_hash: hashCredential(key as string), previous_key_hash: null, previous_key_until: null },
+      ]);
     });
   });
 
-  describe.each(['rotate-key', 'deactivate'])('servers %s', (command) => {
+  describe.each(['rotate-key', 'suspend', 'remove'])('servers %s', (command) => {
     it.each([
       ['the answer is no', false, 'Nothing was changed.'],
       ['there is nobody to ask', undefined, 'add --yes if you mean it'],
@@ -145,26 +163,37 @@ eachBackend((backend) => {
     });
   });
 
-  it('servers deactivate and reactivate shut a server out and let it in again', async () => {
+  it('servers suspend and resume shut a server out and let it in again', async () => {
     await addOne();
-    const deactivate = ['servers', 'deactivate', serverId, '--yes'];
-    expect(await runJson(deactivate)).toEqual({ server_id: serverId, state: 'deactivated', changed: true });
-    expect(await runJson(deactivate)).toMatchObject({ changed: false });
+    const suspend = ['servers', 'suspend', serverId, '--yes'];
+    expect(await runJson(suspend)).toEqual({ server_id: serverId, state: 'suspended', changed: true });
+    expect(await runJson(suspend)).toMatchObject({ changed: false });
     expect((await runJson(['servers', 'list'])).servers).toMatchObject([
-      { state: 'deactivated', deactivated_at: '2026-03-11T03:33:20.000Z' },
+      { state: 'suspended', suspended_at: '2026-03-11T03:33:20.000Z', deactivated_at: null },
     ]);
-    expect(await runJson(['servers', 'reactivate', serverId])).toMatchObject({
-      state: 'active',
-      changed: true,
+    const resume = ['servers', 'resume', serverId];
+    expect(await runJson(resume)).toMatchObject({ state: 'active', changed: true });
+    expect(await runJson(resume)).toMatchObject({ changed: false });
+    expect(await storedServers()).toMatchObject([{ suspended_at: null, deactivated_at: null }]);
+  });
+
+  it('servers rename changes what the operator calls a server', async () => {
+    await addOne();
+    expect(await runJson(['servers', 'rename', serverId, 'Other'])).toEqual({
+      server_id: serverId,
+      name: 'Other',
     });
-    expect(await storedServers()).toMatchObject([{ deactivated_at: null }]);
+    expect(await runJson(['servers', 'show', serverId])).toMatchObject({ name: 'Other' });
   });
 
   it.each([
     [['servers', 'add-realm', unknownId, '--realm', realm]],
     [['servers', 'rotate-key', unknownId, '--yes']],
-    [['servers', 'deactivate', unknownId, '--yes']],
-    [['servers', 'reactivate', unknownId]],
+    [['servers', 'show', unknownId]],
+    [['servers', 'rename', unknownId, 'x']],
+    [['servers', 'suspend', unknownId, '--yes']],
+    [['servers', 'resume', unknownId]],
+    [['servers', 'remove', unknownId, '--yes']],
   ])('%j says that there is no such server', async (argv) => {
     const { status, stdout, stderr } = await run(argv);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

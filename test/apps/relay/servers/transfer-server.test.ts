@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { setServerDeactivated } from '#relay/servers/manage-servers.js';
+import { resumeServer, suspendServer } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { answering, type Hosts, hostName, startHosts } from './host-under-test.js';
 import { type JoiningUnderTest, newServer, startJoiningUnderTest } from './joining-under-test.js';
@@ -107,9 +107,9 @@ eachBackend((backend) => {
       expect(hosts.requests.first).toEqual([]);
     });
 
-    it('for a deactivated server', async () => {
+    it('for a suspended server', async () => {
       const secret = await challenge();
-      await setServerDeactivated(relay.database, form.zulip_org_id ?? '', relay.time.now);
+      await suspendServer(relay.database, form.zulip_org_id ?? '', relay.time.now);
       for (const answer of [
         await verify(secret),
         await relay.post('register/transfer', { hostname: hosts.hostname }),
@@ -117,7 +117,7 @@ eachBackend((backend) => {
         expect(answer).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
       }
       expect(hosts.requests.first).toEqual([]);
-      await setServerDeactivated(relay.database, form.zulip_org_id ?? '', undefined);
+      await resumeServer(relay.database, form.zulip_org_id ?? '');
     });
 
     it.each([

@@ -2,6 +2,7 @@ import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } fro
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { UnreadableRelayDevice } from '../../registrations/store/relay-device.js';
 import type { UnreadableTokens } from '../../registrations/store/unreadable-tokens.js';
+import type { ServerActivity } from '../../servers/server-activity.js';
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
 import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
@@ -18,8 +19,7 @@ import {
   reasonOf,
   throttlesDevice,
 } from '../policy/judge-answer.js';
-import { apnsBodyBytes } from '../vendors/apns/message.js';
-import { fcmDataBytes } from '../vendors/fcm/message.js';
+import { payloadBytes } from '../vendors/payload-bytes.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { DeviceCooldowns } from './device-cooldowns.js';
 import type { RejectionLog } from './rejection-log.js';
@@ -46,6 +46,7 @@ export interface DeliveryAttemptsOptions {
   readonly outages: VendorOutages;
   readonly rejections: RejectionLog;
   readonly metrics: DeliveryMetrics;
+  readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -114,18 +115,23 @@ export class DeliveryAttempts {
    * Rejects a notification for a device with an unreadable token. Deletes nothing, since the token may become readable
    * again.
    */
-  refuseUnreadable({ urgency }: EncryptedNotification, { id, unreadable }: UnreadableRelayDevice): Outcome {
-    const { metrics, unreadableTokens } = this.#options;
+  refuseUnreadable(
+    { serverId, urgency }: EncryptedNotification,
+    { id, unreadable }: UnreadableRelayDevice,
+  ): Outcome {
+    const { activity, metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
     metrics.countUnsent(urgency.vendor, reason);
+    activity.noteOutcome(serverId, 'rejected');
     unreadableTokens.note(id, unreadable);
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** Rejects a queued notification whose server was deactivated after the relay had accepted it. */
-  refuseDeactivated({ urgency, relayDeviceId }: EncryptedNotification): Outcome {
+  /** Rejects a queued notification whose server was suspended, deactivated or removed after the relay had accepted it. */
+  refuseInactive({ serverId, urgency, relayDeviceId }: EncryptedNotification): Outcome {
     const [reason, fault] = ['SERVER_DEACTIVATED', 'server'] as const;
     this.#options.metrics.countUnsent(urgency.vendor, reason);
+    this.#options.activity.noteOutcome(serverId, 'rejected');
     this.#options.rejections.note(reason, fault, relayDeviceId);
     return { kind: 'rejected', reason, fault };
   }
@@ -204,11 +210,12 @@ export class DeliveryAttempts {
     const { appId, vendor } = route;
     const { notification, device } = delivery;
     const { target } = device;
-    const { credentials, deletions, outages, metrics } = this.#options;
+    const { activity, credentials, deletions, outages, metrics } = this.#options;
     this.#replaced.note(notification);
     outages.worked(route);
     deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
+    activity.noteOutcome(notification.serverId, 'sent');
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const outcome: Outcome = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
     return credentials.awaitsSuccess(appId) ? credentials.worked(appId).then(() => outcome) : outcome;
@@ -220,7 +227,7 @@ export class DeliveryAttempts {
     { triesBefore, doubtsBefore }: TriesBefore,
   ): Promise<Outcome> {
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
-    const { clock, random, delayDivisor, credentials, outages, metrics } = this.#options;
+    const { activity, clock, random, delayDivisor, credentials, outages, metrics } = this.#options;
     const { vendor, appId } = route;
     const verdict = judgeAnswer(
       { vendor, delivery, answer, tries: triesBefore + 1, doubtsBefore },
@@ -241,7 +248,8 @@ export class DeliveryAttempts {
     const outcome =
       verdict.kind === 'gone' ? await this.#weighDeath(appId, delivery, verdict, isInDoubt) : verdict;
     metrics.count(vendor, outcome.kind, answer);
-    if (outcome.kind === 'rejected') this.#logRejection(delivery, outcome.reason, outcome.fault);
+    if (outcome.kind === 'gone') activity.noteOutcome(delivery.notification.serverId, 'gone');
+    if (outcome.kind === 'rejected') this.#noteRejection(delivery, outcome.reason, outcome.fault);
     return outcome;
   }
 
@@ -255,7 +263,7 @@ export class DeliveryAttempts {
     const at = await credentials.suspected(route, delivery.device, reason);
     if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
     const { otherwise } = verdict;
-    if (otherwise.kind === 'rejected') this.#logRejection(delivery, reason, otherwise.fault);
+    if (otherwise.kind === 'rejected') this.#noteRejection(delivery, reason, otherwise.fault);
     return otherwise;
   }
 
@@ -272,11 +280,12 @@ export class DeliveryAttempts {
 
   #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome {
     this.#options.metrics.countUnsent(delivery.notification.urgency.vendor, reason);
-    this.#logRejection(delivery, reason, fault);
+    this.#noteRejection(delivery, reason, fault);
     return { kind: 'rejected', reason, fault };
   }
 
-  #logRejection({ device }: Delivery, reason: string, fault: DeliveryFault): void {
+  #noteRejection({ device, notification }: Delivery, reason: string, fault: DeliveryFault): void {
+    this.#options.activity.noteOutcome(notification.serverId, 'rejected');
     this.#options.rejections.note(reason, fault, device.id);
   }
 }
@@ -286,9 +295,4 @@ interface Question {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
-}
-
-function payloadBytes({ notification }: Delivery): number {
-  const { urgency } = notification;
-  return urgency.vendor === 'fcm' ? fcmDataBytes(notification) : apnsBodyBytes(urgency, notification);
 }

@@ -4,6 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/store/relay-device.js';
 import { findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
+import type { ServerActivity } from '../../servers/server-activity.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
@@ -24,7 +25,8 @@ export interface DeliveryQueueOptions {
   readonly tokenVault: TokenVault;
   readonly receipts: ReceiptStore;
   readonly attempts: DeliveryAttempts;
-  readonly servers: Pick<ServerDirectory, 'isDeactivated'>;
+  readonly servers: Pick<ServerDirectory, 'isActive'>;
+  readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly clock: Clock;
   /** Called when a queued notification is settled. */
   onSettled(): void;
@@ -84,7 +86,7 @@ export class DeliveryQueue {
   ): Promise<Outcome> {
     const { clock, attempts, servers } = this.#options;
     // Rights are checked when they are used: an operator may have found the server to be stolen.
-    if (await servers.isDeactivated(notification.serverId)) return attempts.refuseDeactivated(notification);
+    if (!(await servers.isActive(notification.serverId))) return attempts.refuseInactive(notification);
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
     if (!hasReadableToken(device)) return attempts.holdUnreadable(device);
@@ -129,6 +131,7 @@ export class DeliveryQueue {
     const outcome: Outcome = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
     const { attempts = 0, doubts = 0 } = receipt ?? {};
     await this.#apply(transaction, notification, outcome, { attempts, doubts });
+    transaction.afterCommit(() => this.#options.activity.noteOutcome(notification.serverId, 'rejected'));
   }
 }
 

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { type ProtocolError, refused } from '@waxwing/protocol';
 import { generateCredential, hashCredential, Secret } from '@waxwing/service/config';
 import type { RelayDatabase } from '../../tables.js';
-import { deactivatedServer } from '../authenticate-server.js';
 import type { ServerCredentials } from '../manage-servers.js';
+import { requireActive, stateOf } from '../server-state.js';
 
 const lifetimeMilliseconds = 10_000;
 
-/** Finds the server with a hostname. @throws ProtocolError `missing` if there is none; UNAUTHORIZED if it is deactivated. */
+/** Finds the server with a hostname. @throws ProtocolError `missing` if there is none; UNAUTHORIZED if it is not active. */
 export async function findServerOfHost(
   { db }: Pick<RelayDatabase, 'db'>,
   hostname: string,
@@ -15,11 +15,11 @@ export async function findServerOfHost(
 ): Promise<string> {
   const found = await db
     .selectFrom('servers')
-    .select(['id', 'deactivated_at'])
+    .select(['id', 'deactivated_at', 'suspended_at'])
     .where('hostname', '=', hostname)
     .executeTakeFirst();
   if (found === undefined) throw missing;
-  if (found.deactivated_at !== null) throw deactivatedServer();
+  requireActive(stateOf(found));
   return found.id;
 }
 
@@ -58,7 +58,7 @@ export interface HostProof {
 /**
  * Uses up the challenge of a secret, and gives the server a new key. The former keys end at once: the new owner of a host
  * does not share the registration with the former one.
- * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host; nothing is changed then.
+ * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host, which changes nothing.
  */
 export async function transferServer(
   database: RelayDatabase,
@@ -87,6 +87,7 @@ export async function transferServer(
       .where('id', '=', serverId)
       .where('hostname', '=', hostname)
       .where('deactivated_at', 'is', null)
+      .where('suspended_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (numUpdatedRows !== 1n) throw unknownHost();
   });

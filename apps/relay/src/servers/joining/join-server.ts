@@ -3,8 +3,8 @@ import { hashCredential, type Secret } from '@waxwing/service/config';
 import { lockExclusive, lockingRows } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
-import { deactivatedServer } from '../authenticate-server.js';
 import { matchingKey, rotateKeys } from '../server-keys.js';
+import { requireActive, stateOf } from '../server-state.js';
 import { useInvitation } from './invitations.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
@@ -67,7 +67,7 @@ async function updateServer(
       fields: { role: serverId },
     });
   }
-  if (known.deactivated_at !== null) throw deactivatedServer();
+  requireActive(stateOf(known));
   await requireFreeHostname(db, hostname, serverId);
   const { key_hash, previous_key_hash, previous_key_until } =
     newKey === undefined ? known : rotateKeys(known, { keyHash: hashCredential(newKey.reveal()), used, now });

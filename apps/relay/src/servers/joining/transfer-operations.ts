@@ -53,7 +53,7 @@ export const startTransfer = operation({
 });
 
 /**
- * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregisterverify_challenge): asks the
+ * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregistertransfer): asks the
  * host for the secret, and gives its server a new key.
  *
  * Errors, checked in this order: those of `startTransfer`; BAD_REQUEST for a host that cannot be reached or has no public

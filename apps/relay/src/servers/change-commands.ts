@@ -1,0 +1,117 @@
+import {
+  type ConsentFlags,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import type { RelayDatabase } from '../tables.js';
+import { withRelayDatabase } from '../with-database.js';
+import { printCredentials } from './print-credentials.js';
+import { readUuid } from './read-uuid.js';
+
+/** Lazy import: `--help` must not wait for it. */
+const manage = () => import('./manage-servers.js');
+
+/** Adds the commands that change one server. */
+export function addChanging(servers: Command, terminal: Terminal): void {
+  addRenaming(servers, terminal);
+  addSuspending(servers, terminal);
+  addRotating(servers, terminal);
+  addRemoving(servers, terminal);
+}
+
+function addRenaming(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('rename'))
+    .description('change what you call a server')
+    .argument('<server-id>', 'the server', readUuid)
+    .argument('<name>', 'the new name')
+    .action(async (serverId: string, name: string, { json }: OutputFlags) => {
+      await withRelayDatabase(terminal, async (database) =>
+        (await manage()).renameServer(database, serverId, name),
+      );
+      const people = `The server ${serverId} is now called "${name}".`;
+      printResult(terminal, { json }, { machines: { server_id: serverId, name }, people });
+    });
+}
+
+function addSuspending(servers: Command, terminal: Terminal): void {
+  withYes(withJson(servers.command('suspend')))
+    .description('refuse everything from a server; its realms and devices are kept')
+    .argument('<server-id>', 'the server', readUuid)
+    .action(async (serverId: string, { json, yes }: ConsentFlags) => {
+      const question = `No user of the server ${serverId} gets notifications any more. Go on?`;
+      const changed = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
+        (await manage()).suspendServer(database, serverId, terminal.clock()),
+      );
+      const machines = { server_id: serverId, state: 'suspended', changed };
+      const people = `The server ${serverId} is suspended; "servers resume" undoes that.`;
+      printResult(terminal, { json }, { machines, people });
+    });
+  withJson(servers.command('resume'))
+    .description(
+      'let a server in again that was suspended, or that deactivated itself; its key stays the same',
+    )
+    .argument('<server-id>', 'the server', readUuid)
+    .action(async (serverId: string, { json }: OutputFlags) => {
+      const changed = await withRelayDatabase(terminal, async (database) =>
+        (await manage()).resumeServer(database, serverId),
+      );
+      const machines = { server_id: serverId, state: 'active', changed };
+      printResult(terminal, { json }, { machines, people: `The server ${serverId} is active.` });
+    });
+}
+
+function addRotating(servers: Command, terminal: Terminal): void {
+  withYes(withJson(servers.command('rotate-key')))
+    .description('give a server a new key, printed this once; the old one is accepted for ten minutes more')
+    .argument('<server-id>', 'the server', readUuid)
+    .option('--now', 'end the old key at once, such as one that was stolen')
+    .action(
+      async (serverId: string, { json, yes, now = false }: ConsentFlags & { readonly now?: boolean }) => {
+        const from = now ? 'at once' : 'in ten minutes';
+        const question = `The server ${serverId} is refused ${from}, until it has the new key. Go on?`;
+        const rotated = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
+          (await manage()).rotateServerKey(database, { serverId, isImmediate: now }, terminal.clock()),
+        );
+        printCredentials(terminal, rotated, { json });
+      },
+    );
+}
+
+function addRemoving(servers: Command, terminal: Terminal): void {
+  withYes(withJson(servers.command('remove')))
+    .description('remove a server with its realms, devices and all that the relay stores of it')
+    .argument('<server-id>', 'the server', readUuid)
+    .action(async (serverId: string, { json, yes }: ConsentFlags) => {
+      const question = `Everything of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
+      const devices = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
+        (await import('./remove-server.js')).removeServer(database, serverId, terminal.clock()),
+      );
+      const machines = { server_id: serverId, removed_devices: devices };
+      const people = `The server ${serverId} is removed, with ${devices} devices.`;
+      printResult(terminal, { json }, { machines, people });
+    });
+}
+
+interface Consent {
+  readonly serverId: string;
+  readonly question: string;
+  readonly yes: ConsentFlags['yes'];
+}
+
+/** @throws CommandError for an unknown server, and if the answer is no. */
+function changeWithConsent<Result>(
+  terminal: Terminal,
+  { serverId, question, yes }: Consent,
+  change: (database: RelayDatabase) => Promise<Result>,
+): Promise<Result> {
+  return withRelayDatabase(terminal, async (database) => {
+    await (await manage()).requireServer(database.db, serverId);
+    await requireConsent(terminal, question, yes);
+    return change(database);
+  });
+}

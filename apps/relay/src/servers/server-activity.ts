@@ -1,0 +1,99 @@
+import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import type { RelayDatabase } from '../tables.js';
+import { type ActivityCounts, hourOf, ServerActivityStore } from './server-activity-store.js';
+import { stateOf } from './server-state.js';
+
+/** What a notification came to, for the counts of its server. */
+export type CountedOutcome = 'sent' | 'gone' | 'rejected';
+
+export interface ServerActivityOptions {
+  readonly database: RelayDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const intervalMilliseconds = 60_000;
+
+/**
+ * Records when servers were last seen and what came of their notifications, for operators. Counts in memory and writes once
+ * a minute, so that no request waits. A process that is killed loses the last minute.
+ */
+export class ServerActivity {
+  readonly #options: ServerActivityOptions;
+  readonly #store: ServerActivityStore;
+  readonly #servers;
+  readonly #troubleLog = new TroubleLog();
+  #counts = new Map<string, ActivityCounts>();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(options: ServerActivityOptions) {
+    this.#options = options;
+    this.#store = new ServerActivityStore(options.database);
+    this.#servers = options.metrics.gauge('waxwing_servers', 'Servers that may use the relay, by state', [
+      'state',
+    ]);
+  }
+
+  noteSeen(serverId: string): void {
+    this.#of(serverId).lastSeenAt = this.#options.clock();
+  }
+
+  noteOutcome(serverId: string, outcome: CountedOutcome): void {
+    this.#of(serverId)[outcome] += 1;
+  }
+
+  async start(): Promise<void> {
+    await this.flush();
+    this.#timer = setInterval(() => void this.flush(), intervalMilliseconds).unref();
+  }
+
+  /** Stops the timer and writes the last counts, waiting at most `deadlineMilliseconds`. */
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    clearInterval(this.#timer);
+    await answerWithin(deadlineMilliseconds, this.flush(), undefined);
+  }
+
+  /** Writes what was counted since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    const { clock, database, log } = this.#options;
+    const counts = this.#counts;
+    this.#counts = new Map();
+    try {
+      await this.#store.add(counts, hourOf(clock()));
+      await this.#countServers(database);
+      this.#troubleLog.end(() => log.info('the activity of servers is recorded again'));
+    } catch (err) {
+      this.#troubleLog.begin('away', () =>
+        log.warn(
+          { err },
+          'the activity of servers cannot be recorded: "servers list" misses what happens meanwhile',
+        ),
+      );
+    }
+  }
+
+  async #countServers({ db }: RelayDatabase): Promise<void> {
+    const rows = await db.selectFrom('servers').select(['suspended_at', 'deactivated_at']).execute();
+    const totals = { active: 0, suspended: 0, deactivated: 0 };
+    for (const row of rows) totals[stateOf(row)] += 1;
+    for (const [state, total] of Object.entries(totals)) this.#servers.set({ state }, total);
+  }
+
+  #of(serverId: string): ActivityCounts {
+    let counts = this.#counts.get(serverId);
+    if (counts === undefined) {
+      counts = { sent: 0, gone: 0, rejected: 0, lastSeenAt: 0 };
+      this.#counts.set(serverId, counts);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,23 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { RelayServerTables } from './server-tables.js';
+
+/** `suspended` by the relay's operator; `deactivated` by the server itself. Both end with `servers resume`. */
+export type ServerState = 'active' | 'suspended' | 'deactivated';
+
+export function stateOf(
+  server: Pick<RelayServerTables['servers'], 'suspended_at' | 'deactivated_at'>,
+): ServerState {
+  if (server.suspended_at !== null) return 'suspended';
+  return server.deactivated_at === null ? 'active' : 'deactivated';
+}
+
+// A stock server shows these texts to its administrator. Only a holder of the server's key gets them.
+const refusals = {
+  suspended: 'The operator of this push notification service has suspended your server: ask there why',
+  deactivated: 'The mobile push notification service registration for your server has been deactivated',
+} as const;
+
+/** @throws ProtocolError UNAUTHORIZED for a server that is not active. */
+export function requireActive(state: ServerState): void {
+  if (state !== 'active') throw new ProtocolError('UNAUTHORIZED', { message: refusals[state] });
+}

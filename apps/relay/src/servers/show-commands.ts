@@ -1,0 +1,110 @@
+import {
+  formatColumns,
+  formatTable,
+  type OutputFlags,
+  printListing,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import { withRelayDatabase } from '../with-database.js';
+import { readUuid } from './read-uuid.js';
+import type { ServerSummary } from './server-summaries.js';
+
+/** Adds `servers list` and `servers show`. */
+export function addShowing(servers: Command, terminal: Terminal): void {
+  const summarize = (serverId?: string) =>
+    withRelayDatabase(terminal, async (database) =>
+      (await import('./server-summaries.js')).summarizeServers(database, terminal.clock(), serverId),
+    );
+  withJson(servers.command('list'))
+    .description('show all servers, their realms, devices and deliveries')
+    .action(async ({ json }: OutputFlags) => {
+      const summaries = await summarize();
+      const none =
+        'There are no servers yet: let one join with "servers invite", or add it with "servers add".';
+      await printListing(
+        terminal,
+        { json },
+        {
+          machines: () => ({ servers: summaries.map(formatForMachines) }),
+          people: () => (summaries.length === 0 ? none : formatServers(terminal, summaries)),
+        },
+      );
+    });
+  withJson(servers.command('show'))
+    .description('show all that the relay knows about a server')
+    .argument('<server-id>', 'the server', readUuid)
+    .action(async (serverId: string, { json }: OutputFlags) => {
+      for (const summary of await summarize(serverId)) {
+        await printListing(
+          terminal,
+          { json },
+          { machines: () => formatForMachines(summary), people: () => formatServer(summary) },
+        );
+      }
+    });
+}
+
+function formatForMachines(summary: ServerSummary): object {
+  return {
+    server_id: summary.serverId,
+    name: summary.name,
+    state: summary.state,
+    hostname: summary.hostname ?? null,
+    contact_email: summary.contactEmail ?? null,
+    created_at: new Date(summary.createdAt).toISOString(),
+    suspended_at: instant(summary.suspendedAt) ?? null,
+    deactivated_at: instant(summary.deactivatedAt) ?? null,
+    last_seen_at: instant(summary.lastSeenAt) ?? null,
+    realms: summary.realmUuids,
+    devices: summary.devices,
+    last_day: summary.lastDay,
+    quota_used: summary.quotaUsed,
+  };
+}
+
+function formatServers(terminal: Terminal, summaries: readonly ServerSummary[]): Promise<string> {
+  const rows = summaries.map((summary) => [
+    summary.serverId,
+    summary.name,
+    summary.state,
+    minuteOf(summary.lastSeenAt),
+    String(allDevices(summary)),
+    `${summary.lastDay.sent} / ${summary.lastDay.rejected}`,
+    summary.realmUuids.join('\n'),
+  ]);
+  const head = ['server id', 'name', 'state', 'last seen', 'devices', 'sent / rejected, 24 h', 'realms'];
+  return formatTable(terminal, { head, rows });
+}
+
+function formatServer(summary: ServerSummary): string {
+  const { devices, lastDay } = summary;
+  const since = summary.suspendedAt ?? summary.deactivatedAt;
+  return formatColumns([
+    ['server id', summary.serverId],
+    ['name', summary.name],
+    ['state', since === undefined ? summary.state : `${summary.state} since ${minuteOf(since)}`],
+    ['hostname', summary.hostname ?? 'never stated'],
+    ['contact', summary.contactEmail ?? 'never stated'],
+    ['added', minuteOf(summary.createdAt)],
+    ['last seen', minuteOf(summary.lastSeenAt)],
+    ['older devices', `${devices.v1.fcm} of FCM, ${devices.v1.apns} of APNs`],
+    ['newer devices', `${devices.v2.fcm} of FCM, ${devices.v2.apns} of APNs`],
+    ['last 24 hours', `${lastDay.sent} sent, ${lastDay.rejected} rejected, ${lastDay.gone} for dead tokens`],
+    ['quota in use', `${Math.round(summary.quotaUsed * 100)} %`],
+    ...summary.realmUuids.map((uuid, index) => [index === 0 ? 'realms' : '', uuid]),
+  ]);
+}
+
+function allDevices({ devices: { v1, v2 } }: ServerSummary): number {
+  return v1.fcm + v1.apns + v2.fcm + v2.apns;
+}
+
+function instant(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+}
+
+function minuteOf(milliseconds: number | undefined): string {
+  return instant(milliseconds)?.slice(0, 16).replace('T', ' ') ?? 'never';
+}
