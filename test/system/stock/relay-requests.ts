@@ -51,7 +51,8 @@ export interface StockCredentials {
 
 export interface RelayRequestOptions {
   readonly relayUrl: string;
-  readonly credentials: StockCredentials;
+  /** `undefined` for requests without authentication. */
+  readonly credentials: StockCredentials | undefined;
   /** Default: 15 seconds, and 90 for analytics. */
   readonly timeoutMilliseconds?: number;
 }
@@ -132,7 +133,7 @@ function send(
 ): Promise<RelayAnswer> {
   const timeout = endpoint.startsWith('server/analytics') ? 90_000 : 15_000;
   const payload = body === undefined ? '' : formatBody(body);
-  const { serverId, serverKey } = credentials;
+  const authorization = credentials && `Basic ${btoa(`${credentials.serverId}:${credentials.serverKey}`)}`;
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(new RelayFailure('connection', error.message));
     const sent = request(`${relayUrl}/api/v1/remotes/${endpoint}`, {
@@ -140,7 +141,7 @@ function send(
       agent: false,
       signal: AbortSignal.timeout(timeoutMilliseconds ?? timeout),
       headers: {
-        authorization: `Basic ${Buffer.from(`${serverId}:${serverKey}`).toString('base64')}`,
+        ...(authorization !== undefined && { authorization }),
         'user-agent': 'ZulipServer/12.1',
         accept: '*/*',
         ...(body !== undefined && {

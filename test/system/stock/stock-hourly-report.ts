@@ -15,6 +15,7 @@ interface ReportOptions extends RelayRequestOptions {
 
 const hourMilliseconds = 3_600_000;
 const mostRows = 10_000;
+const noCounts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 };
 
 /** The hourly job of a stock server, and whether push is on for its realm. */
 export class HourlyReport {
@@ -38,17 +39,22 @@ export class HourlyReport {
     this.expectedEnd = expectedEnd;
   }
 
-  /** Asks which rows the relay has, sends the others and the realm, and stores the realm's status. */
-  async send(counts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 }): Promise<void> {
+  /** Reports, and stores the realm's status, also when the report fails. */
+  async send(counts: Counts = noCounts): Promise<void> {
     try {
-      const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
-      const form = this.#form(known, counts);
-      const { realms } = await askRelay(this.#options, 'POST', 'server/analytics', { form });
-      this.#take(realms);
+      await this.report(counts);
     } catch (error) {
       if (!(error instanceof RelayFailure)) throw error;
       this.#failed(error);
     }
+  }
+
+  /** Asks which rows the relay has, and sends the others and the realm. @throws RelayFailure */
+  async report(counts: Counts = noCounts): Promise<void> {
+    const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
+    const form = this.#form(known, counts);
+    const { realms } = await askRelay(this.#options, 'POST', 'server/analytics', { form });
+    this.#take(realms);
   }
 
   #form(known: Record<string, unknown>, counts: Counts): Record<string, string> {

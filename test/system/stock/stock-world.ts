@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRelay, type Relay, readRelayEnvironment } from '@waxwing/relay';
+import { createRelay, type Relay, type RelayOverrides, readRelayEnvironment } from '@waxwing/relay';
 import { addUser, createServer, readServerEnvironment, roles, type Server } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
 import { listen } from '@waxwing/service/http';
@@ -96,7 +96,10 @@ export class StockWorld {
   }
 
   /** Starts the relay on its former data; one that runs is stopped first. */
-  async startRelay(environment: Environment = {}): Promise<Relay> {
+  async startRelay(
+    environment: Environment = {},
+    given: Pick<RelayOverrides, 'hostNetwork'> = {},
+  ): Promise<Relay> {
     await this.stopRelay();
     const { credentials, urls } = this.vendors;
     const { apnsTeamId: team_id, apnsKeyId: key_id, apnsKeyFile: key_file } = credentials;
@@ -118,7 +121,7 @@ export class StockWorld {
     });
     const { clock } = this;
     const { log } = createMemoryLog();
-    this.#relay = await createRelay(configuration, { log, clock, monotonic: clock });
+    this.#relay = await createRelay(configuration, { log, clock, monotonic: clock, ...given });
     await listen(this.#relay, configuration);
     return this.#relay;
   }

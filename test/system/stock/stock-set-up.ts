@@ -1,0 +1,140 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { HostNetwork } from '#relay/servers/joining/ask-host.js';
+import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
+import { askRelay } from './relay-requests.js';
+import type { StockServer } from './stock-server.js';
+
+/** `zulip_org_id` and `zulip_org_key` of a stock server's file of secrets. */
+export interface StockSecrets {
+  serverId: string;
+  serverKey: string;
+}
+
+const keyCharacters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const secretLifetimeMilliseconds = 10_000;
+
+export function newSecrets(): StockSecrets {
+  return { serverId: randomUUID(), serverKey: newKey() };
+}
+
+function newKey(): string {
+  return Array.from(randomBytes(64), (byte) => keyCharacters[byte % keyCharacters.length]).join('');
+}
+
+interface SetUpOptions {
+  readonly relayUrl: string;
+  readonly hostname: string;
+  /** Changed by the command. */
+  readonly secrets: StockSecrets;
+  readonly server: StockServer;
+  readonly clock: () => number;
+}
+
+/** Acts as `manage.py register_server` of a stock server: the order of its requests, and what it stores when. */
+export class StockSetUp {
+  readonly #options: SetUpOptions;
+  /** One at a time, for ten seconds. */
+  #prepared: { readonly secret: string; readonly token: string; readonly until: number } | undefined;
+
+  constructor(options: SetUpOptions) {
+    this.#options = options;
+  }
+
+  /** Without flags, and with `--rotate-key`. Returns what the relay answers as `created`. @throws RelayFailure */
+  async register({ rotateKey = false } = {}): Promise<boolean> {
+    const { hostname, secrets, server } = this.#options;
+    const next = rotateKey ? newKey() : undefined;
+    const answer = await this.#ask('server/register', {
+      zulip_org_id: secrets.serverId,
+      zulip_org_key: secrets.serverKey,
+      hostname,
+      contact_email: 'admin@example.org',
+      ...(next !== undefined && { new_org_key: next }),
+    });
+    // With the old key: only a command that succeeds as a whole stores the new one.
+    await server.report.report();
+    if (typeof answer.created !== 'boolean') throw new Error('the relay does not say whether it is new');
+    if (next !== undefined) secrets.serverKey = next;
+    return answer.created;
+  }
+
+  /** `--registration-transfer`. @throws RelayFailure */
+  async transfer(): Promise<void> {
+    const { clock, hostname, secrets } = this.#options;
+    const { verification_secret } = await this.#ask('server/register/transfer', { hostname });
+    const token = randomBytes(32).toString('base64url');
+    const until = clock() + secretLifetimeMilliseconds;
+    this.#prepared = { secret: String(verification_secret), token, until };
+    const answer = await this.#ask('server/register/verify_challenge', { hostname, access_token: token });
+    secrets.serverId = String(answer.zulip_org_id);
+    secrets.serverKey = String(answer.zulip_org_key);
+    await this.register();
+  }
+
+  /** `--deactivate`. @throws RelayFailure */
+  async deactivate(): Promise<void> {
+    const { relayUrl, secrets } = this.#options;
+    await askRelay({ relayUrl, credentials: secrets }, 'POST', 'server/deactivate', { json: {} });
+  }
+
+  /** Answers what the relay asks at the server's host. */
+  answer(path: string, response: ServerResponse): void {
+    const { clock } = this.#options;
+    const prepared = this.#prepared;
+    const isAsked = path === `/api/v1/zulip-services/verify/${prepared?.token}/`;
+    const send = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (prepared === undefined || !isAsked || clock() >= prepared.until) {
+      const code = 'REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED';
+      send(400, { result: 'error', msg: 'Verification secret not prepared', code });
+      return;
+    }
+    send(200, { result: 'success', msg: '', verification_secret: prepared.secret });
+  }
+
+  #ask(endpoint: string, form: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+    const { relayUrl } = this.#options;
+    return askRelay({ relayUrl, credentials: undefined }, 'POST', endpoint, { form });
+  }
+}
+
+/** The host of a stock server, at a name that only `network` knows. */
+export class StockHost {
+  readonly hostname: string;
+  readonly network: HostNetwork;
+  /** What runs there; `undefined` for a host without a server. */
+  setUp: StockSetUp | undefined;
+  readonly #server: Server;
+
+  private constructor(server: Server, name: string, authority: string) {
+    this.#server = server;
+    this.hostname = `${name}:${(server.address() as AddressInfo).port}`;
+    this.network = {
+      authority,
+      deadlineMilliseconds: 5000,
+      lookUp: async (asked) => [{ address: asked === name ? '127.0.0.1' : '192.0.2.1', family: 4 }],
+    };
+    server.on('request', ({ url = '' }, response) => {
+      if (this.setUp === undefined) response.writeHead(404).end();
+      else this.setUp.answer(url, response);
+    });
+  }
+
+  static async start(name: string): Promise<StockHost> {
+    const { ca, certificate, privateKey } = await makeTlsIdentity([name]);
+    const server = createServer({ cert: certificate, key: privateKey });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return new StockHost(server, name, ca);
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+  }
+}
