@@ -21,6 +21,7 @@ import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-ope
 import {
   notifyUnsealed,
   registerUnsealed,
+  testUnsealed,
   unregisterAllUnsealed,
   unregisterUnsealed,
 } from './servers/stock/plaintext-operations.js';
@@ -39,6 +40,7 @@ const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   unregisterUnsealed,
   unregisterAllUnsealed,
   notifyUnsealed,
+  testUnsealed,
 ];
 
 /** All operations that servers and phones call. */

@@ -69,6 +69,11 @@ export const errorCodes = Object.freeze({
     message: 'Zulip server auth failure: key does not match role',
     remedy: 'ask-admin',
   },
+  INVALID_REMOTE_PUSH_DEVICE_TOKEN: {
+    httpStatus: 400,
+    message: 'Device not recognized by the push bouncer',
+    remedy: 'fix-request',
+  },
   HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR: {
     httpStatus: 400,
     message: 'A server with this hostname already exists',

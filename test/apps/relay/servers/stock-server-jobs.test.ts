@@ -176,6 +176,25 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
+  it('a test notification to an unsealed token is refused by the code that servers know', async () => {
+    const { statusCode, body } = await relay.app.inject({
+      method: 'POST',
+      url: '/api/v1/remotes/push/test_notification',
+      headers: { authorization: relay.authorization, 'content-type': 'application/json' },
+      payload: JSON.stringify({
+        ...{ realm_uuid: realmUuid, user_uuid: newRealm, user_id: 10 },
+        ...{ token: 'c0ffee', token_kind: 1, base_payload: { server: 'chat.example.com' } },
+      }),
+    });
+    expect([statusCode, JSON.parse(body)]).toEqual([
+      400,
+      {
+        ...{ result: 'error', code: 'INVALID_REMOTE_PUSH_DEVICE_TOKEN' },
+        msg: 'Device not recognized by the push bouncer',
+      },
+    ]);
+  });
+
   it('a notification that is not sealed ends no job: the answer lets the server forget its tokens', async () => {
     const { statusCode, body } = await relay.app.inject({
       method: 'POST',

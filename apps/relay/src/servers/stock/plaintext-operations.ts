@@ -1,4 +1,4 @@
-import { refused } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { server } from '../authenticate-server.js';
@@ -75,5 +75,22 @@ export const notifyUnsealed = operation({
   async handle(_context: Context, { parameters: { android_devices, apple_devices } }) {
     const deleted_devices = { android_devices, apple_devices };
     return { total_android_devices: 0, total_apple_devices: 0, deleted_devices, realm: null };
+  },
+});
+
+/**
+ * `POST /api/v1/remotes/push/test_notification`: refuses every token with INVALID_REMOTE_PUSH_DEVICE_TOKEN, because none is
+ * stored.
+ */
+export const testUnsealed = operation({
+  ...unsealed,
+  path: '/api/v1/remotes/push/test_notification',
+  summary: 'Answers that a token is not stored unsealed.',
+  body: 'json',
+  parameters: z.object({ token: z.string() }),
+  codes: ['RATE_LIMIT_HIT', 'INVALID_REMOTE_PUSH_DEVICE_TOKEN'],
+  charge,
+  async handle(_context: Context) {
+    throw new ProtocolError('INVALID_REMOTE_PUSH_DEVICE_TOKEN');
   },
 });
