@@ -16,9 +16,20 @@ import { newPhone, RelayMember } from './relay-member.js';
 /** In one request; the one is as many as a body has room for. */
 const mostNotifications = 5000;
 const fewNotifications = 100;
+/** By the rate of its address. */
+const refusedOrLimited = ['400 BAD_REQUEST', '503 RATE_LIMIT_HIT'];
 
 /** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
 export const relayRefusals: Refusals = {
+  'an unauthenticated client registers servers without an invitation': () =>
+    formRequest(refusedOrLimited, '/api/v1/remotes/server/register', 'none', {
+      ...{ zulip_org_id: randomUUID(), zulip_org_key: randomBytes(32).toString('hex') },
+      ...{ hostname: 'chat.example.org', contact_email: 'admin@example.org' },
+    }),
+  'an unauthenticated client claims the host of another server': () =>
+    formRequest(refusedOrLimited, '/api/v1/remotes/server/register/verify_challenge', 'none', {
+      ...{ hostname: 'chat.example.org', access_token: 'token' },
+    }),
   'another member registers for an unknown key': (world) =>
     registration(world, '400 INVALID_BOUNCER_PUBLIC_KEY', {
       bouncer_public_key: randomBytes(32).toString('base64'),
