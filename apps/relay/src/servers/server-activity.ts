@@ -18,7 +18,7 @@ export interface ServerActivityOptions {
 const intervalMilliseconds = 60_000;
 
 /**
- * Records when servers were last seen and what came of their notifications, for operators. Counts in memory and writes once
+ * Records when servers were last seen and how their notifications ended, for operators. Counts in memory and writes once
  * a minute, so that no request waits. A process that is killed loses the last minute.
  */
 export class ServerActivity {
