@@ -21,6 +21,7 @@ import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
+import { DeviceGauge } from './registrations/store/device-counts.js';
 import { raiseDeviceIds } from './registrations/store/raise-device-ids.js';
 import { SameTokenAccounts } from './registrations/store/same-token-accounts.js';
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
@@ -83,7 +84,7 @@ async function assemble(
   const context = await openContext(configuration, { ...machine, ...keys }, closers);
   const readiness = createReadiness(context, keys);
   const app = await openDoors(context, { configuration, readiness, admin: keys.admin }, closers);
-  await startJobs(context, keys);
+  await startJobs(context, keys, closers);
   return { app, context, metrics: machine.metrics, readiness };
 }
 
@@ -173,11 +174,18 @@ interface DoorOptions {
   readonly admin: Keys['admin'];
 }
 
-async function startJobs(context: RelayContext, { keyRing, unreadableTokens }: Keys): Promise<void> {
+async function startJobs(
+  context: RelayContext,
+  { keyRing, unreadableTokens }: Keys,
+  closers: Closers,
+): Promise<void> {
   const { database, metrics, deliveries } = context;
   scheduleRelayJobs({ ...context, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
+  const devices = new DeviceGauge(context);
+  devices.start();
+  closers.push(() => devices.stop());
   await database.jobs.start();
 }
 

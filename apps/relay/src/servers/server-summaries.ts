@@ -1,11 +1,9 @@
 import { CommandError } from '@waxwing/service/command-line';
 import { sql } from 'kysely';
+import { type DeviceCounts, generationOfDevice, noDevices } from '../registrations/store/device-counts.js';
 import type { RelayDatabase } from '../tables.js';
 import { hourOf } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
-
-/** Living devices by generation of the protocol and vendor. */
-export type DeviceCounts = Readonly<Record<'v1' | 'v2', Readonly<Record<'fcm' | 'apns', number>>>>;
 
 /** A server as `servers list` and `servers show` print it. Instants in Unix milliseconds. */
 export interface ServerSummary {
@@ -84,7 +82,7 @@ async function realmsOf(db: Reader, ofServer: Condition): Promise<Map<string, st
   return realms;
 }
 
-async function devicesOf(db: Reader, ofServer: Condition): Promise<Map<string, MutableCounts>> {
+async function devicesOf(db: Reader, ofServer: Condition): Promise<Map<string, DeviceCounts>> {
   const rows = await db
     .selectFrom('relay_devices')
     .innerJoin('realms', 'realms.id', 'relay_devices.realm_id')
@@ -92,28 +90,20 @@ async function devicesOf(db: Reader, ofServer: Condition): Promise<Map<string, M
     .select(({ fn }) => [
       'realms.server_id',
       'relay_devices.token_kind',
-      sql<string>`case when relay_devices.push_account_id like 'token:%' then 'v2' else 'v1' end`.as(
-        'generation',
-      ),
+      generationOfDevice.as('generation'),
       fn.countAll<number | string>().as('count'),
     ])
     .where(ofServer)
     .where('relay_devices.expired_at', 'is', null)
     .groupBy(['realms.server_id', 'relay_devices.token_kind', 'generation'])
     .execute();
-  const devices = new Map<string, MutableCounts>();
+  const devices = new Map<string, DeviceCounts>();
   for (const { server_id, token_kind, generation, count } of rows) {
     const counts = devices.get(server_id) ?? noDevices();
-    counts[generation === 'v2' ? 'v2' : 'v1'][token_kind === 'apns' ? 'apns' : 'fcm'] += Number(count);
+    counts[generation][token_kind === 'apns' ? 'apns' : 'fcm'] += Number(count);
     devices.set(server_id, counts);
   }
   return devices;
-}
-
-type MutableCounts = Record<'v1' | 'v2', Record<'fcm' | 'apns', number>>;
-
-function noDevices(): MutableCounts {
-  return { v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
 }
 
 type Activity = Pick<ServerSummary, 'lastDay' | 'lastSeenAt'>;

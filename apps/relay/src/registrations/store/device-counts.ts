@@ -1,0 +1,97 @@
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import { sql } from 'kysely';
+import type { RelayDatabase } from '../../tables.js';
+
+/** Living devices by generation of the protocol and vendor. */
+export type DeviceCounts = Record<'v1' | 'v2', Record<'fcm' | 'apns', number>>;
+
+const intervalMilliseconds = 15 * 60_000;
+const rowsPerPage = 5000;
+
+/** The generation of a row of `relay_devices`. */
+export const generationOfDevice = sql<
+  'v1' | 'v2'
+>`case when push_account_id like 'token:%' then 'v2' else 'v1' end`;
+
+export function noDevices(): DeviceCounts {
+  return { v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
+}
+
+/** Counts all devices, page by page: one count of a large table would block other work on SQLite. */
+export async function countDevices(
+  { db }: Pick<RelayDatabase, 'db'>,
+  signal: AbortSignal,
+): Promise<DeviceCounts> {
+  const counts = noDevices();
+  for (let after = 0; !signal.aborted; ) {
+    const page = sql<{ id: number }>`(select id, token_kind, push_account_id, expired_at from relay_devices
+      where id > ${after} order by id limit ${rowsPerPage}) as page`;
+    const { rows } = await sql<{
+      kind: 'fcm' | 'apns';
+      generation: 'v1' | 'v2';
+      living: number;
+      last: number;
+    }>`
+      select token_kind as kind, ${generationOfDevice} as generation, max(id) as last,
+        sum(case when expired_at is null then 1 else 0 end) as living
+      from ${page} group by token_kind, ${generationOfDevice}`.execute(db);
+    if (rows.length === 0) break;
+    for (const { kind, generation, living } of rows) counts[generation][kind] += Number(living);
+    after = Math.max(...rows.map(({ last }) => Number(last)));
+  }
+  return counts;
+}
+
+/** Shows the number of devices in the metrics. Counts every 15 minutes. */
+export class DeviceGauge {
+  readonly #database: RelayDatabase;
+  readonly #log: Log;
+  readonly #gauge;
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #counting: Promise<void> | undefined;
+
+  constructor({ database, log, metrics }: { database: RelayDatabase; log: Log; metrics: Metrics }) {
+    this.#database = database;
+    this.#log = log;
+    this.#gauge = metrics.gauge('waxwing_relay_devices', 'Devices that can be notified', [
+      'generation',
+      'vendor',
+    ]);
+  }
+
+  /** Begins the first count, and does not wait for it. */
+  start(): void {
+    void this.count();
+    this.#timer = setInterval(() => void this.count(), intervalMilliseconds).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+    await this.#counting;
+  }
+
+  /** Single-flight. Never rejects: the metric keeps its value if the database does not answer. */
+  count(): Promise<void> {
+    this.#counting ??= this.#count().finally(() => {
+      this.#counting = undefined;
+    });
+    return this.#counting;
+  }
+
+  async #count(): Promise<void> {
+    try {
+      const counts = await countDevices(this.#database, this.#closing.signal);
+      if (this.#closing.signal.aborted) return;
+      for (const generation of ['v1', 'v2'] as const) {
+        for (const vendor of ['fcm', 'apns'] as const) {
+          this.#gauge.set({ generation, vendor }, counts[generation][vendor]);
+        }
+      }
+    } catch (err) {
+      this.#log.warn({ err }, 'the devices could not be counted; their metric keeps its last value');
+    }
+  }
+}
