@@ -94,6 +94,24 @@ it('a rotation that fails halfway leaves the old key, and is repeated with it', 
   await expectPush();
 });
 
+it('a set-up while the relay is overloaded is answered by a 503 in JSON, and is repeated', async () => {
+  const device = await registerAt(server, ada, await newPhone(world, 'fcm'));
+  await startRelay({ RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '1', RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1' });
+  await world.setFaults([{ vendor: 'fcm', token: device.phone.token, latency_ms: 1000 }]);
+  const test = server.testNotification(ada);
+  await expect
+    .poll(async () => /^waxwing_http_requests_in_flight 1$/m.test(await world.relay.metrics.text()))
+    .toBe(true);
+  const overloaded = { kind: 'server', message: 'Received 503 from push notification bouncer' };
+  await expect(setUp.register()).rejects.toMatchObject(overloaded);
+  await expect(setUp.transfer()).rejects.toMatchObject(overloaded);
+  await expect(setUp.deactivate()).rejects.toMatchObject(overloaded);
+  expect((await test).status).toBe(200);
+  await world.setFaults([]);
+  expect(await setUp.register()).toBe(false);
+  await startRelay();
+});
+
 it('a server that lost its secrets is transferred to its host, with its realms', async () => {
   const former = { ...secrets };
   const onOldMachine = server;

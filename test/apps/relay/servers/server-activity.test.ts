@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eachBackend } from '../../../support/test-databases.js';
+import { ServerActivity } from '#relay/servers/server-activity.js';
+import { eachBackend, sqliteBackend } from '../../../support/test-databases.js';
 import { runRelayCommand } from '../command-line-under-test.js';
 import {
   type DeliveriesUnderTest,
@@ -8,6 +10,9 @@ import {
   startDeliveriesUnderTest,
 } from '../deliveries/deliveries-under-test.js';
 import { connectStockServer, type StockServer } from '../newer-generation/stock-server.js';
+import { startRelayUnderTest } from '../relay-under-test.js';
+
+const sqlite = sqliteBackend();
 
 eachBackend((backend) => {
   let databaseUrl: string;
@@ -112,4 +117,16 @@ eachBackend((backend) => {
       .toBe(401);
     expect(await relay.context.servers.isActive(serverId)).toBe(false);
   });
+});
+
+it('an outage of the database costs the counts of that minute and one warning, and stops nothing', async () => {
+  const relay = await startRelayUnderTest(await sqlite.freshUrl());
+  await relay.close();
+  const { clock, database, log } = relay.context;
+  const activity = new ServerActivity({ clock, database, log, metrics: new Metrics() });
+  for (let minute = 0; minute < 3; minute += 1) {
+    activity.noteOutcome(relay.server.serverId, 'sent');
+    await activity.flush();
+  }
+  expect(relay.logged().match(/the activity of servers cannot be recorded/g)).toHaveLength(1);
 });
