@@ -5,7 +5,7 @@ import type { RelayDatabase } from '../tables.js';
 import { type ActivityCounts, hourOf, ServerActivityStore } from './server-activity-store.js';
 import { stateOf } from './server-state.js';
 
-/** What a notification came to, for the counts of its server. */
+/** An outcome that is counted for its server. */
 export type CountedOutcome = 'sent' | 'gone' | 'rejected';
 
 export interface ServerActivityOptions {

@@ -1,7 +1,7 @@
 import { CommandError } from '@waxwing/service/command-line';
 import { sql } from 'kysely';
-import { type DeviceCounts, generationOfDevice, noDevices } from '../registrations/store/device-counts.js';
 import type { RelayDatabase } from '../tables.js';
+import { type DeviceCounts, generationOfDevice, noDevices } from './device-counts.js';
 import { hourOf } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
 

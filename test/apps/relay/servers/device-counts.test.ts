@@ -1,7 +1,7 @@
 import { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DeviceGauge } from '#relay/registrations/store/device-counts.js';
+import { DeviceGauge } from '#relay/servers/device-counts.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
 

@@ -1,7 +1,7 @@
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
-import type { RelayDatabase } from '../../tables.js';
+import type { RelayDatabase } from '../tables.js';
 
 /** Living devices by generation of the protocol and vendor. */
 export type DeviceCounts = Record<'v1' | 'v2', Record<'fcm' | 'apns', number>>;
@@ -19,10 +19,7 @@ export function noDevices(): DeviceCounts {
 }
 
 /** Counts all devices, page by page: one count of a large table would block other work on SQLite. */
-export async function countDevices(
-  { db }: Pick<RelayDatabase, 'db'>,
-  signal: AbortSignal,
-): Promise<DeviceCounts> {
+async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSignal): Promise<DeviceCounts> {
   const counts = noDevices();
   for (let after = 0; !signal.aborted; ) {
     const page = sql<{ id: number }>`(select id, token_kind, push_account_id, expired_at from relay_devices
