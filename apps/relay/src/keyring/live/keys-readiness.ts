@@ -1,11 +1,12 @@
+import type { ReadinessWarning } from '@waxwing/service/http';
 import type { LiveKeyRing } from './live-key-ring.js';
 
-/** Returns a sentence that says what is wrong with the keys, or `undefined`. */
-export type KeysCheck = () => Promise<string | undefined>;
+/** Returns a sentence that says what is wrong with the keys, a warning, or `undefined`. */
+export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**
  * Readiness check `keys` of a relay: the stored ring is the one in use, it opens registrations, and all `checks` pass.
- * Runs every check; the answer has one sentence per failed check.
+ * Runs every check; the answer has one sentence per failed check. It is a warning if nothing but warnings was found.
  */
 export function keysReadiness(
   keyRing: Pick<LiveKeyRing, 'storedProblem' | 'openingProblem'>,
@@ -13,7 +14,9 @@ export function keysReadiness(
 ): KeysCheck {
   return async () => {
     const all = [() => keyRing.storedProblem(), async () => keyRing.openingProblem(), ...checks];
-    const problems = await Promise.all(all.map((check) => check()));
-    return problems.filter((problem) => problem !== undefined).join(' ') || undefined;
+    const found = (await Promise.all(all.map((check) => check()))).filter((each) => each !== undefined);
+    if (found.length === 0) return undefined;
+    const sentences = found.map((each) => (typeof each === 'string' ? each : each.warning)).join(' ');
+    return found.some((each) => typeof each === 'string') ? sentences : { warning: sentences };
   };
 }

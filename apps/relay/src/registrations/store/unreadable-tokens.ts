@@ -1,4 +1,5 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
+import type { ReadinessWarning } from '@waxwing/service/http';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { LRUCache } from 'lru-cache';
@@ -53,11 +54,11 @@ export class UnreadableTokens {
   }
 
   /**
-   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. Reads a few
-   * hundred rows by id, so its cost does not grow with the number of devices. While the database is unavailable, the
-   * last known state holds.
+   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. It is a warning
+   * while the ring has all token keys: damaged tokens concern their own devices only. Reads a few hundred rows by id, so
+   * its cost does not grow with the number of devices. While the database is unavailable, the last known state holds.
    */
-  async describe(): Promise<string | undefined> {
+  async describe(): Promise<string | ReadinessWarning | undefined> {
     try {
       await this.#lookAgain();
     } catch (err) {
@@ -93,7 +94,7 @@ export class UnreadableTokens {
   }
 }
 
-function describeKnown(known: readonly UnreadableToken[]): string {
+function describeKnown(known: readonly UnreadableToken[]): string | ReadinessWarning {
   const missing = new Set(known.flatMap(({ keyId }) => (keyId === undefined ? [] : [keyId])));
   const changed = known.filter(({ reason }) => reason === 'UNREADABLE_TOKEN').length;
   const causes = [
@@ -103,5 +104,9 @@ function describeKnown(known: readonly UnreadableToken[]): string {
     ...(changed === 0 ? [] : [`${changed} were changed in the database or moved to another row`]),
   ];
   const count = known.length === maximumKnown ? `${maximumKnown} or more` : known.length;
-  return `the key ring cannot open ${count} of the stored tokens that were looked at (${causes.join('; ')}): put the ring back that RELAY_KEY_RING named when they were stored, or have their devices removed with waxwing-relay keys remove-unreadable, so that the phones register again`;
+  const found = `the key ring cannot open ${count} of the stored tokens that were looked at (${causes.join('; ')})`;
+  const removal =
+    'have their devices removed with waxwing-relay keys remove-unreadable, so that the phones register again';
+  if (missing.size === 0) return { warning: `${found}: restore them from a backup, or ${removal}` };
+  return `${found}: put the ring back that RELAY_KEY_RING named when they were stored, or ${removal}`;
 }
