@@ -152,6 +152,8 @@ export const relayNotifyResult = z.object({
   /** A vendor's reason such as `UNREGISTERED`, or the relay's own; only with `queued`, `gone` and `rejected`. */
   reason: z.string().nullish(),
   fault: z.enum(deliveryFaults).nullish(),
+  /** The bundle id of an app that the relay does not serve; not in receipts. */
+  app: z.string().nullish(),
   /** The request's id, or one assigned by the relay to a queued request. */
   notification_id: uuid.nullish(),
 });
@@ -216,7 +218,7 @@ export const relayReceiptsParameters = z.object({
 /** The relay's answer: one receipt per known id, device and account. Omits ids that the relay does not know. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
-    relayNotifyResult.extend({
+    relayNotifyResult.omit({ app: true }).extend({
       notification_id: uuid,
       device_id: z.number().int(),
       /** Absent for a device that is registered by its token's id. */

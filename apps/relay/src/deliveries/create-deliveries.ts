@@ -1,6 +1,6 @@
 import type { ReadinessWarning } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
+import { type Log, RejectionLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
 import type { TokenVault } from '../registrations/store/token-vault.js';
@@ -10,7 +10,6 @@ import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
-import { RejectionLog } from './attempts/rejection-log.js';
 import { VendorOutages } from './attempts/vendor-outages.js';
 import { vendorReadiness } from './attempts/vendor-readiness.js';
 import { BreakerStore } from './breakers/breaker-store.js';
@@ -74,7 +73,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     log,
     onChange: (app, isFailing) => metrics.setOutage(app, isFailing),
   });
-  const rejections = new RejectionLog(log);
+  const rejections = new RejectionLog(log, (fault) => fault === 'relay' || fault === 'relay-configuration');
   const attempts = new DeliveryAttempts({
     ...foundation,
     ...ways,

@@ -1,5 +1,6 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
+import type { RejectionLog } from '@waxwing/service/logging';
 import type { UnreadableRelayDevice } from '../../registrations/store/relay-device.js';
 import type { UnreadableTokens } from '../../registrations/store/unreadable-tokens.js';
 import type { ServerActivity } from '../../servers/server-activity.js';
@@ -22,7 +23,6 @@ import {
 import { payloadBytes } from '../vendors/payload-bytes.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { DeviceCooldowns } from './device-cooldowns.js';
-import type { RejectionLog } from './rejection-log.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorOutages } from './vendor-outages.js';
 
@@ -86,7 +86,8 @@ export class DeliveryAttempts {
     const route = this.#options.apps.find(delivery, environment);
     if (route === undefined) {
       const reason = this.#options.apps.isConfigured ? 'APP_NOT_SERVED' : 'DELIVERY_NOT_CONFIGURED';
-      return this.#reject(delivery, reason, 'relay-configuration');
+      const rejected = this.#reject(delivery, reason, 'relay-configuration');
+      return target.tokenKind === 'apns' ? { ...rejected, app: target.iosAppId } : rejected;
     }
     if (payloadBytes(delivery) > vendorPayloadLimitBytes) {
       return this.#reject(delivery, 'PAYLOAD_TOO_LARGE', 'server');
@@ -132,7 +133,7 @@ export class DeliveryAttempts {
     const [reason, fault] = ['SERVER_DEACTIVATED', 'server'] as const;
     this.#options.metrics.countUnsent(urgency.vendor, reason);
     this.#options.activity.noteOutcome(serverId, 'rejected');
-    this.#options.rejections.note(reason, fault, relayDeviceId);
+    this.#options.rejections.note({ reason, fault }, relayDeviceId);
     return { kind: 'rejected', reason, fault };
   }
 
@@ -278,7 +279,7 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason: `DELETIONS_FROZEN_${death.reason}`, fault: 'vendor' };
   }
 
-  #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome {
+  #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome & { kind: 'rejected' } {
     this.#options.metrics.countUnsent(delivery.notification.urgency.vendor, reason);
     this.#noteRejection(delivery, reason, fault);
     return { kind: 'rejected', reason, fault };
@@ -286,7 +287,7 @@ export class DeliveryAttempts {
 
   #noteRejection({ device, notification }: Delivery, reason: string, fault: DeliveryFault): void {
     this.#options.activity.noteOutcome(notification.serverId, 'rejected');
-    this.#options.rejections.note(reason, fault, device.id);
+    this.#options.rejections.note({ reason, fault }, device.id);
   }
 }
 

@@ -45,6 +45,8 @@ interface RejectedOutcome {
   readonly kind: 'rejected';
   readonly reason: string;
   readonly fault: DeliveryFault;
+  /** The bundle id that the apps file does not serve. */
+  readonly app?: string;
 }
 
 /** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */

@@ -114,9 +114,11 @@ class DevicesToDelete {
 
 function formatResult({ outcome, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
   const { status, reason, fault } = reportOutcome(outcome);
+  const app = outcome.kind === 'rejected' ? outcome.app : undefined;
   const result: RelayNotifyResult = { status };
   if (reason !== undefined) result.reason = reason;
   if (fault !== undefined) result.fault = fault;
+  if (app !== undefined) result.app = app;
   if (isRemembered) result.notification_id = notification.notificationId;
   return result;
 }

@@ -1,5 +1,5 @@
+import { RejectionLog } from '@waxwing/service/logging';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RejectionLog } from '#relay/deliveries/attempts/rejection-log.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 
 beforeEach(() => {
@@ -10,15 +10,19 @@ afterEach(() => {
 });
 
 const minute = 60_000;
+const isError = (fault: string) => fault === 'relay-configuration';
+const notConfigured = { reason: 'DELIVERY_NOT_CONFIGURED', fault: 'relay-configuration' } as const;
+const badTopic = { reason: 'BadTopic', fault: 'registration' } as const;
 
 describe('rejected notifications in the log', () => {
   it('are one line for the first of a reason, and one per minute for all further ones', () => {
     const { log, lines } = createMemoryLog();
-    const rejections = new RejectionLog(log);
-    for (let device = 1; device <= 10_000; device += 1) {
-      rejections.note('DELIVERY_NOT_CONFIGURED', 'relay-configuration', device);
+    const rejections = new RejectionLog(log, isError);
+    expect(rejections.note(notConfigured, 1)).toBe(true);
+    for (let device = 2; device <= 10_000; device += 1) {
+      expect(rejections.note(notConfigured, device)).toBe(false);
     }
-    rejections.note('BadTopic', 'registration', 7);
+    rejections.note(badTopic, 7);
     const first = { level: 'error', device: 1, reason: 'DELIVERY_NOT_CONFIGURED' };
     const other = { level: 'info', device: 7, reason: 'BadTopic', fault: 'registration' };
     expect(lines()).toMatchObject([first, other]);
@@ -28,15 +32,31 @@ describe('rejected notifications in the log', () => {
     vi.advanceTimersByTime(minute);
     expect(lines()).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
-    rejections.note('BadTopic', 'registration', 8);
+    rejections.note(badTopic, 8);
     expect(lines().slice(3)).toMatchObject([{ device: 8, reason: 'BadTopic' }]);
     rejections.flush();
   });
 
+  it('are told apart by the app that they concern', () => {
+    const { log, lines } = createMemoryLog();
+    const rejections = new RejectionLog(log, isError);
+    for (const app of ['org.example.one', 'org.example.two', 'org.example.one']) {
+      rejections.note({ ...badTopic, app }, 1);
+    }
+    rejections.flush();
+    expect(lines()).toMatchObject([
+      { app: 'org.example.one' },
+      { app: 'org.example.two' },
+      { app: 'org.example.one', count: 1 },
+    ]);
+  });
+
   it('stay few when a vendor invents reasons', () => {
     const { log, lines } = createMemoryLog();
-    const rejections = new RejectionLog(log);
-    for (let count = 0; count < 1000; count += 1) rejections.note(`Reason${count}`, 'vendor', 1);
+    const rejections = new RejectionLog(log, isError);
+    for (let count = 0; count < 1000; count += 1) {
+      rejections.note({ reason: `Reason${count}`, fault: 'vendor' }, 1);
+    }
     expect(lines()).toHaveLength(101);
     rejections.flush();
     expect(lines().slice(101)).toMatchObject([{ reason: 'other', count: 899 }]);

@@ -1,0 +1,72 @@
+import type { DeliveryFault } from '@waxwing/protocol';
+import type { Log } from './create-logger.js';
+
+/** Why a notification is not sent. */
+export interface Rejection {
+  readonly reason: string;
+  readonly fault: DeliveryFault;
+  /** The app that it concerns, where known. */
+  readonly app?: string | undefined;
+}
+
+interface Noted extends Rejection {
+  /** Rejections since the last line. */
+  count: number;
+}
+
+const intervalMilliseconds = 60_000;
+// A vendor may invent reasons without bound.
+const maximumKinds = 100;
+
+/**
+ * Logs rejected notifications: the first of each reason at once with its device, and further ones as one line with their
+ * count per minute. Faults that `isError` names are logged as errors.
+ */
+export class RejectionLog {
+  readonly #log: Log;
+  readonly #isError: (fault: DeliveryFault) => boolean;
+  readonly #rejections = new Map<string, Noted>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(log: Log, isError: (fault: DeliveryFault) => boolean) {
+    this.#log = log;
+    this.#isError = isError;
+  }
+
+  /** Returns whether it was logged at once. `device` names the device. */
+  note({ reason: said, fault, app }: Rejection, device: unknown): boolean {
+    const isFull =
+      this.#rejections.size >= maximumKinds && !this.#rejections.has(keyOf({ reason: said, fault, app }));
+    const rejection: Rejection = isFull ? { reason: 'other', fault } : { reason: said, fault, app };
+    const known = this.#rejections.get(keyOf(rejection));
+    if (known !== undefined) {
+      known.count += 1;
+      return false;
+    }
+    this.#rejections.set(keyOf(rejection), { ...rejection, count: 0 });
+    this.#log[this.#levelOf(fault)]({ device, ...rejection }, 'a notification was rejected');
+    this.#timer ??= setInterval(() => this.flush(), intervalMilliseconds).unref();
+    return true;
+  }
+
+  /** Logs the count of each reason since the last flush. A reason without rejections since then is logged at once again. */
+  flush(): void {
+    for (const [key, noted] of this.#rejections) {
+      const { count, ...rejection } = noted;
+      if (count === 0) this.#rejections.delete(key);
+      else this.#log[this.#levelOf(rejection.fault)]({ ...rejection, count }, 'more notifications were rejected');
+      noted.count = 0;
+    }
+    if (this.#rejections.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #levelOf(fault: DeliveryFault): 'error' | 'info' {
+    return this.#isError(fault) ? 'error' : 'info';
+  }
+}
+
+function keyOf({ reason, fault, app = '' }: Rejection): string {
+  return `${fault} ${reason} ${app}`;
+}
