@@ -4,7 +4,7 @@ import {
   type JsonObject,
   parseJsonOrUndefined,
   parseKeyListDocument,
-  relayNotifyAnswer,
+  relayNotifyAnyAnswer,
 } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { PushRealm, RelayAccount } from '../server-push-options.js';
@@ -68,7 +68,7 @@ function judgeAnswer(
 ): RelayCheck[] {
   const { status } = answer;
   const body = readBody(answer);
-  const isRelay = status === 200 ? relayNotifyAnswer.safeParse(body).success : body?.result === 'error';
+  const isRelay = status === 200 ? relayNotifyAnyAnswer.safeParse(body).success : body?.result === 'error';
   if (body === undefined || !isRelay || status === 404 || status === 405) {
     const what = `${url} answers ${status}, but not as a relay does`;
     return [failed('address', `${what}: set SERVER_RELAY_URL to the address of the relay, without a path.`)];

@@ -35,7 +35,7 @@ const charactersAround = 256;
  * the relay does not know the batch request.
  */
 export class GroupedRegistrations<Registration, Registered> {
-  readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
+  readonly #link: Pick<RelayLink, 'kind' | 'register' | 'registerMany'>;
   readonly #format: RegistrationFormat<Registration, Registered>;
   readonly #clock: Clock;
   readonly #batcher = new Batcher<Forwarded<Registration>, RelayOutcome<Registered>>((forwarded) =>
@@ -44,7 +44,7 @@ export class GroupedRegistrations<Registration, Registered> {
   #foundUnknownAt: number | undefined;
 
   constructor(
-    link: Pick<RelayLink, 'register' | 'registerMany'>,
+    link: Pick<RelayLink, 'kind' | 'register' | 'registerMany'>,
     format: RegistrationFormat<Registration, Registered>,
     clock: Clock,
   ) {
@@ -60,6 +60,7 @@ export class GroupedRegistrations<Registration, Registered> {
   }
 
   #sendsSingly(): boolean {
+    if (this.#link.kind.isStock) return true;
     // A negative age means that the clock was set back. It must not delay the next attempt.
     const since = this.#foundUnknownAt === undefined ? -1 : this.#clock() - this.#foundUnknownAt;
     return since >= 0 && since < oneByOneMilliseconds;

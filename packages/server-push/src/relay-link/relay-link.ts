@@ -26,8 +26,10 @@ import {
   interpretRefusal,
   type ReceivedAnswer,
   type RelayOutcome,
+  type RelayRefusal,
   type RelayRetry,
 } from './relay-answer.js';
+import { RelayKind } from './relay-kind.js';
 import { whileAllowed } from './while-allowed.js';
 
 export interface RelayLinkOptions {
@@ -61,11 +63,18 @@ interface Exchange {
 /** Error code of an operation that the relay does not know. */
 export const unknownRequest = 'NOT_FOUND';
 
+const notKnown: RelayRefusal = {
+  kind: 'refused-for-good',
+  code: unknownRequest,
+  message: 'the relay does not know the request',
+};
+
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
 
 /** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
 export class RelayLink {
+  readonly kind = new RelayKind();
   readonly #options: RelayLinkOptions;
   #serverKey: Secret<string>;
 
@@ -106,14 +115,19 @@ export class RelayLink {
     return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
 
-  /** Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit. */
+  /**
+   * Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit, and names one
+   * device unless {@link RelayKind.isOurs}.
+   */
   async notify(
     requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<RelayNotifyAnyAnswer>> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
     const content = { type: 'application/json', body };
-    return this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnyAnswer);
+    const outcome = await this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnyAnswer);
+    if (outcome.kind === 'accepted') this.kind.learn(outcome.answer.results === undefined ? 'stock' : 'ours');
+    return outcome;
   }
 
   /**
@@ -124,6 +138,7 @@ export class RelayLink {
     encode: (realmUuid: string) => Record<string, string>,
     signal?: AbortSignal,
   ): Promise<RelayOutcome<unknown>> {
+    if (this.kind.isStock) return notKnown;
     const content = formOf(encode(this.#options.realmUuid));
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
     return this.#askAsServer(exchange, relayRemoveAnswer);
@@ -143,9 +158,12 @@ export class RelayLink {
     }
   }
 
-  /** Fetches the relay's signed key list; sends no credentials. */
+  /**
+   * Fetches the relay's signed key list; sends no credentials. A relay without key lists (stock ones have none) refuses it
+   * for good.
+   */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
-    return this.#ask({ path: keyListPath }, keyListAnswer);
+    return this.#ask({ path: keyListPath, finalStatuses: [404, 405] }, keyListAnswer);
   }
 
   async #askAsServer<Schema extends z.ZodType>(
@@ -171,11 +189,7 @@ export class RelayLink {
       return this.#unreachable(error);
     }
     if (exchange.finalStatuses?.includes(received.status) === true) {
-      return {
-        kind: 'refused-for-good',
-        code: unknownRequest,
-        message: 'the relay does not know the request',
-      };
+      return notKnown;
     }
     return interpretAnswer(received, schema, this.#options.clock());
   }
