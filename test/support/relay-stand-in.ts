@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { relayRegisterManyPath } from '@waxwing/protocol';
+import { relayNotifyPath, relayRegisterManyPath } from '@waxwing/protocol';
 
 /** A request that the stand-in received. */
 export interface RelayRequest {
@@ -52,8 +52,8 @@ export function registeredMany(results: readonly object[]): RelayReaction {
 }
 
 /**
- * A relay's HTTP side with scripted reactions that records its requests. It acts as a stock relay, which takes
- * registrations one by one: a batch is answered 404 and not recorded, unless the test enables batches.
+ * A relay's HTTP side with scripted reactions that records its requests. It takes registrations one by one: a batch is
+ * answered 404 and not recorded, unless the test enables batches.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];
@@ -109,7 +109,25 @@ export class RelayStandIn {
     const reaction = this.#next.shift() ?? this.#otherwise(received);
     if (reaction === 'silence') return;
     if (reaction === 'cut') return void request.socket.destroy();
-    const { status, headers = {}, body = '' } = reaction;
+    const { status, headers = {} } = reaction;
+    const body = withResults(received, reaction.body ?? '');
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
   }
+}
+
+interface NotifyBody {
+  readonly push_requests: readonly { readonly device_id?: number; readonly token_id?: string }[];
+}
+
+/** Adds what only this project's relay answers to a notify request: the result of each device. */
+function withResults({ path, body: asked }: RelayRequest, body: unknown): unknown {
+  if (path !== relayNotifyPath || typeof body !== 'object' || body === null) return body;
+  if (!('delete_device_ids' in body) || 'results' in body) return body;
+  const { delete_device_ids: devices, delete_token_ids: tokens = [] } = body as Record<string, unknown[]>;
+  const { push_requests: requests } = JSON.parse(asked) as NotifyBody;
+  const results = requests.map(({ device_id: id, token_id: token }) => {
+    const isGone = devices?.includes(id) === true || tokens.includes(token);
+    return isGone ? { status: 'gone', reason: 'UNKNOWN_DEVICE' } : { status: 'sent' };
+  });
+  return { ...body, results };
 }

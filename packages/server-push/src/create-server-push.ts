@@ -23,6 +23,7 @@ import {
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
 import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
+import { DeliveryResults } from './notifications/delivery-results.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
@@ -96,7 +97,8 @@ export function createServerPush<Tables extends ServerPushTables>(
 export function createServerPush(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
   const { link, closeLink } = createLink(options);
-  const sender = link && new NotificationSender({ ...options, link });
+  const results = new DeliveryResults(options);
+  const sender = link && new NotificationSender({ ...options, link, results });
   handleForwarding({
     ...{ database, publish, clock, random },
     registrations: link && new GroupedRegistrations(link, pushAccountFormat, clock),
@@ -107,7 +109,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   });
   database.jobs.handle(
     deliverNotificationJob,
-    deliverNotificationHandler({ sender, clock, random, isWanted: options.isWanted }),
+    deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),
   );
   handleRemovalJobs({ database, link, clock, random }, relayDeviceRemoving);
   handleRemovalJobs({ database, link, clock, random }, tokenRemoving);
@@ -131,7 +133,10 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     send: (notification) => sendNotification(options, notification),
     useServerKey: (serverKey) => link?.useServerKey(serverKey),
-    close: closeLink,
+    async close() {
+      results.close();
+      await closeLink();
+    },
   };
 }
 

@@ -4,6 +4,8 @@ export * from './create-server-push.js';
 export * from './foundation.js';
 export { encodeNotification } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
+export { readReport } from './notifications/delivery-reports.js';
+export { type CountedResult, describeResults } from './notifications/describe-results.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
 export { serverPushOperations } from './operations.js';

@@ -2,6 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Metrics } from '@waxwing/service/metrics';
 import { removeInBatches } from '@waxwing/storage';
+import { deleteOldReports } from './notifications/delivery-reports.js';
 import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
 import { deleteLongFailed } from './push-devices/push-device-store.js';
 import { deleteFullRates } from './registrations/registration-rate.js';
@@ -18,7 +19,7 @@ const hourMilliseconds = 60 * 60_000;
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**
- * Schedules hourly cleanup of failed devices, old test notifications and full rate limits. Call it before the jobs
+ * Schedules hourly cleanup of failed devices, old test notifications and reports, and full rate limits. Call it before the jobs
  * start.
  */
 export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
@@ -33,6 +34,12 @@ export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOpt
     const removeSome = (limit: number) =>
       database.write((transaction) => deleteOldTestNotifications(transaction, now, limit));
     metrics.rowsRemoved.inc({ kind: 'test-notification' }, await removeInBatches(removeSome, signal));
+  });
+  database.jobs.schedule('notifications/remove-old-reports', hourMilliseconds, async (signal) => {
+    const now = clock();
+    const removeSome = (limit: number) =>
+      database.write((transaction) => deleteOldReports(transaction, now, limit));
+    metrics.rowsRemoved.inc({ kind: 'delivery-report' }, await removeInBatches(removeSome, signal));
   });
   database.jobs.schedule('push-devices/remove-full-rates', hourMilliseconds, async (signal) => {
     const now = clock();

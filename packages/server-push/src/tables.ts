@@ -1,5 +1,7 @@
 import type {
   ClientDeviceId,
+  DeliveryFault,
+  DeliveryStatus,
   PushAccountIdText,
   PushKeyId,
   RelayDeviceId,
@@ -92,6 +94,21 @@ export interface ServerPushTables {
     failing_since: number | null;
     last_error_at: number | null;
     last_error: string | null;
+    last_rejection_at: number | null;
+    /** Why the relay did not notify a device, in words. */
+    last_rejection: string | null;
+  };
+  /** What the relay said of the devices of a notification whose sender wants to know. */
+  delivery_reports: {
+    id: Generated<number>;
+    report_id: string;
+    status: DeliveryStatus;
+    reason: string | null;
+    fault: DeliveryFault | null;
+    app: string | null;
+    /** How many devices had this result. */
+    devices: number;
+    reported_at: number;
   };
 }
 
@@ -221,6 +238,27 @@ export const serverPushMigrations: MigrationSet = {
           where push_token_id is not null`.execute(db);
         await sql`create index client_devices_pending on client_devices (pending_push_token_id)
           where pending_encrypted_registration is not null`.execute(db);
+      },
+    },
+    '0009-delivery-reports': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        const { schema } = db;
+        await schema.alterTable('relay_link').addColumn('last_rejection_at', integer).execute();
+        await schema.alterTable('relay_link').addColumn('last_rejection', text).execute();
+        await addIdColumn(db, schema.createTable('delivery_reports'))
+          .addColumn('report_id', text, (column) => column.notNull())
+          .addColumn('status', text, (column) => column.notNull())
+          .addColumn('reason', text)
+          .addColumn('fault', text)
+          .addColumn('app', text)
+          .addColumn('devices', integer, (column) => column.notNull())
+          .addColumn('reported_at', integer, (column) => column.notNull())
+          .execute();
+        await schema
+          .createIndex('delivery_reports_report')
+          .on('delivery_reports')
+          .column('report_id')
+          .execute();
       },
     },
   },

@@ -1,11 +1,15 @@
-import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/jobs';
 import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { addToReport } from './delivery-reports.js';
+import type { DeviceResult } from './device-results.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
+import { rowName } from './recipient.js';
 
 /** Kind of the job that sends one notification to one user's devices. */
 export const deliverNotificationJob = 'notifications/deliver-notification';
@@ -19,19 +23,25 @@ export interface QueuedNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. */
   readonly giveUpAt: number;
+  /** Has what the relay says of each device stored under this text, for {@link readReport}. */
+  readonly reportId?: string | undefined;
 }
+
+/** What the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
+type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { readonly taken?: string[] };
 
 /** Enqueues a notification in the transaction of the change it reports. */
 export async function enqueueNotification(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
   transaction: PushTransaction,
-  { userId, content, giveUpAt }: QueuedNotification,
+  { userId, content, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
-  const payload = JSON.stringify({ userId, content });
+  const payload = JSON.stringify({ userId, content, reportId } satisfies Payload);
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
 export interface DeliverNotificationOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` if the organization has no relay. */
   readonly sender: NotificationSender | undefined;
   /** Called before each attempt to deliver a message. Default: always wanted. */
@@ -42,8 +52,8 @@ export interface DeliverNotificationOptions {
 
 /**
  * Handles the delivery job. Each attempt seals for the user's devices of that moment, so that newly registered ones
- * are included, and retries with backoff until the relay accepts. Delivery is at least once: the phone drops a repeat
- * after a crash.
+ * are included, and retries with backoff until the relay accepts. If the relay takes some devices only, another job
+ * retries the others. Delivery is at least once: the phone drops a repeat after a crash.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -51,20 +61,48 @@ export function deliverNotificationHandler(
   const { sender, clock, random, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
-    const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
+    const payload = JSON.parse(job.payload) as Payload;
+    const { userId, content, taken: before = [] } = payload;
     if (sender === undefined) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
     if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };
     const recipients = await sender.recipientsOf(userId);
-    if (recipients.length === 0) return { kind: 'done' };
-    const outcome = await sender.send(userId, recipients, content, signal);
-    if (outcome.kind === 'sent') return { kind: 'done' };
-    if (outcome.kind === 'refused-for-good') {
-      return { kind: 'dead', reason: `the relay refused it: ${outcome.code} ${outcome.message}` };
+    const left = recipients.filter((recipient) => !before.includes(rowName(recipient)));
+    if (left.length === 0) return { kind: 'done' };
+    const { taken, failure } = await sender.send(userId, left, content, signal);
+    const outcome = failure && judgeFailure(job, failure, signal);
+    if (outcome !== undefined && taken.length === 0) return outcome;
+    const rest = outcome && {
+      kind: deliverNotificationJob,
+      payload: JSON.stringify({
+        ...payload,
+        taken: [...before, ...taken.map(({ recipient }) => rowName(recipient))],
+      } satisfies Payload),
+      runAt: outcome.kind === 'retry' ? outcome.at : clock(),
+      giveUpAt: job.giveUpAt,
+      reason: outcome.reason,
+    };
+    const results = taken.map(({ result }) => result);
+    return { kind: 'done', apply: (transaction) => conclude(transaction, payload.reportId, results, rest) };
+  }
+
+  function judgeFailure(job: Job, failure: RelayRefusal | RelayRetry, signal: AbortSignal) {
+    if (failure.kind === 'refused-for-good') {
+      return { kind: 'dead', reason: `the relay refused it: ${failure.code} ${failure.message}` } as const;
     }
-    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-    return retryLater(job, outcome, { clock, random, capMilliseconds });
+    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' } as const;
+    return retryLater(job, failure, { clock, random, capMilliseconds });
+  }
+
+  async function conclude(
+    transaction: PushTransaction,
+    reportId: string | undefined,
+    results: readonly DeviceResult[],
+    rest: NewJob | undefined,
+  ): Promise<void> {
+    if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
+    if (rest !== undefined) await options.database.jobs.enqueue(transaction, rest);
   }
 
   return { concurrency, run, giveUp: () => async () => undefined };

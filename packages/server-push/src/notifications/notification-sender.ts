@@ -5,10 +5,11 @@ import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
+import type { DeliveryResults } from './delivery-results.js';
+import { type DeviceResult, deadAddresses, readDeviceResults } from './device-results.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
-import type { RecipientOptions } from './recipient.js';
-import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
+import type { Recipient, RecipientOptions } from './recipient.js';
 import { type OnlyDevice, recipientsOf } from './recipients.js';
 
 export interface NotificationSenderOptions extends RecipientOptions {
@@ -16,36 +17,45 @@ export interface NotificationSenderOptions extends RecipientOptions {
   readonly link: RelayLink;
   readonly realm: PushRealm;
   readonly log: Log;
+  readonly results: Pick<DeliveryResults, 'note'>;
 }
 
-/** On `sent`, `dropped` of the `devices` are dead: the relay no longer knows them. */
-export type SendOutcome =
-  | { readonly kind: 'sent'; readonly devices: number; readonly dropped: number }
-  | RelayRefusal
-  | RelayRetry;
+/** What became of a notification. */
+export interface Sending {
+  /** The recipients that the relay took, and what it said of each. */
+  readonly taken: readonly TakenRecipient[];
+  /** Why the relay did not take the others; `undefined` if it took all. */
+  readonly failure: RelayRefusal | RelayRetry | undefined;
+}
+
+interface TakenRecipient {
+  readonly recipient: Recipient;
+  readonly result: DeviceResult;
+}
 
 // The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
 const maximumDevicesPerRequest = 200;
 
 /**
- * Splits recipients into requests in which no address occurs twice: the answer names dead devices by address only. After
- * a restore of the relay, two devices of one user can share an address although only one is dead.
+ * Takes the recipients of the next request from the list. No address occurs twice in a request: the answer names dead
+ * devices by address only. After a restore of the relay, two devices of one user can share an address although only one
+ * is dead.
  */
-function inRequests(recipients: readonly Recipient[]): readonly Recipient[][] {
-  const requests: Map<string, Recipient>[] = [];
-  for (const recipient of recipients) {
-    const { address } = recipient;
-    const request = requests.find((each) => each.size < maximumDevicesPerRequest && !each.has(address));
-    if (request === undefined) requests.push(new Map([[address, recipient]]));
-    else request.set(address, recipient);
+function takeNext(left: Recipient[], maximum: number): Recipient[] {
+  const next = new Map<string, Recipient>();
+  const others: Recipient[] = [];
+  for (const recipient of left.splice(0)) {
+    const fits = next.size < maximum && !next.has(recipient.address);
+    if (fits) next.set(recipient.address, recipient);
+    else others.push(recipient);
   }
-  return requests.map((request) => [...request.values()]);
+  left.push(...others);
+  return [...next.values()];
 }
 
-/** The addresses that the relay no longer knows. An entry of another form is none of ours. */
-function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
-  const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
-  return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);
+/** Whether the relay may take another request although it did not take this one. A stock relay fails at single devices. */
+function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {
+  return failure.kind === 'refused-for-good' || failure.httpStatus === 500;
 }
 
 /** Seals a notification for each device and sends it to the relay. */
@@ -62,31 +72,46 @@ export class NotificationSender {
   }
 
   /**
-   * Sends to devices of one user. Stops at the first request that the relay does not accept, and returns its outcome.
+   * Sends to devices of one user. A relay that may deliver and fail nevertheless gets each device in a request of its
+   * own, so that no device is notified again because of another.
    */
   async send(
     userId: UserId,
     recipients: readonly Recipient[],
     content: NotificationContent,
     signal?: AbortSignal,
-  ): Promise<SendOutcome> {
+  ): Promise<Sending> {
     const { link, realm } = this.#options;
     const encoded = encodeNotification(realm, userId, content);
-    let dropped = 0;
-    for (const some of inRequests(recipients)) {
+    const taken: TakenRecipient[] = [];
+    let failure: Sending['failure'];
+    const left = [...recipients];
+    while (left.length > 0) {
+      const some = takeNext(left, link.kind.isOurs ? maximumDevicesPerRequest : 1);
       const requests = some.map((recipient) => recipient.seal(content.type, encoded));
       const outcome = await link.notify(requests, signal);
-      if (outcome.kind !== 'accepted') return outcome;
-      dropped += await this.#dropDead(some, outcome.answer);
+      if (outcome.kind === 'accepted') taken.push(...(await this.#conclude(some, outcome.answer)));
+      else {
+        // What is to be retried outweighs what is refused.
+        failure = failure?.kind === 'retry' ? failure : outcome;
+        if (!concernsRequest(outcome)) break;
+      }
     }
-    return { kind: 'sent', devices: recipients.length, dropped };
+    return { taken, failure };
+  }
+
+  async #conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<TakenRecipient[]> {
+    const results = readDeviceResults(recipients, answer);
+    await this.#dropDead(recipients, answer);
+    await this.#options.results.note(recipients, results);
+    return results.map((result, index) => ({ recipient: recipients[index] as Recipient, result }));
   }
 
   /** Never rejects: a repeat would send to the living devices again. The relay names the dead ones each time. */
-  async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<number> {
+  async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<void> {
     const addresses = deadAddresses(answer);
     const dead = recipients.filter(({ address }) => addresses.has(address));
-    if (dead.length === 0) return 0;
+    if (dead.length === 0) return;
     const { database, log } = this.#options;
     const devices = dead.map(({ row }) => row);
     try {
@@ -97,6 +122,5 @@ export class NotificationSender {
     } catch (err) {
       log.error({ err, devices }, 'devices that the relay does not know could not be dropped');
     }
-    return dead.length;
   }
 }

@@ -25,6 +25,11 @@ export interface Recipient {
   drop(transaction: PushTransaction): Promise<void>;
 }
 
+/** Names a recipient's row in a job's payload. */
+export function rowName({ row }: Pick<Recipient, 'row'>): string {
+  return `${row.table} ${row.id}`;
+}
+
 /** The address of a device that the relay names by its `device_id`. */
 export function deviceAddress(deviceId: number | bigint): string {
   return `device_id ${deviceId}`;

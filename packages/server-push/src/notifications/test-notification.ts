@@ -4,7 +4,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
-import type { SendOutcome } from './notification-sender.js';
+import type { Sending } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';
 
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'sender' | 'testing'>;
@@ -46,18 +46,20 @@ export const testNotification = operation({
     );
     if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
     const content = { type: 'test', time: unixSeconds(now) } as const;
-    const outcome = await sender.send(userId, recipients, content, signal);
-    if (outcome.kind === 'refused-for-good') {
-      log.error({ code: outcome.code, message: outcome.message }, 'the relay refused a notification');
+    const sending = await sender.send(userId, recipients, content, signal);
+    if (sending.failure?.kind === 'refused-for-good') {
+      const { code, message } = sending.failure;
+      log.error({ code, message }, 'the relay refused a notification');
     }
-    const refusal = refusalOf(outcome);
+    const refusal = refusalOf(sending);
     if (refusal !== undefined) throw refusal;
     return {};
   },
 });
 
-function refusalOf(outcome: SendOutcome): ProtocolError | undefined {
-  if (outcome.kind === 'retry') return retryRefusal(outcome);
-  if (outcome.kind === 'refused-for-good') return new ProtocolError('ADMIN_ACTION_REQUIRED');
-  return outcome.dropped === outcome.devices ? new ProtocolError('NO_ACTIVE_PUSH_DEVICE') : undefined;
+function refusalOf({ failure, taken }: Sending): ProtocolError | undefined {
+  if (failure?.kind === 'retry') return retryRefusal(failure);
+  if (failure !== undefined) return new ProtocolError('ADMIN_ACTION_REQUIRED');
+  const areAllGone = taken.every(({ result }) => result.status === 'gone');
+  return areAllGone ? new ProtocolError('NO_ACTIVE_PUSH_DEVICE') : undefined;
 }

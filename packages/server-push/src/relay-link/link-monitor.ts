@@ -14,6 +14,8 @@ export interface RelayLinkStatus {
   readonly failingSince: number | undefined;
   /** The newest error, even if it is over. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;
+  /** The newest time that the relay did not notify a device, and why. */
+  readonly lastRejection: { readonly at: number; readonly reason: string } | undefined;
 }
 
 /**
@@ -21,12 +23,17 @@ export interface RelayLinkStatus {
  */
 export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
   const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
-  const state = row === undefined ? 'untested' : row.failing_since === null ? 'working' : 'failing';
+  const isTested = row !== undefined && (row.last_success_at !== null || row.last_error_at !== null);
+  const state = !isTested ? 'untested' : row.failing_since === null ? 'working' : 'failing';
   return {
     state,
     lastSuccessAt: row?.last_success_at ?? undefined,
     failingSince: row?.failing_since ?? undefined,
     lastError: row?.last_error == null ? undefined : { at: row.last_error_at ?? 0, reason: row.last_error },
+    lastRejection:
+      row?.last_rejection == null
+        ? undefined
+        : { at: row.last_rejection_at ?? 0, reason: row.last_rejection },
   };
 }
 

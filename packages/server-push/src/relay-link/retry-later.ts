@@ -22,7 +22,7 @@ export function retryLater(
   { attempt }: Job,
   { reason, retryAfterSeconds = 0 }: RelayError,
   { clock, random, capMilliseconds }: RetryLaterOptions,
-): JobOutcome<ServerPushTables> {
+): Extract<JobOutcome<ServerPushTables>, { kind: 'retry' }> {
   const delay = retryDelayMilliseconds({
     attempt,
     firstMilliseconds: firstRetryMilliseconds,

@@ -1,0 +1,78 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type Log, RejectionLog } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import type { ServerPushTables } from '../tables.js';
+import { explainResult } from './describe-results.js';
+import type { DeviceResult } from './device-results.js';
+import type { Recipient } from './recipient.js';
+
+export interface DeliveryResultsOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+// A relay could invent reasons without bound.
+const maximumLabels = 100;
+
+/** Records what the relay says of each device: counts it, logs rejections, and stores the newest one for the admin. */
+export class DeliveryResults {
+  readonly #options: DeliveryResultsOptions;
+  readonly #counter;
+  readonly #labels = new Set<string>();
+  readonly #rejections: RejectionLog;
+
+  constructor(options: DeliveryResultsOptions) {
+    this.#options = options;
+    // All but dead and throttled phones are faults that an admin or the relay's operator can mend.
+    const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
+    this.#rejections = new RejectionLog(options.log, isError);
+    this.#counter = options.metrics.counter(
+      'waxwing_notification_results_total',
+      "The relay's results, one for each device that was to be notified, by status, fault and reason",
+      ['status', 'fault', 'reason'],
+    );
+  }
+
+  /** Records the results of a request, in the order of its recipients. Never rejects. */
+  async note(recipients: readonly Recipient[], results: readonly DeviceResult[]): Promise<void> {
+    let newest: DeviceResult | undefined;
+    for (const [index, result] of results.entries()) {
+      this.#count(result);
+      const { status, reason = '', fault, app } = result;
+      if (status !== 'rejected' || fault === undefined) continue;
+      if (this.#rejections.note({ reason, fault, app }, recipients[index]?.row)) newest = result;
+    }
+    if (newest !== undefined) await this.#store(newest);
+  }
+
+  /** Logs the counts that were not logged yet. */
+  close(): void {
+    this.#rejections.flush();
+  }
+
+  #count({ status, fault, reason = '' }: DeviceResult): void {
+    const key = `${status} ${fault} ${reason}`;
+    const isFull = this.#labels.size >= maximumLabels && !this.#labels.has(key);
+    if (!isFull) this.#labels.add(key);
+    this.#counter.inc({ status, fault: fault ?? '', reason: isFull ? 'other' : reason });
+  }
+
+  async #store(rejection: DeviceResult): Promise<void> {
+    const { clock, database, log } = this.#options;
+    const change = { last_rejection_at: clock(), last_rejection: explainResult(rejection) };
+    try {
+      await database.write(({ db }) =>
+        db
+          .insertInto('relay_link')
+          .values({ id: 1, ...change })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(change))
+          .execute(),
+      );
+    } catch (err) {
+      log.error({ err }, 'the newest rejection of a notification could not be stored');
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { DeviceResult } from './device-results.js';
+import { unexplained } from './device-results.js';
+
+/** How many devices had the same result. */
+export interface CountedResult extends DeviceResult {
+  readonly devices: number;
+}
+
+/** Counts equal results, in the order of the first of each. */
+export function countResults(results: readonly DeviceResult[]): CountedResult[] {
+  const counted = new Map<string, CountedResult>();
+  for (const result of results) {
+    const { status, reason = '', fault = '', app = '' } = result;
+    const key = [status, reason, fault, app].join(' ');
+    counted.set(key, { ...result, devices: (counted.get(key)?.devices ?? 0) + 1 });
+  }
+  return [...counted.values()];
+}
+
+/** Says in one phrase why a device was not notified, and who can change that. */
+export function explainResult({
+  status,
+  reason = unexplained,
+  fault,
+  app,
+}: Omit<DeviceResult, 'status'> & { readonly status: string }): string {
+  if (status === 'gone') return 'the relay does not know the phone any more, which will register again';
+  if (reason === 'APP_NOT_SERVED') {
+    return app === undefined
+      ? 'the relay has no credentials for the app of the phone'
+      : `the relay has no credentials for app ${app}`;
+  }
+  if (reason === 'DELIVERY_NOT_CONFIGURED') return 'the relay has no credentials for any app';
+  if (reason === unexplained) return 'the relay does not say why; ask its operator';
+  const known = fault === undefined ? undefined : remedies[fault];
+  return known === undefined ? reason : `${reason}; ${known}`;
+}
+
+const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
+  server: 'a fault of this server',
+  registration: 'the phone must register again',
+  'relay-configuration': "ask the relay's operator",
+  relay: "ask the relay's operator",
+  vendor: 'Google or Apple refuses it',
+};
+
+const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', rejected: 'rejected' } as const;
+
+/** Describes results in one sentence, such as "18 sent, 2 rejected: the relay has no credentials for app org.example.app". */
+export function describeResults(results: readonly CountedResult[]): string {
+  const parts = (['sent', 'queued', 'gone', 'rejected'] as const).flatMap((status) => {
+    const some = results.filter((result) => result.status === status);
+    if (some.length === 0) return [];
+    const devices = some.reduce((sum, result) => sum + result.devices, 0);
+    const causes = status === 'sent' ? [] : [...new Set(some.map(explainResult))];
+    return `${devices} ${words[status]}${causes.length > 0 ? `: ${causes.join('; ')}` : ''}`;
+  });
+  return parts.join(', ');
+}

@@ -1,0 +1,52 @@
+import type { DeliveryFault, DeliveryStatus, RelayNotifyAnyAnswer, RelayNotifyResult } from '@waxwing/protocol';
+import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
+
+/** What the relay said of one device that it was to notify. */
+export interface DeviceResult {
+  readonly status: DeliveryStatus;
+  readonly reason: string | undefined;
+  /** Only for `rejected`. */
+  readonly fault: DeliveryFault | undefined;
+  /** The bundle id of an app that the relay does not serve. */
+  readonly app: string | undefined;
+}
+
+/** The reason of a stock relay, which only counts what the vendors accepted. */
+export const unexplained = 'NO_REASON_GIVEN';
+
+// The relay's and the vendors' reasons are such names. Others could be of any length.
+const reasonPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+const appPattern = /^[.a-zA-Z0-9-]{1,255}$/;
+
+/** Reads one result for each recipient of a request, in order. */
+export function readDeviceResults(
+  recipients: readonly Recipient[],
+  answer: RelayNotifyAnyAnswer,
+): DeviceResult[] {
+  if (answer.results?.length === recipients.length) return answer.results.map(readResult);
+  const dead = deadAddresses(answer);
+  let sent = answer.android_successfully_sent_count + answer.apple_successfully_sent_count;
+  return recipients.map(({ address }): DeviceResult => {
+    if (dead.has(address)) return { ...plain, status: 'gone' };
+    sent -= 1;
+    if (sent >= 0) return { ...plain, status: 'sent' };
+    return { ...plain, status: 'rejected', reason: unexplained, fault: 'relay' };
+  });
+}
+
+const plain = { reason: undefined, fault: undefined, app: undefined };
+
+function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceResult {
+  return {
+    status,
+    reason: reason == null ? undefined : reasonPattern.test(reason) ? reason : 'OTHER',
+    fault: status === 'rejected' ? (fault ?? 'relay') : undefined,
+    app: app != null && appPattern.test(app) ? app : undefined,
+  };
+}
+
+/** The addresses that the relay no longer knows. An entry of another form is none of ours. */
+export function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
+  const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
+  return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);
+}
