@@ -125,7 +125,7 @@ describe('the README', () => {
     const phone = await world.phone(ada, token);
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
     const output = await runShell(codeFor('sending admins'), world.serverEnv);
-    expect(output).toContain('On its way to 1 device of ada@example.com.');
+    expect(output).toContain('To 1 device of ada@example.com: 1 sent.');
     const [pushed] = (await world.deliveriesTo(token.token)).map(
       ({ body }) => body as { message: { data: Record<string, string> } },
     );

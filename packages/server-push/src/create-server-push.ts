@@ -22,8 +22,8 @@ import {
   enqueueNotification,
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
-import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 import { DeliveryResults } from './notifications/delivery-results.js';
+import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';

@@ -2,7 +2,7 @@ import { parseNotification, type UserId } from '@waxwing/protocol';
 import { runServerCommand } from '@waxwing/server';
 import type { Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSealed } from '../../support/noble-oracle.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -37,7 +37,9 @@ eachBackend((backend) => {
     afterAll(() => server.close());
 
     /** Runs the command while the server runs. */
-    async function send(flags: readonly string[], { withRelay = true } = {}) {
+    const send = (flags: readonly string[], options = {}) => push(['send', ...flags], options);
+
+    async function push(command: readonly string[], { withRelay = true } = {}) {
       const [printed, said]: [string[], string[]] = [[], []];
       const relay: Record<string, string> = {
         SERVER_RELAY_URL: server.relay.url,
@@ -55,7 +57,7 @@ eachBackend((backend) => {
         ask: async () => undefined,
         readSecret: async () => new Secret(''),
       };
-      const code = await runServerCommand(['push', 'send', ...flags], terminal);
+      const code = await runServerCommand(['push', ...command], terminal);
       return { code, printed: printed.join('\n'), said: said.join('\n') };
     }
 
@@ -77,8 +79,7 @@ eachBackend((backend) => {
         'Lunch is **ready**, Zoë',
       ]);
       expect([code, said]).toEqual([0, '']);
-      expect(printed).toContain('On its way to 2 devices of ada@example.com.\n');
-      await server.settle();
+      expect(printed).toContain('To 2 devices of ada@example.com: 2 sent.\n');
       const sealed = sentToRelay().map(({ payload }) => Buffer.from(payload.encrypted_data, 'base64'));
       expect(sealed).toHaveLength(2);
       const [message] = await messagesOf(ada);
@@ -105,6 +106,82 @@ eachBackend((backend) => {
       const [message] = (await messagesOf(ada)).slice(-1);
       expect(JSON.parse(printed)).toEqual({
         ...{ user_id: ada.userId, email: 'ada@example.com', message_id: message?.id, devices: 2 },
+        results: [{ status: 'sent', reason: null, fault: null, app: null, devices: 2 }],
+      });
+    });
+
+    describe('when the relay does not notify all', () => {
+      const app = 'org.example.app';
+      const notServed = { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app };
+
+      /** The relay's answer to each request: the result that `of` has for each device. */
+      const answers = (of: Readonly<Record<number, object>>) =>
+        server.relay.otherwise(({ body }) => {
+          const { push_requests: asked } = JSON.parse(body) as { push_requests: { device_id: number }[] };
+          const success = notified() as { body: object };
+          const results = asked.map(({ device_id: id }) => of[id] ?? { status: 'sent' });
+          return { status: 200, body: { ...success.body, results } };
+        });
+      afterEach(() => server.relay.otherwise(notified()));
+
+      it('says how many were sent and rejected, and why, also in the log, the metrics and the status', async () => {
+        answers({ 2: notServed });
+        const first = await send(['--user', 'ada@example.com', '--text', 'one']);
+        const why = `the relay has no credentials for app ${app}`;
+        expect([first.code, first.printed]).toEqual([
+          0,
+          expect.stringContaining(`To 2 devices of ada@example.com: 1 sent, 1 rejected: ${why}.\n`),
+        ]);
+        await send(['--user', 'ada@example.com', '--text', 'two']);
+        const logged = server.logged.lines().filter(({ msg }) => msg === 'a notification was rejected');
+        expect(logged).toMatchObject([
+          { level: 'error', app, reason: 'APP_NOT_SERVED', fault: 'relay-configuration' },
+        ]);
+        const metric = 'waxwing_notification_results_total';
+        expect(await server.server.metrics.text()).toContain(
+          `${metric}{status="rejected",fault="relay-configuration",reason="APP_NOT_SERVED"} 2`,
+        );
+        const status = await push(['status']);
+        expect(status.printed).toContain(
+          `Last rejection of a notification: ${new Date(server.now).toISOString()}: ${why}`,
+        );
+        const { printed } = await push(['status', '--json']);
+        expect(JSON.parse(printed)).toMatchObject({ last_rejection: why });
+      });
+
+      it('fails if no phone was notified, and says what became of each', async () => {
+        answers({ 1: { status: 'rejected', reason: 'BadTopic', fault: 'registration' }, 2: notServed });
+        const { code, said } = await send(['--user', 'ada@example.com', '--text', 'none']);
+        expect([code, said]).toEqual([
+          1,
+          `waxwing-server: No phone of ada@example.com was notified: 1 rejected: BadTopic (the phone must register again), 1 rejected: the relay has no credentials for app ${app}.`,
+        ]);
+      });
+
+      it('says what waits at the relay', async () => {
+        answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', notification_id: server.server.realmUuid } });
+        const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'later', '--json']);
+        expect([code, JSON.parse(printed).results]).toMatchObject([
+          0,
+          [
+            { status: 'queued', reason: 'UNAVAILABLE', devices: 1 },
+            { status: 'sent', devices: 1 },
+          ],
+        ]);
+      });
+
+      it('says why the relay took none within the time, and that the server tries again', async () => {
+        server.relay.otherwise({ status: 503 });
+        const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'down', '--wait', '1']);
+        expect([code, printed]).toEqual([
+          0,
+          expect.stringContaining(
+            'On its way to 2 devices of ada@example.com. Not all could be handed over: the relay answered 503; the server tries again by itself.',
+          ),
+        ]);
+        expect(await send(['--user', 'a@example.com', '--text', 'x', '--wait', 'long'])).toMatchObject({
+          code: 2,
+        });
       });
     });
 

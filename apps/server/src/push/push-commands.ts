@@ -10,45 +10,13 @@ import type { Command } from 'commander';
 import type { ServerConfiguration } from '../configuration.js';
 import { withServerDatabase } from '../with-database.js';
 import { addCheckCommand } from './check-command.js';
-
-interface SendFlags extends OutputFlags {
-  readonly user: string;
-  readonly text: string;
-}
+import { addSendCommand } from './send-command.js';
 
 /** `waxwing-server push status|send|check`. */
 export function addPushCommands(push: Command, terminal: Terminal): void {
   addStatusCommand(push, terminal);
   addSendCommand(push, terminal);
   addCheckCommand(push, terminal);
-}
-
-function addSendCommand(push: Command, terminal: Terminal): void {
-  withJson(push.command('send'))
-    .description(
-      'have the phones of a user show a text, encrypted as messages are; the server that runs sends it',
-    )
-    .requiredOption('--user <address>', 'the e-mail address of the user')
-    .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
-    .action(async ({ user: email, text, ...flags }: SendFlags) => {
-      // Here and below: imported lazily, so that help starts fast.
-      const { asCommandError } = await import('../people/realm/as-command-error.js');
-      const { readRealm } = await import('../people/realm/realm-store.js');
-      const { sendText } = await import('./send-text.js');
-      const { user, devices, messageId } = await withServerDatabase(
-        terminal,
-        async (database, configuration) => {
-          const { clock } = terminal;
-          const realm = await readRealm(database, configuration.realm, clock());
-          const options = { clock, realm, relay: configuration.relay };
-          return sendText(database, options, { email, text }).catch(asCommandError);
-        },
-      );
-      printResult(terminal, flags, {
-        machines: { user_id: user.id, email: user.email, message_id: messageId, devices },
-        people: `On its way to ${devices} ${devices === 1 ? 'device' : 'devices'} of ${user.email}.`,
-      });
-    });
 }
 
 function addStatusCommand(push: Command, terminal: Terminal): void {
@@ -69,7 +37,7 @@ function addStatusCommand(push: Command, terminal: Terminal): void {
 }
 
 function statusJson(relay: ServerConfiguration['relay'], status: RelayLinkStatus): object {
-  const { lastError } = status;
+  const { lastError, lastRejection } = status;
   return {
     configured: relay.kind === 'configured',
     relay_url: relay.kind === 'configured' ? relay.url : null,
@@ -78,6 +46,8 @@ function statusJson(relay: ServerConfiguration['relay'], status: RelayLinkStatus
     failing_since: instant(status.failingSince) ?? null,
     last_error_at: instant(lastError?.at) ?? null,
     last_error: lastError?.reason ?? null,
+    last_rejection_at: instant(lastRejection?.at) ?? null,
+    last_rejection: lastRejection?.reason ?? null,
   };
 }
 
@@ -94,6 +64,10 @@ function statusText(relay: ServerConfiguration['relay'], status: RelayLinkStatus
   if (status.lastSuccessAt !== undefined) lines.push(`Last success: ${instant(status.lastSuccessAt)}`);
   if (status.lastError !== undefined) {
     lines.push(`Last error: ${instant(status.lastError.at)}: ${status.lastError.reason}`);
+  }
+  if (status.lastRejection !== undefined) {
+    const { at, reason } = status.lastRejection;
+    lines.push(`Last rejection of a notification: ${instant(at)}: ${reason}`);
   }
   return lines.join('\n');
 }

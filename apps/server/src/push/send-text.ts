@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RenderedMarkdown } from '@waxwing/markdown';
 import { type NotificationReach, notificationReach, type PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
@@ -26,6 +27,8 @@ export interface SentText {
   readonly messageId: number;
   /** Number of devices that the notification is sent to. */
   readonly devices: number;
+  /** Under this, the running server stores what the relay says of each device. */
+  readonly reportId: string;
 }
 
 /**
@@ -58,13 +61,14 @@ export async function sendText(
     const context = { clock, database, publish, realm };
     const message = { senderId, destination, content, rendered, client: 'Internal', readBy: [senderId] };
     const sent = await sendMessages(transaction, context, [message]);
-    const notified = await notifyOfMessages(transaction, context, sent);
+    const reportId = randomUUID();
+    const notified = await notifyOfMessages(transaction, context, sent, reportId);
     if (!notified.has(user.id)) {
       throw new CommandError(
         `${user.email} has turned off notifications of direct messages in its settings: nothing was sent.`,
       );
     }
-    return { user, devices, messageId: sent[0]?.message.id ?? 0 };
+    return { user, devices, messageId: sent[0]?.message.id ?? 0, reportId };
   });
 }
 

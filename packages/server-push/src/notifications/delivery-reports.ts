@@ -35,11 +35,7 @@ export async function readReport(db: Kysely<ServerPushTables>, reportId: string)
 }
 
 /** Deletes up to `limit` rows of old reports. Returns how many it deleted. */
-export async function deleteOldReports(
-  { db }: PushTransaction,
-  now: number,
-  limit: number,
-): Promise<number> {
+export async function deleteOldReports({ db }: PushTransaction, now: number, limit: number): Promise<number> {
   const old = db
     .selectFrom('delivery_reports')
     .select('id')

@@ -1,5 +1,4 @@
-import type { DeviceResult } from './device-results.js';
-import { unexplained } from './device-results.js';
+import { type DeviceResult, unexplained } from './device-results.js';
 
 /** How many devices had the same result. */
 export interface CountedResult extends DeviceResult {
@@ -31,9 +30,9 @@ export function explainResult({
       : `the relay has no credentials for app ${app}`;
   }
   if (reason === 'DELIVERY_NOT_CONFIGURED') return 'the relay has no credentials for any app';
-  if (reason === unexplained) return 'the relay does not say why; ask its operator';
+  if (reason === unexplained) return 'the relay does not say why (ask its operator)';
   const known = fault === undefined ? undefined : remedies[fault];
-  return known === undefined ? reason : `${reason}; ${known}`;
+  return known === undefined ? reason : `${reason} (${known})`;
 }
 
 const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
@@ -46,14 +45,13 @@ const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
 
 const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', rejected: 'rejected' } as const;
 
-/** Describes results in one sentence, such as "18 sent, 2 rejected: the relay has no credentials for app org.example.app". */
+/** Describes results, such as "18 sent, 2 rejected: the relay has no credentials for app org.example.app". */
 export function describeResults(results: readonly CountedResult[]): string {
-  const parts = (['sent', 'queued', 'gone', 'rejected'] as const).flatMap((status) => {
-    const some = results.filter((result) => result.status === status);
-    if (some.length === 0) return [];
-    const devices = some.reduce((sum, result) => sum + result.devices, 0);
-    const causes = status === 'sent' ? [] : [...new Set(some.map(explainResult))];
-    return `${devices} ${words[status]}${causes.length > 0 ? `: ${causes.join('; ')}` : ''}`;
-  });
-  return parts.join(', ');
+  const parts = new Map<string, number>();
+  for (const result of results) {
+    const { status, devices } = result;
+    const part = status === 'sent' ? words.sent : `${words[status]}: ${explainResult(result)}`;
+    parts.set(part, (parts.get(part) ?? 0) + devices);
+  }
+  return [...parts].map(([part, devices]) => `${devices} ${part}`).join(', ');
 }

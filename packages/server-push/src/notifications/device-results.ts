@@ -1,4 +1,9 @@
-import type { DeliveryFault, DeliveryStatus, RelayNotifyAnyAnswer, RelayNotifyResult } from '@waxwing/protocol';
+import type {
+  DeliveryFault,
+  DeliveryStatus,
+  RelayNotifyAnyAnswer,
+  RelayNotifyResult,
+} from '@waxwing/protocol';
 import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 
 /** What the relay said of one device that it was to notify. */

@@ -54,7 +54,11 @@ export class RejectionLog {
     for (const [key, noted] of this.#rejections) {
       const { count, ...rejection } = noted;
       if (count === 0) this.#rejections.delete(key);
-      else this.#log[this.#levelOf(rejection.fault)]({ ...rejection, count }, 'more notifications were rejected');
+      else
+        this.#log[this.#levelOf(rejection.fault)](
+          { ...rejection, count },
+          'more notifications were rejected',
+        );
       noted.count = 0;
     }
     if (this.#rejections.size > 0) return;

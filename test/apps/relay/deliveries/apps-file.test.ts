@@ -229,7 +229,12 @@ describe('an APNs device whose app the relay does not serve', () => {
       const id = await relay.addApns(apnsToken(), { appId: 'org.example.Stranger' });
       const { body } = await relay.notify([apnsRequest(id)]);
       expect(body.results).toEqual([
-        { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app: 'org.example.Stranger' },
+        {
+          status: 'rejected',
+          reason: 'APP_NOT_SERVED',
+          fault: 'relay-configuration',
+          app: 'org.example.Stranger',
+        },
       ]);
       expect((await relay.device(id)).expired_at).toBeNull();
     } finally {

@@ -96,7 +96,10 @@ eachBackend((backend) => {
       expect(sent()).toHaveLength(2);
       await server.notify(ada);
       expect(sent()).toHaveLength(3);
-      expect(server.relay.deliveries.slice(0, 2)).toMatchObject([{ deviceId: 1 }, { tokenId: tokenIdOf('token') }]);
+      expect(server.relay.deliveries.slice(0, 2)).toMatchObject([
+        { deviceId: 1 },
+        { tokenId: tokenIdOf('token') },
+      ]);
     });
 
     it('uses the newest key, and the former token until the new one is confirmed', async () => {

@@ -43,11 +43,15 @@ export async function notifyOfNewMentions(
   await notifyOfMessages(transaction, context, [{ ...edited, copies }]);
 }
 
-/** Enqueues push notifications for new messages in the transaction that sends them. Returns the users to notify. */
+/**
+ * Enqueues push notifications for new messages in the transaction that sends them. Returns the users to notify. With a
+ * `reportId`, what the relay says of each device is stored under it.
+ */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'clock' | 'database'>,
   sent: readonly NotifiableMessage[],
+  reportId?: string,
 ): Promise<ReadonlySet<UserId>> {
   const notified = new Set<UserId>();
   for (const each of sent) {
@@ -58,6 +62,7 @@ export async function notifyOfMessages(
     await enqueueJob(transaction, context, notifyOfMessageJob, {
       messageId: each.message.id,
       userIds,
+      ...(reportId === undefined ? {} : { reportId }),
       // With several groups it is unknown which one concerns which user.
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });

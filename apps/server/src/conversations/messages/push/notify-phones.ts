@@ -22,6 +22,7 @@ export interface NotifyPayload {
   /** The group, if the message mentions exactly one, and the users it mentions by name. */
   readonly groupId?: GroupId;
   readonly named?: readonly UserId[];
+  readonly reportId?: string;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface NotifyPayload {
 export async function notifyPhones(
   transaction: ServerTransaction,
   { realm, serverPush }: Context,
-  { messageId, userIds, groupId, named = [] }: NotifyPayload,
+  { messageId, userIds, groupId, named = [], reportId }: NotifyPayload,
   giveUpAt: number,
 ): Promise<void> {
   const { db } = transaction;
@@ -63,6 +64,7 @@ export async function notifyPhones(
       userId,
       content: { ...(isHidden ? ofUnknown : content), ...ofGroup },
       giveUpAt,
+      reportId,
     });
   }
 }

@@ -1,0 +1,26 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { type CountedResult, readReport } from '@waxwing/server-push';
+import type { ServerDatabase } from '../tables.js';
+
+const pollMilliseconds = 100;
+
+/** A notification whose report is awaited. */
+interface AwaitedReport {
+  readonly reportId: string;
+  readonly devices: number;
+  readonly timeoutMilliseconds: number;
+}
+
+/** Waits until the running server has stored a result for each device. Returns what there is when the time is over. */
+export async function awaitReport(
+  { db }: Pick<ServerDatabase, 'db'>,
+  { reportId, devices, timeoutMilliseconds }: AwaitedReport,
+): Promise<CountedResult[]> {
+  const until = performance.now() + timeoutMilliseconds;
+  for (;;) {
+    const results = await readReport(db, reportId);
+    const reported = results.reduce((sum, result) => sum + result.devices, 0);
+    if (reported >= devices || performance.now() >= until) return results;
+    await after(pollMilliseconds);
+  }
+}

@@ -1,0 +1,96 @@
+import type { CountedResult } from '@waxwing/server-push';
+import {
+  CommandError,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
+import { type Command, InvalidArgumentError } from 'commander';
+import { withServerDatabase } from '../with-database.js';
+import type { SentText, TextToSend } from './send-text.js';
+
+interface SendFlags extends OutputFlags {
+  readonly user: string;
+  readonly text: string;
+  /** Seconds. */
+  readonly wait: number;
+}
+
+interface Sent extends SentText {
+  readonly results: readonly CountedResult[];
+  /** Why the relay took no notification lately; `undefined` if it did. */
+  readonly trouble: string | undefined;
+}
+
+const defaultWaitSeconds = 10;
+
+/** Adds `push send`. */
+export function addSendCommand(push: Command, terminal: Terminal): void {
+  withJson(push.command('send'))
+    .description(
+      'have the phones of a user show a text, encrypted as messages are, and print what the relay says; the server that runs sends it',
+    )
+    .requiredOption('--user <address>', 'the e-mail address of the user')
+    .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
+    .option('--wait <seconds>', "how long to wait for the relay's answer", readWait, defaultWaitSeconds)
+    .action(async ({ user, text, wait, ...flags }: SendFlags) => {
+      const sent = await send(terminal, { email: user, text }, wait);
+      const { describeResults } = await import('@waxwing/server-push');
+      const described = describeResults(sent.results);
+      printResult(terminal, flags, { machines: sentJson(sent), people: sentText(sent, described, wait) });
+      const { email } = sent.user;
+      const isRefused = sent.results.length > 0 && !sent.results.some(({ status }) => reaches.has(status));
+      if (isRefused) throw new CommandError(`No phone of ${email} was notified: ${described}.`);
+    });
+}
+
+/** The results by which a phone is notified, at once or later. */
+const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
+
+function readWait(text: string): number {
+  if (!/^\d{1,3}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of seconds, 0 to 999.');
+  return Number(text);
+}
+
+async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
+  // Imported lazily, so that help starts fast.
+  const { readRelayLinkStatus } = await import('@waxwing/server-push');
+  const { asCommandError } = await import('../people/realm/as-command-error.js');
+  const { readRealm } = await import('../people/realm/realm-store.js');
+  const { awaitReport } = await import('./await-report.js');
+  const { sendText } = await import('./send-text.js');
+  const { clock } = terminal;
+  return withServerDatabase(terminal, async (database, configuration) => {
+    const realm = await readRealm(database, configuration.realm, clock());
+    const options = { clock, realm, relay: configuration.relay };
+    const sent = await sendText(database, options, text).catch(asCommandError);
+    const results = await awaitReport(database, { ...sent, timeoutMilliseconds: waitSeconds * 1000 });
+    const { state, lastError } = await readRelayLinkStatus(database.db);
+    return { ...sent, results, trouble: state === 'failing' ? lastError?.reason : undefined };
+  });
+}
+
+function sentJson({ user, messageId, devices, results }: Sent): object {
+  return {
+    ...{ user_id: user.id, email: user.email, message_id: messageId, devices },
+    results: results.map(({ status, reason, fault, app, devices: count }) => ({
+      ...{ status, reason: reason ?? null, fault: fault ?? null, app: app ?? null, devices: count },
+    })),
+  };
+}
+
+function sentText({ user, devices, results, trouble }: Sent, described: string, waitSeconds: number): string {
+  const whose = `${devices} ${devices === 1 ? 'device' : 'devices'} of ${user.email}`;
+  const reported = results.reduce((sum, result) => sum + result.devices, 0);
+  if (reported >= devices) return `To ${whose}: ${described}.`;
+  const lines = [`On its way to ${whose}.`];
+  if (reported > 0) lines.push(`So far: ${described}.`);
+  lines.push(
+    trouble === undefined
+      ? `The relay has not answered for all within ${waitSeconds} s: is the server running (waxwing-server serve)?`
+      : `Not all could be handed over: ${trouble}; the server tries again by itself.`,
+  );
+  return lines.join(' ');
+}
