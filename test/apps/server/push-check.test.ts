@@ -80,6 +80,13 @@ eachBackend((backend) => {
       ['a cut connection', 'cut', 'address', 'cannot be reached'],
       ['a refusal of the key', refused(401, 'UNAUTHORIZED'), 'key', 'rotate-key'],
       [
+        'a refusal with its words',
+        refused(401, 'UNAUTHORIZED', 'no such role'),
+        'key',
+        'It says: no such role.',
+      ],
+      ['a refused plan', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED', 'No plan'), 'key', '400: No plan'],
+      [
         'a deactivated server',
         refused(
           401,
@@ -118,6 +125,15 @@ eachBackend((backend) => {
       relayAnswers(notified(), 0, { status: 200, body: { result: 'success' } });
       const { status, answer } = await push('check');
       expect([status, answer.checks.at(-1)]).toMatchObject([1, { name: 'key-list', ok: false }]);
+    });
+
+    it('succeeds at a stock relay, which answers in the newer generation only and has no key list', async () => {
+      const { delete_device_ids: _, ...older } = (notified() as { body: Record<string, unknown> }).body;
+      const body = { ...older, delete_token_ids: [] };
+      relayAnswers({ status: 200, body }, 0, { status: 404, body: '<h1>Not Found</h1>' });
+      const { status, answer } = await push('check');
+      const sentence = expect.stringContaining('phones use the key in the app');
+      expect([status, answer.checks.at(-1)]).toEqual([0, { name: 'key-list', ok: true, sentence }]);
     });
 
     it('fails if nothing listens on the address', async () => {

@@ -8,7 +8,7 @@ import {
 } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { PushRealm, RelayAccount } from '../server-push-options.js';
-import type { RelayOutcome } from './relay-answer.js';
+import { printable, type RelayOutcome } from './relay-answer.js';
 import { type ProbeAnswer, RelayLink } from './relay-link.js';
 
 /** Checked aspects of the link to the relay. */
@@ -74,7 +74,7 @@ function judgeAnswer(
     return [failed('address', `${what}: set SERVER_RELAY_URL to the address of the relay, without a path.`)];
   }
   const address = passed('address', `A relay answers at ${url}.`);
-  const said = typeof body.msg === 'string' ? body.msg : '';
+  const said = typeof body.msg === 'string' && body.msg !== '' ? printable(body.msg) : `HTTP ${status}`;
   // Relays say so only to the holder of the key, and with the code of a wrong key.
   if (status === 401 && /deactivated|suspended/i.test(said)) {
     const remedy = `ask its operator to let this server in again (waxwing-relay servers resume ${serverId})`;
@@ -84,7 +84,13 @@ function judgeAnswer(
   if (status === 401) {
     const remedy =
       'check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or ask its operator for a new key (waxwing-relay servers rotate-key)';
-    return [address, failed('key', `The relay does not accept this server's id and key: ${remedy}.`)];
+    return [
+      address,
+      failed(
+        'key',
+        `The relay does not accept this server's id and key. It says: ${said}. To mend it, ${remedy}.`,
+      ),
+    ];
   }
   if (body.code === 'MISSING_REMOTE_REALM' || body.code === 'REMOTE_REALM_SERVER_MISMATCH_ERROR') {
     const remedy = `ask its operator to add the realm ${realmUuid} to this server (waxwing-relay servers add-realm)`;

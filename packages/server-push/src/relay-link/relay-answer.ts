@@ -107,6 +107,7 @@ function readError(body: JsonValue | undefined): { code: string; message: string
   return { code: isCode ? code : 'BAD_REQUEST', message };
 }
 
-function printable(text: string): string {
+/** Shortens what a relay says, and removes what could forge lines of a log or a terminal. */
+export function printable(text: string): string {
   return text.slice(0, maximumMessageCharacters).replace(/[\p{Control}\p{Surrogate}]/gu, ' ');
 }
