@@ -21,7 +21,7 @@ export type RelayReaction =
   | 'silence'
   | 'cut';
 
-type Reactor = (request: RelayRequest) => RelayReaction;
+type Reactor = (request: RelayRequest) => RelayReaction | Promise<RelayReaction>;
 
 /** Success for a registration, as a relay gives it (docs/protocol.md). */
 export function registered(deviceId: number): RelayReaction {
@@ -106,7 +106,7 @@ export class RelayStandIn {
       return void response.writeHead(404).end();
     }
     this.requests.push(received);
-    const reaction = this.#next.shift() ?? this.#otherwise(received);
+    const reaction = this.#next.shift() ?? (await this.#otherwise(received));
     if (reaction === 'silence') return;
     if (reaction === 'cut') return void request.socket.destroy();
     const { status, headers = {} } = reaction;

@@ -37,11 +37,16 @@ export class TokenRelay {
   isDown = false;
   /** Refuses registrations with this code. */
   refusal: string | undefined;
+  /** Reacts to a request in place of the relay, which `react` does. */
+  around: (request: RelayRequest, react: () => RelayReaction) => RelayReaction | Promise<RelayReaction> = (
+    _,
+    react,
+  ) => react();
   #devices = 0;
 
   private constructor(stand: RelayStandIn) {
     this.stand = stand;
-    stand.otherwise((request) => this.#react(request));
+    stand.otherwise((request) => this.around(request, () => this.#react(request)));
   }
 
   static async start({ takesMany = true } = {}): Promise<TokenRelay> {

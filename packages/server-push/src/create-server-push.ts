@@ -13,6 +13,7 @@ import {
   handleTokenForwarding,
 } from './client-devices/forward-token.js';
 import { tokenRemoving } from './client-devices/remove-tokens.js';
+import { repairTakenAgain } from './client-devices/taken-again.js';
 import { tokenFormat } from './client-devices/token-format.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
 import { KeyListCache } from './key-list/key-list-cache.js';
@@ -112,7 +113,9 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),
   );
   handleRemovalJobs({ database, link, clock, random }, relayDeviceRemoving);
-  handleRemovalJobs({ database, link, clock, random }, tokenRemoving);
+  handleRemovalJobs({ database, link, clock, random }, tokenRemoving, (transaction, removed) =>
+    repairTakenAgain(options, transaction, removed),
+  );
   scheduleFailureOfLongPending(options, failingPushDevices);
   scheduleFailureOfLongPending(options, failingTokens);
   scheduleRemovalOfUnrenewed(options, removingUnrenewedPushDevices(database));

@@ -2,6 +2,7 @@ import type { DatabaseWithJobs, Job, JobOutcome } from '@waxwing/jobs';
 import { maximumRemovedDevices } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
+import type { RelayOutcome, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
@@ -11,6 +12,14 @@ const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
 const concurrency = 4;
+
+const noRelay: RelayRetry = {
+  kind: 'retry',
+  cause: 'admin-must-act',
+  reason: 'no relay is configured',
+  retryAfterSeconds: undefined,
+  httpStatus: undefined,
+};
 
 /** A phone that still runs registers again at the event, and the relay may give it the same device. */
 export const removalDelayMilliseconds = 10 * 60_000;
@@ -54,6 +63,9 @@ export async function enqueueRemovalJobs<Name>(
   }
 }
 
+/** Repairs devices that were registered again while the relay was asked to remove them. */
+type RepairRemoved<Name> = (transaction: PushTransaction, removed: readonly Name[]) => Promise<void>;
+
 export interface RemovalOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` if the organization has no relay. */
@@ -67,24 +79,34 @@ export interface RemovalOptions {
  * know the operation (as stock relays do), or a week has passed. Skips devices that are in use. Waits while a pending
  * registration may get the same device.
  */
-export function handleRemovalJobs<Name>(options: RemovalOptions, removing: Removing<Name>): void {
+export function handleRemovalJobs<Name>(
+  options: RemovalOptions,
+  removing: Removing<Name>,
+  repair?: RepairRemoved<Name>,
+): void {
   const { database, link, clock, random } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { freed } = JSON.parse(job.payload) as { readonly freed: readonly Name[] };
     const { free, undecided } = await removing.sort(database.db, freed);
-    if (free.length > 0) {
-      if (link === undefined)
-        return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
-      const outcome = await link.remove((realmUuid) => removing.encode(realmUuid, free), signal);
-      if (outcome.kind === 'retry') {
-        if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-        return retryLater(job, outcome, { clock, random, capMilliseconds });
-      }
+    const outcome = free.length > 0 ? await remove(free, signal) : undefined;
+    // After a request that failed, too: the relay may have done it.
+    const apply = (transaction: PushTransaction) => repair?.(transaction, free) ?? Promise.resolve();
+    const mayBeGone = outcome !== undefined && outcome.kind !== 'refused-for-good';
+    const repairing = mayBeGone ? { apply } : {};
+    if (outcome?.kind === 'retry') {
+      if (signal.aborted)
+        return { kind: 'retry', at: clock(), reason: 'the server was closing', ...repairing };
+      return { ...retryLater(job, outcome, { clock, random, capMilliseconds }), ...repairing };
     }
-    if (undecided.length === 0) return { kind: 'done' };
+    if (undecided.length === 0) return { kind: 'done', ...repairing };
     const reason = 'a registration of the same device is pending';
-    return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason };
+    return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason, ...repairing };
+  }
+
+  async function remove(free: readonly Name[], signal: AbortSignal): Promise<RelayOutcome<unknown>> {
+    if (link === undefined) return noRelay;
+    return link.remove((realmUuid) => removing.encode(realmUuid, free), signal);
   }
 
   database.jobs.handle(removing.jobKind, { concurrency, run, giveUp: () => async () => undefined });

@@ -1,0 +1,53 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { TokenId } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { lockingRows } from '@waxwing/storage';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { enqueueTokenForwarding } from './forward-token.js';
+import { dropDeadToken } from './pending-tokens.js';
+
+interface TakenAgainOptions {
+  readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
+  readonly publish: PublishEvents;
+  readonly clock: Clock;
+}
+
+/**
+ * Repairs devices that took a token while the relay was asked to remove it: the removal may have overtaken the
+ * registration. A pending registration is forwarded once more. A confirmed one is dropped, with an event that has the
+ * phone register again.
+ */
+export async function repairTakenAgain(
+  { clock, database, publish }: TakenAgainOptions,
+  transaction: PushTransaction,
+  removed: readonly TokenId[],
+): Promise<void> {
+  const { db } = transaction;
+  const rows = await db
+    .selectFrom('client_devices')
+    .selectAll()
+    .where((is) => is.or([is('push_token_id', 'in', removed), is('pending_push_token_id', 'in', removed)]))
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  for (const row of rows) {
+    if (isAmong(removed, row.push_token_id)) {
+      await publish(transaction, await dropDeadToken(transaction, row));
+    }
+    const isPending = row.pending_encrypted_registration !== null;
+    if (!isPending || !isAmong(removed, row.pending_push_token_id)) continue;
+    // Another generation: the answer to the registration in flight no longer counts.
+    const key = { id: row.id, generation: row.generation + 1 };
+    await db
+      .updateTable('client_devices')
+      .set({ generation: key.generation })
+      .where('id', '=', row.id)
+      .execute();
+    await enqueueTokenForwarding(database, transaction, { key, waitingBefore: 0 }, clock());
+  }
+}
+
+function isAmong(tokens: readonly TokenId[], token: TokenId | null): boolean {
+  return token !== null && tokens.includes(token);
+}
