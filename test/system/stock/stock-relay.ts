@@ -1,0 +1,282 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openSealed, publicKeyOf } from '../../support/noble-oracle.js';
+import type { VendorDelivery } from './stock-world.js';
+
+/** A request that the relay received, and its status. */
+export interface StockRelayRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  readonly status: number;
+}
+
+interface Registration {
+  readonly token: string;
+  readonly token_kind: 'fcm' | 'apns';
+  readonly timestamp: number;
+  readonly ios_app_id?: string | null;
+}
+
+interface Row extends Registration {
+  isExpired: boolean;
+}
+
+interface PushRequest {
+  readonly token_id: string;
+  readonly fcm_priority?: string;
+  readonly http_headers?: Readonly<Record<string, unknown>>;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: object | string;
+}
+
+const livenessSeconds = 86_400;
+const registerFields = ['bouncer_public_key', 'encrypted_push_registration', 'realm_uuid', 'token_id'];
+const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Found</h1>' };
+const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
+const serverError: Answer = { status: 500, body: '<!doctype html><h1>Server Error (500)</h1>' };
+
+const success = (fields: object = {}): Answer => ({
+  status: 200,
+  body: { result: 'success', msg: '', ...fields },
+});
+const refusal = (status: number, code: string, msg: string, more: object = {}): Answer => ({
+  status,
+  body: { result: 'error', msg, code, ...more },
+});
+
+/**
+ * A stock Zulip 12 relay with one server, as far as servers reach it: it knows the newer generation alone, refuses fields
+ * that stock servers do not send, and fails after delivery if a request names two live devices of one vendor.
+ */
+export class StockRelay {
+  readonly requests: StockRelayRequest[] = [];
+  readonly serverId = randomUUID();
+  readonly serverKey = randomBytes(32).toString('hex');
+  readonly bouncerPublicKey: string;
+  /** Tokens that their vendor calls dead. */
+  readonly dead = new Set<string>();
+  /** Vendors for which the relay has no credentials: it drops their notifications. */
+  readonly withoutCredentials = new Set<'fcm' | 'apns'>();
+  /** How many of the next notify requests end with a 500 after delivery. */
+  failuresAfterDelivery = 0;
+  isDeactivated = false;
+  isDown = false;
+  readonly #privateKey = randomBytes(32);
+  readonly #realms = new Set<string>();
+  readonly #rows = new Map<string, Row>();
+  #deliveries: VendorDelivery[] = [];
+  readonly #clock: () => number;
+  readonly #http: Server;
+
+  private constructor(clock: () => number) {
+    this.#clock = clock;
+    this.bouncerPublicKey = Buffer.from(publicKeyOf(this.#privateKey)).toString('base64');
+    this.#http = createServer((request, response) => void this.#receive(request, response));
+  }
+
+  static async start(clock: () => number): Promise<StockRelay> {
+    const relay = new StockRelay(clock);
+    await new Promise<void>((resolve) => relay.#http.listen(0, '127.0.0.1', resolve));
+    return relay;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
+  }
+
+  /** As if the server had reported it. */
+  addRealm(uuid: string): void {
+    this.#realms.add(uuid);
+  }
+
+  /** Every notification that a vendor accepted since the last call. */
+  takeDeliveries(): VendorDelivery[] {
+    return this.#deliveries.splice(0);
+  }
+
+  async close(): Promise<void> {
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url: path = '', headers } = request;
+    const text = Buffer.concat(chunks).toString('utf8');
+    const { status, body } = this.#answer(method, path, headers, text);
+    this.requests.push({ method, path, headers, body: text, status });
+    const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
+    const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="zulip"' } : {};
+    response
+      .writeHead(status, { 'content-type': type, date: new Date(this.#clock()).toUTCString(), ...challenge })
+      .end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
+  }
+
+  #answer(method: string, path: string, headers: IncomingMessage['headers'], body: string): Answer {
+    if (this.isDown) return { status: 502, body: '<h1>Bad Gateway</h1>' };
+    const isRegistration = path === '/api/v1/remotes/push/e2ee/register';
+    if (!isRegistration && path !== '/api/v1/remotes/push/e2ee/notify') return djangoNotFound;
+    if (method !== 'POST') return djangoNotAllowed;
+    const refused = this.#authenticate(headers.authorization);
+    if (refused !== undefined) return refused;
+    return isRegistration ? this.#register(headers, body) : this.#notify(headers, body);
+  }
+
+  #authenticate(authorization: string | undefined): Answer | undefined {
+    const unauthorized = (msg: string) => refusal(401, 'UNAUTHORIZED', msg);
+    if (authorization === undefined) return unauthorized('Missing authorization header for basic auth');
+    if (!authorization.startsWith('Basic ')) {
+      return refusal(400, 'BAD_REQUEST', 'This endpoint requires HTTP basic authentication.');
+    }
+    const [id = '', key = ''] = Buffer.from(authorization.slice(6), 'base64').toString('utf8').split(':');
+    const failed = 'Zulip server auth failure:';
+    if (id !== this.serverId) {
+      return unauthorized(`${failed} ${id} is not registered -- did you run \`manage.py register_server\`?`);
+    }
+    if (key !== this.serverKey) return unauthorized(`${failed} key does not match role ${id}`);
+    if (!this.isDeactivated) return undefined;
+    return unauthorized(
+      'The mobile push notification service registration for your server has been deactivated',
+    );
+  }
+
+  #refuseRealm(uuid: unknown): Answer | undefined {
+    if (typeof uuid === 'string' && this.#realms.has(uuid)) return undefined;
+    return refusal(403, 'MISSING_REMOTE_REALM', 'Organization not registered');
+  }
+
+  #register(headers: IncomingMessage['headers'], body: string): Answer {
+    if (headers['content-type'] !== 'application/x-www-form-urlencoded') return serverError;
+    const form = new URLSearchParams(body);
+    for (const name of registerFields) {
+      if (!form.has(name)) {
+        const more = { var_name: name };
+        return refusal(400, 'REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`, more);
+      }
+    }
+    const unknown = [...form.keys()].filter((name) => !registerFields.includes(name));
+    if (unknown.length > 0) return refusal(400, 'BAD_REQUEST', `no stock server sends ${unknown}`);
+    const realm = form.get('realm_uuid') ?? '';
+    const refused = this.#refuseRealm(realm);
+    if (refused !== undefined) return refused;
+    if (form.get('bouncer_public_key') !== this.bouncerPublicKey) {
+      return refusal(400, 'INVALID_BOUNCER_PUBLIC_KEY', 'Invalid bouncer_public_key');
+    }
+    const registration = this.#open(form.get('encrypted_push_registration') ?? '');
+    const tokenId = form.get('token_id') ?? '';
+    if (registration === undefined || tokenIdOf(registration.token) !== tokenId) {
+      return refusal(400, 'BAD_REQUEST', 'Invalid encrypted_push_registration');
+    }
+    if (Math.floor(this.#clock() / 1000) - registration.timestamp > livenessSeconds) {
+      return refusal(400, 'REQUEST_EXPIRED', 'Request expired');
+    }
+    // An existing row stays as it is, even an expired one.
+    const key = `${realm} ${tokenId}`;
+    if (!this.#rows.has(key)) this.#rows.set(key, { ...registration, isExpired: false });
+    return success();
+  }
+
+  #open(sealed: string): Registration | undefined {
+    const publicKey = Buffer.from(this.bouncerPublicKey, 'base64');
+    const plaintext = openSealed(Buffer.from(sealed, 'base64'), publicKey, this.#privateKey);
+    if (plaintext === undefined) return undefined;
+    const registration = JSON.parse(Buffer.from(plaintext).toString('utf8')) as Registration;
+    const hasApp = registration.ios_app_id != null;
+    return hasApp === (registration.token_kind === 'apns') ? registration : undefined;
+  }
+
+  #notify(headers: IncomingMessage['headers'], text: string): Answer {
+    if (headers['content-type'] !== 'application/json') return serverError;
+    const {
+      realm_uuid: realm,
+      push_requests: requests,
+      ...more
+    } = JSON.parse(text) as {
+      realm_uuid: string;
+      push_requests: readonly PushRequest[];
+    };
+    if (Object.keys(more).length > 0) return refusal(400, 'BAD_REQUEST', 'no stock server sends that');
+    const wrong = requests.map(whatIsWrong).find((each) => each !== undefined);
+    if (wrong !== undefined) return refusal(400, 'BAD_REQUEST', `push_requests: ${wrong}`);
+    const refused = this.#refuseRealm(realm);
+    if (refused !== undefined) return refused;
+    const gone = new Set<string>();
+    const live: [PushRequest, Row][] = [];
+    for (const request of requests) {
+      const row = this.#rows.get(`${realm} ${request.token_id}`);
+      if (row === undefined || row.isExpired) gone.add(request.token_id);
+      else live.push([request, row]);
+    }
+    if (live.some(([request, row]) => vendorOf(request) !== row.token_kind)) return serverError;
+    const counts = { apns: 0, fcm: 0 };
+    for (const vendor of ['apns', 'fcm'] as const) {
+      const some = live.filter(([, row]) => row.token_kind === vendor);
+      counts[vendor] = this.#deliver(vendor, some, gone);
+      // The log's format string is overwritten by the first device of the vendor.
+      if (counts[vendor] > 1) return serverError;
+    }
+    if (this.failuresAfterDelivery > 0 && requests.length > 0) {
+      this.failuresAfterDelivery -= 1;
+      return serverError;
+    }
+    return success({
+      android_successfully_sent_count: counts.fcm,
+      apple_successfully_sent_count: counts.apns,
+      delete_token_ids: [...gone],
+      realm_push_status: { can_push: true, expected_end_timestamp: null },
+    });
+  }
+
+  /** Returns how many the vendor accepted. */
+  #deliver(vendor: 'fcm' | 'apns', some: readonly [PushRequest, Row][], gone: Set<string>): number {
+    if (this.withoutCredentials.has(vendor)) return 0;
+    let count = 0;
+    for (const [{ token_id: tokenId, payload, http_headers: headers = {} }, row] of some) {
+      if (this.dead.has(row.token)) {
+        row.isExpired = true;
+        gone.add(tokenId);
+        continue;
+      }
+      count += 1;
+      const data = Object.fromEntries(Object.entries(payload).map(([name, value]) => [name, String(value)]));
+      const body = vendor === 'apns' ? payload : { message: { token: row.token, data } };
+      const sent = Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.replace('_', '-'), String(value)]),
+      );
+      this.#deliveries.push({ vendor, token: row.token, headers: sent, body });
+    }
+    return count;
+  }
+}
+
+function tokenIdOf(token: string): string {
+  return createHash('sha256').update(token).digest().subarray(0, 8).toString('base64');
+}
+
+function vendorOf(request: PushRequest): 'fcm' | 'apns' {
+  return request.http_headers === undefined ? 'fcm' : 'apns';
+}
+
+/** What no stock server would send in an element; `undefined` if there is nothing. */
+function whatIsWrong(request: PushRequest): string | undefined {
+  const isApple = vendorOf(request) === 'apns';
+  const names = ['payload', 'token_id', isApple ? 'http_headers' : 'fcm_priority'].sort();
+  if (Object.keys(request).sort().join() !== names.join()) return `fields ${Object.keys(request)}`;
+  const { payload, http_headers: headers, fcm_priority: priority, token_id: tokenId } = request;
+  const inPayload = [...(isApple ? ['aps'] : []), 'encrypted_data', 'push_key_id'];
+  if (Object.keys(payload).sort().join() !== inPayload.join()) return `payload ${Object.keys(payload)}`;
+  if (!/^[A-Za-z0-9+/]{11}=$/.test(tokenId)) return '`token_id` is not Base64 encoded';
+  if (!Number.isInteger(payload.push_key_id) || typeof payload.encrypted_data !== 'string') return 'payload';
+  if (!isApple) return priority === 'high' || priority === 'normal' ? undefined : 'fcm_priority';
+  const { apns_priority: number, apns_push_type: type, ...more } = headers ?? {};
+  const isKnown = [10, 5, 1].includes(Number(number)) && ['alert', 'background'].includes(String(type));
+  return isKnown && Object.keys(more).length === 0 ? undefined : 'http_headers';
+}
