@@ -19,8 +19,8 @@ const hourMilliseconds = 60 * 60_000;
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**
- * Schedules hourly cleanup of failed devices, old test notifications and reports, and full rate limits. Call it before the jobs
- * start.
+ * Schedules hourly cleanup of failed devices, old test notifications and reports, and full rate limits. Call it before
+ * the jobs start.
  */
 export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
   database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {

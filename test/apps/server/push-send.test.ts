@@ -158,7 +158,7 @@ eachBackend((backend) => {
         ]);
       });
 
-      it('says what waits at the relay', async () => {
+      it('names the phones for which the relay tries again', async () => {
         answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', notification_id: server.server.realmUuid } });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'later', '--json']);
         expect([code, JSON.parse(printed).results]).toMatchObject([

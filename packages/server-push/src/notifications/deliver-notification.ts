@@ -6,7 +6,6 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { addToReport } from './delivery-reports.js';
-import type { DeviceResult } from './device-results.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
 import { rowName } from './recipient.js';
@@ -58,11 +57,11 @@ export interface DeliverNotificationOptions {
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
 ): JobHandler<ServerPushTables> {
-  const { sender, clock, random, isWanted = async () => true } = options;
+  const { database, sender, clock, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const payload = JSON.parse(job.payload) as Payload;
-    const { userId, content, taken: before = [] } = payload;
+    const { userId, content, taken: before = [], reportId } = payload;
     if (sender === undefined) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
@@ -71,39 +70,45 @@ export function deliverNotificationHandler(
     const left = recipients.filter((recipient) => !before.includes(rowName(recipient)));
     if (left.length === 0) return { kind: 'done' };
     const { taken, failure } = await sender.send(userId, left, content, signal);
-    const outcome = failure && judgeFailure(job, failure, signal);
+    const outcome = failure && judgeFailure(options, job, failure, signal);
     if (outcome !== undefined && taken.length === 0) return outcome;
-    const rest = outcome && {
-      kind: deliverNotificationJob,
-      payload: JSON.stringify({
-        ...payload,
-        taken: [...before, ...taken.map(({ recipient }) => rowName(recipient))],
-      } satisfies Payload),
-      runAt: outcome.kind === 'retry' ? outcome.at : clock(),
-      giveUpAt: job.giveUpAt,
-      reason: outcome.reason,
-    };
+    const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
+    const rest = outcome && jobForOthers(job, { ...payload, taken: names }, outcome, clock());
     const results = taken.map(({ result }) => result);
-    return { kind: 'done', apply: (transaction) => conclude(transaction, payload.reportId, results, rest) };
-  }
-
-  function judgeFailure(job: Job, failure: RelayRefusal | RelayRetry, signal: AbortSignal) {
-    if (failure.kind === 'refused-for-good') {
-      return { kind: 'dead', reason: `the relay refused it: ${failure.code} ${failure.message}` } as const;
-    }
-    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' } as const;
-    return retryLater(job, failure, { clock, random, capMilliseconds });
-  }
-
-  async function conclude(
-    transaction: PushTransaction,
-    reportId: string | undefined,
-    results: readonly DeviceResult[],
-    rest: NewJob | undefined,
-  ): Promise<void> {
-    if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
-    if (rest !== undefined) await options.database.jobs.enqueue(transaction, rest);
+    return {
+      kind: 'done',
+      async apply(transaction) {
+        if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
+        if (rest !== undefined) await database.jobs.enqueue(transaction, rest);
+      },
+    };
   }
 
   return { concurrency, run, giveUp: () => async () => undefined };
+}
+
+type FailedOutcome = Extract<JobOutcome<ServerPushTables>, { kind: 'retry' | 'dead' }>;
+
+function judgeFailure(
+  { clock, random }: Pick<DeliverNotificationOptions, 'clock' | 'random'>,
+  job: Job,
+  failure: RelayRefusal | RelayRetry,
+  signal: AbortSignal,
+): FailedOutcome {
+  if (failure.kind === 'refused-for-good') {
+    return { kind: 'dead', reason: `the relay refused it: ${failure.code} ${failure.message}` };
+  }
+  if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+  return retryLater(job, failure, { clock, random, capMilliseconds });
+}
+
+/** The job for the devices that the relay did not take. It retries or fails in place of the one for all. */
+function jobForOthers({ giveUpAt }: Job, payload: Payload, outcome: FailedOutcome, now: number): NewJob {
+  return {
+    kind: deliverNotificationJob,
+    payload: JSON.stringify(payload),
+    runAt: outcome.kind === 'retry' ? outcome.at : now,
+    giveUpAt,
+    reason: outcome.reason,
+  };
 }

@@ -3,7 +3,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** Whoever wanted a report has read it by then. */
+/** The command that requested a report has read it long before. */
 const retentionMilliseconds = 60 * 60_000;
 
 /** Adds what the relay said of devices to a report, in the transaction that settles the notification. */

@@ -37,7 +37,7 @@ describe('rejected notifications in the log', () => {
     rejections.flush();
   });
 
-  it('are told apart by the app that they concern', () => {
+  it('are counted for each app', () => {
     const { log, lines } = createMemoryLog();
     const rejections = new RejectionLog(log, isError);
     for (const app of ['org.example.one', 'org.example.two', 'org.example.one']) {
