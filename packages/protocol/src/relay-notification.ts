@@ -135,7 +135,7 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
  * Result of one push request.
  *
  * - `sent`: the vendor accepted it
- * - `queued`: stored, to be sent later; ask for its receipt
+ * - `queued`: stored, to be sent later; ask for its receipt. `fault` is set while the operator must fix a credential
  * - `gone`: the token is dead; delete the device
  * - `rejected`: it will not be sent; `reason` says why
  */

@@ -143,7 +143,7 @@ eachBackend((backend) => {
         );
         const status = await push(['status']);
         expect(status.printed).toContain(
-          `Last rejection of a notification: ${new Date(server.now).toISOString()}: ${why}`,
+          `Last notification that the relay did not deliver: ${new Date(server.now).toISOString()}: ${why}`,
         );
         const { printed } = await push(['status', '--json']);
         expect(JSON.parse(printed)).toMatchObject({ last_rejection: why });
@@ -159,7 +159,8 @@ eachBackend((backend) => {
       });
 
       it('names the phones for which the relay tries again', async () => {
-        answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', notification_id: server.server.realmUuid } });
+        const id = { notification_id: server.server.realmUuid };
+        answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', ...id } });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'later', '--json']);
         expect([code, JSON.parse(printed).results]).toMatchObject([
           0,
@@ -168,6 +169,15 @@ eachBackend((backend) => {
             { status: 'sent', devices: 1 },
           ],
         ]);
+        answers({
+          1: { status: 'queued', reason: 'InvalidProviderToken', fault: 'relay-configuration', ...id },
+        });
+        const held = await send(['--user', 'ada@example.com', '--text', 'held']);
+        const why =
+          "Google or Apple refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
+        expect(held.printed).toContain(`1 waiting at the relay: ${why}, 1 sent.`);
+        expect(server.logged.text()).toContain('a notification is held at the relay');
+        expect((await push(['status'])).printed).toContain(why);
       });
 
       it('says why the relay took none within the time, and that the server tries again', async () => {

@@ -67,7 +67,7 @@ function statusText(relay: ServerConfiguration['relay'], status: RelayLinkStatus
   }
   if (status.lastRejection !== undefined) {
     const { at, reason } = status.lastRejection;
-    lines.push(`Last rejection of a notification: ${instant(at)}: ${reason}`);
+    lines.push(`Last notification that the relay did not deliver: ${instant(at)}: ${reason}`);
   }
   return lines.join('\n');
 }

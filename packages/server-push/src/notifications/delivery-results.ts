@@ -23,12 +23,17 @@ export class DeliveryResults {
   readonly #counter;
   readonly #labels = new Set<string>();
   readonly #rejections: RejectionLog;
+  readonly #held: RejectionLog;
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
     // All but dead and throttled phones are faults that an admin or the relay's operator can mend.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
+    this.#held = new RejectionLog(options.log, isError, {
+      first: 'a notification is held at the relay, which cannot deliver it now',
+      more: 'more notifications are held at the relay',
+    });
     this.#counter = options.metrics.counter(
       'waxwing_notification_results_total',
       "The relay's results, one for each device that was to be notified, by status, fault and reason",
@@ -42,8 +47,9 @@ export class DeliveryResults {
     for (const [index, result] of results.entries()) {
       this.#count(result);
       const { status, reason = '', fault, app } = result;
-      if (status !== 'rejected' || fault === undefined) continue;
-      if (this.#rejections.note({ reason, fault, app }, recipients[index]?.row)) newest = result;
+      if (fault === undefined) continue;
+      const log = status === 'queued' ? this.#held : this.#rejections;
+      if (log.note({ reason, fault, app }, recipients[index]?.row)) newest = result;
     }
     if (newest !== undefined) await this.#store(newest);
   }
@@ -51,6 +57,7 @@ export class DeliveryResults {
   /** Logs the counts that were not logged yet. */
   close(): void {
     this.#rejections.flush();
+    this.#held.flush();
   }
 
   #count({ status, fault, reason = '' }: DeviceResult): void {

@@ -24,6 +24,9 @@ export function explainResult({
   app,
 }: Omit<DeviceResult, 'status'> & { readonly status: string }): string {
   if (status === 'gone') return 'the relay does not know the phone any more, which will register again';
+  if (status === 'queued' && fault === 'relay-configuration') {
+    return `Google or Apple refuses the relay's credentials: ${reason} (ask the relay's operator)`;
+  }
   if (reason === 'APP_NOT_SERVED') {
     return app === undefined
       ? 'the relay has no credentials for the app of the phone'

@@ -10,7 +10,7 @@ import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 export interface DeviceResult {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
-  /** Only for `rejected`. */
+  /** For `rejected`, and for `queued` while someone must change something. */
   readonly fault: DeliveryFault | undefined;
   /** The bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;
@@ -45,7 +45,7 @@ function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceRe
   return {
     status,
     reason: reason == null ? undefined : reasonPattern.test(reason) ? reason : 'OTHER',
-    fault: status === 'rejected' ? (fault ?? 'relay') : undefined,
+    fault: fault ?? (status === 'rejected' ? 'relay' : undefined),
     app: app != null && appPattern.test(app) ? app : undefined,
   };
 }

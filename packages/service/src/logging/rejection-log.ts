@@ -14,6 +14,16 @@ interface Noted extends Rejection {
   count: number;
 }
 
+/** The messages of the first line of a reason, and of those with a count. */
+interface RejectionWords {
+  readonly first: string;
+  readonly more: string;
+}
+
+const rejected: RejectionWords = {
+  first: 'a notification was rejected',
+  more: 'more notifications were rejected',
+};
 const intervalMilliseconds = 60_000;
 // A vendor may invent reasons without bound.
 const maximumKinds = 100;
@@ -25,12 +35,14 @@ const maximumKinds = 100;
 export class RejectionLog {
   readonly #log: Log;
   readonly #isError: (fault: DeliveryFault) => boolean;
+  readonly #words: RejectionWords;
   readonly #rejections = new Map<string, Noted>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(log: Log, isError: (fault: DeliveryFault) => boolean) {
+  constructor(log: Log, isError: (fault: DeliveryFault) => boolean, words = rejected) {
     this.#log = log;
     this.#isError = isError;
+    this.#words = words;
   }
 
   /** Returns whether it was logged at once. `device` names the device. */
@@ -44,7 +56,7 @@ export class RejectionLog {
       return false;
     }
     this.#rejections.set(keyOf(rejection), { ...rejection, count: 0 });
-    this.#log[this.#levelOf(fault)]({ device, ...rejection }, 'a notification was rejected');
+    this.#log[this.#levelOf(fault)]({ device, ...rejection }, this.#words.first);
     this.#timer ??= setInterval(() => this.flush(), intervalMilliseconds).unref();
     return true;
   }
@@ -54,11 +66,7 @@ export class RejectionLog {
     for (const [key, noted] of this.#rejections) {
       const { count, ...rejection } = noted;
       if (count === 0) this.#rejections.delete(key);
-      else
-        this.#log[this.#levelOf(rejection.fault)](
-          { ...rejection, count },
-          'more notifications were rejected',
-        );
+      else this.#log[this.#levelOf(rejection.fault)]({ ...rejection, count }, this.#words.more);
       noted.count = 0;
     }
     if (this.#rejections.size > 0) return;

@@ -26,7 +26,9 @@ interface Expectation {
 
 const gone: Expectation = { status: 'gone' };
 const blame = (fault: string): Expectation => ({ status: 'rejected', fault });
-const held: Expectation = { status: 'queued', delay: [60, 60], outcome: 'credential_trouble' };
+/** The vendor refuses the relay's credential, which only the operator can change. */
+const ofCredential = { status: 'queued', fault: 'relay-configuration' } as const;
+const held: Expectation = { ...ofCredential, delay: [60, 60], outcome: 'credential_trouble' };
 const suspected: Expectation = { status: 'queued', delay: [60, 75], outcome: 'credential_suspected' };
 const fcmServerError: Expectation = { status: 'queued', delay: [10, 12.5], outcome: 'retry' };
 const apnsServerError = fcmServerError;
@@ -81,7 +83,7 @@ const apns: Record<string, Expectation> = {
   BadCertificateEnvironment: held,
   BadEnvironmentKeyIdInToken: suspected,
   Forbidden: suspected,
-  TooManyProviderTokenUpdates: { status: 'queued', delay: [1200, 1200], outcome: 'credential_trouble' },
+  TooManyProviderTokenUpdates: { ...ofCredential, delay: [1200, 1200], outcome: 'credential_trouble' },
   TooManyRequests: { status: 'queued', delay: [30, 37.5], outcome: 'retry' },
   InternalServerError: apnsServerError,
   ServiceUnavailable: apnsServerError,

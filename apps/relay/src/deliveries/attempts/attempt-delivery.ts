@@ -62,6 +62,8 @@ interface Answered {
 }
 
 const sent: Outcome = { kind: 'sent' };
+/** While the vendor refuses the app's credential. */
+const heldBack = { kind: 'retry', isTry: false, fault: 'relay-configuration' } as const;
 const suspensionMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
@@ -97,7 +99,7 @@ export class DeliveryAttempts {
     }
     const admission = this.#options.credentials.admit(route.appId, delivery.device);
     if (admission.kind === 'held') {
-      return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
+      return { ...heldBack, reason: admission.reason, at: admission.until };
     }
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
     if (admission.kind === 'probe') return this.#probe(question, options);
@@ -259,10 +261,10 @@ export class DeliveryAttempts {
     const { reason } = verdict;
     if (verdict.kind === 'credential-trouble') {
       const notBefore = verdict.trouble === 'mint-throttled' ? route.sender.renewableAt : 0;
-      return { kind: 'retry', reason, at: await credentials.refused(route, reason, notBefore), isTry: false };
+      return { ...heldBack, reason, at: await credentials.refused(route, reason, notBefore) };
     }
     const at = await credentials.suspected(route, delivery.device, reason);
-    if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
+    if (at !== undefined) return { ...heldBack, reason, at };
     const { otherwise } = verdict;
     if (otherwise.kind === 'rejected') this.#noteRejection(delivery, reason, otherwise.fault);
     return otherwise;

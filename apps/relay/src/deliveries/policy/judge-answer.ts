@@ -39,6 +39,8 @@ export interface RetryOutcome {
   readonly isTry: boolean;
   /** Whether the vendor may have delivered it anyway. */
   readonly isInDoubt?: boolean;
+  /** Set while the vendor refuses the app's credential, which the operator must fix. */
+  readonly fault?: 'relay-configuration';
 }
 
 interface RejectedOutcome {

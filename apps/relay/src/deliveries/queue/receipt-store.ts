@@ -129,7 +129,7 @@ export function reportOutcome(outcome: Outcome): ReportedOutcome {
   return {
     status: outcome.kind === 'retry' ? 'queued' : outcome.kind,
     reason: outcome.kind === 'sent' ? undefined : outcome.reason,
-    fault: outcome.kind === 'rejected' ? outcome.fault : undefined,
+    fault: 'fault' in outcome ? outcome.fault : undefined,
   };
 }
 
