@@ -1,11 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@waxwing/protocol/phone';
 import type { PushToken } from '../build-registration.js';
-import type { SentRegistration } from './sent-registration.js';
+import type { RegistrationRepeats, SentRegistration } from './sent-registration.js';
 
 const noToken: PushToken = { tokenKind: 'fcm', token: '' };
 
-export function encodeRegistration(registration: SentRegistration): JsonObject {
-  return { ...registration, pushToken: { ...registration.pushToken } };
+export function encodeRegistration({ repeats, ...registration }: SentRegistration): JsonObject {
+  const encoded = { ...registration, pushToken: { ...registration.pushToken } };
+  return repeats === undefined ? encoded : { ...encoded, repeats: { ...repeats } };
 }
 
 /** Returns `undefined` for any JSON that is no registration. */
@@ -15,10 +16,20 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
     return undefined;
   }
-  const registration = { pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp };
-  return typeof row.repeatedForSequence === 'number'
-    ? { ...registration, repeatedForSequence: row.repeatedForSequence }
-    : registration;
+  const { repeatedForSequence } = row;
+  return {
+    ...{ pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp },
+    ...(typeof repeatedForSequence === 'number' ? { repeatedForSequence } : {}),
+    ...decodeRepeats(row.repeats),
+  };
+}
+
+/** Without what it cannot read, the phone repeats a registration earlier than it should. */
+function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: RegistrationRepeats } {
+  if (row === undefined || !isJsonObject(row)) return {};
+  const { errorCode, count, lastAt } = row;
+  if (typeof errorCode !== 'string' || typeof count !== 'number' || typeof lastAt !== 'number') return {};
+  return { repeats: { errorCode, count, lastAt } };
 }
 
 /** Replaces an invalid token by one that no phone has, so that the phone registers again. */

@@ -6,13 +6,8 @@ import { mergeRows } from './merge-rows.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import type { SignOuts } from './sign-outs.js';
+import type { SyncOptions } from './sync-options.js';
 import { syncRegistration } from './sync-registration.js';
-
-/** Options of `Registrar.sync`. */
-export interface SyncOptions {
-  /** How long to wait for the relay's decision on a registration; default 20,000, 0 not to wait. */
-  readonly settleTimeoutMilliseconds?: number;
-}
 
 /** Keeps one account registered for notifications. */
 export interface Registrar {
@@ -63,7 +58,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   const rows = async () => rowsOf(await accounts.list(), identity);
 
   return {
-    sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
+    sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds, retryNow = false } = {}) =>
       locks.exclusively(identity, async () => {
         if (locks.signOutsOf(identity) > madeAfter || isSignedOut(lastId))
           return registrationStatus('forgotten', { warning: forgottenWarning });
@@ -71,7 +66,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
         // Rows that another client added at the same time. Their devices would deliver everything again.
         await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
         signOuts.notifyConcurrently();
-        const status = await syncRegistration(options, settleTimeoutMilliseconds);
+        const status = await syncRegistration(options, { settleTimeoutMilliseconds, retryNow });
         lastId = status.pushAccountId ?? lastId;
         return withWarning(status, accounts.takeWarning());
       }),

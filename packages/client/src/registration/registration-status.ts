@@ -25,7 +25,7 @@ export const statusSentences = Object.freeze({
   'no-storage':
     'This app cannot store what it needs to show notifications on this phone: free some storage, or install the app again.',
   forgotten: 'This account is signed out of notifications on this phone.',
-  failed: 'The notification service has refused this phone. The app tries again at its next start.',
+  failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);
 
 /** Replace the sentence of `unreachable` where waiting does not help. */
@@ -49,7 +49,10 @@ export interface RegistrationStatus {
   readonly warning?: string;
   /** The server's or relay's code behind this status. */
   readonly errorCode?: string;
-  /** Minimum time until the next try, in seconds, from the server's `Retry-After`. */
+  /**
+   * Minimum time until the next try, in seconds: from the server's `Retry-After`, or until a failed registration is
+   * repeated.
+   */
   readonly retryAfterSeconds?: number;
   /** Why the server is `unreachable`. */
   readonly cause?: UnreachableCause;

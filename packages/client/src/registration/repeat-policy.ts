@@ -4,6 +4,9 @@ import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-cho
 // One for the state found, one after a refused key or a wrong clock, one for a new account or device.
 export const mostRegistrationsOfOneSync = 3;
 
+const firstBackoffMilliseconds = 60_000;
+const longestBackoffMilliseconds = 6 * 3_600_000;
+
 /** Whether a registration is sealed to another key than the primary one of a list that was just fetched. */
 export function isSealedToFormerKey(
   sent: SentRegistration | undefined,
@@ -17,15 +20,57 @@ export function isKeyRefusal(errorCode: string | undefined): boolean {
   return errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
 }
 
+/** A registration that failed at an earlier sync. */
+export interface FailedRegistration {
+  readonly sent: SentRegistration | undefined;
+  readonly errorCode: string | undefined;
+  readonly key: BouncerKeyChoice | undefined;
+  /** Unix milliseconds by the device's clock. */
+  readonly now: number;
+  /** Whether the user asked for another try. */
+  readonly retryNow: boolean;
+}
+
 /**
  * Whether to repeat a failed registration. Another key than the refused one is always worth a try. The same key is
- * retried once per newly fetched key list.
+ * retried once per newly fetched key list. Other failures are repeated with exponential backoff.
  */
-export function isWorthRepeating(
+export function isWorthRepeating(failed: FailedRegistration): boolean {
+  return canSucceed(failed) && (failed.retryNow || repeatDelaySeconds(failed) === 0);
+}
+
+/**
+ * How long to wait before a failed registration is repeated, in seconds: not at all for the first time, then one
+ * minute, doubled each time up to six hours. Without it, an app that calls `sync` at each event would repeat a
+ * permanent failure in a loop.
+ */
+export function repeatDelaySeconds({
+  sent,
+  errorCode,
+  key,
+  now,
+}: Omit<FailedRegistration, 'retryNow'>): number {
+  const repeats = sent?.repeats;
+  if (repeats === undefined || repeats.errorCode !== errorCode) return 0;
+  // Another key is tried at once, and the same one once for each list.
+  if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
+  const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
+  // Either way: the phone's clock may have been corrected since.
+  return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
+}
+
+/** Counts a registration that repeats a failed one. A failure for another cause starts a new count. */
+export function countRepeat(
   sent: SentRegistration | undefined,
   errorCode: string | undefined,
-  key: BouncerKeyChoice | undefined,
-): boolean {
+  now: number,
+): Pick<SentRegistration, 'repeats'> {
+  if (sent === undefined || errorCode === undefined) return {};
+  const before = sent.repeats?.errorCode === errorCode ? sent.repeats.count : 0;
+  return { repeats: { errorCode, count: before + 1, lastAt: now } };
+}
+
+function canSucceed({ sent, errorCode, key }: FailedRegistration): boolean {
   if (sent === undefined || !isKeyRefusal(errorCode) || key === undefined) return true;
   if (key.publicKey !== sent.bouncerPublicKey) return true;
   return key.source === 'key-list' && sent.repeatedForSequence !== key.sequence;

@@ -1,10 +1,11 @@
 import type { PushAccount } from '../accounts/push-account.js';
+import type { SentRegistration } from '../accounts/sent-registration.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 import type { FollowedTime } from '../time-to-follow.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import { clockWarning } from './registration-time.js';
-import { isKeyRefusal } from './repeat-policy.js';
+import { isKeyRefusal, repeatDelaySeconds } from './repeat-policy.js';
 import { statusCodeOf } from './status-of-error.js';
 
 const refusedKeyWarning =
@@ -16,6 +17,8 @@ export interface SettledRegistration {
   readonly account: PushAccount;
   readonly verdict: 'active' | 'pending' | 'failed';
   readonly errorCode: string | undefined;
+  /** The last registration that the server accepted. */
+  readonly sent: SentRegistration | undefined;
   readonly key: BouncerKeyChoice | NoBouncerKey;
   readonly time: FollowedTime;
   /** Another problem, for a log. */
@@ -35,9 +38,16 @@ export function settledStatus(settled: SettledRegistration): RegistrationStatus 
   return registrationStatus(time.isServerTime ? judged : 'clock-wrong', {
     pushAccountId: account.pushAccountId,
     errorCode,
+    retryAfterSeconds: verdict === 'failed' ? waitSeconds(settled) : undefined,
     keySource: key.source === 'none' ? undefined : key.source,
     warning: warnings.filter((warning) => warning !== undefined).join(' ') || undefined,
   });
+}
+
+/** Until the next `sync` that repeats the registration; `undefined` if there is no backoff. */
+function waitSeconds({ sent, errorCode, key, time }: SettledRegistration): number | undefined {
+  const usable = key.source === 'none' ? undefined : key;
+  return repeatDelaySeconds({ sent, errorCode, key: usable, now: time.device }) || undefined;
 }
 
 /** Status of an account for which there is no key that is safe to seal to. */

@@ -5,23 +5,20 @@ import { generationOfServer } from './choose-generation.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import { statusOfError } from './status-of-error.js';
+import type { SyncOptions } from './sync-options.js';
 import { wrongAccountStatus } from './wrong-account-status.js';
 
-/**
- * Brings an account's registration up to date and returns its status; see `Registrar.sync`.
- *
- * @param settleTimeoutMilliseconds how long to wait for the relay's decision.
- */
+/** Brings an account's registration up to date and returns its status; see `Registrar.sync`. */
 export async function syncRegistration(
   context: RegistrarContext,
-  settleTimeoutMilliseconds: number,
+  { settleTimeoutMilliseconds, retryNow }: Required<SyncOptions>,
 ): Promise<RegistrationStatus> {
   const pushToken = await context.pushToken();
   if (pushToken === undefined) return registrationStatus('no-token');
   requirePushToken(pushToken);
   try {
     const queue = await context.api.registerEventQueue(['push_device', 'device']);
-    const run = { pushToken, queue, deadline: context.clock() + settleTimeoutMilliseconds };
+    const run = { pushToken, queue, retryNow, deadline: context.clock() + settleTimeoutMilliseconds };
     const status =
       wrongAccountStatus(context.identity, queue) ??
       (await generationOfServer(queue.featureLevel).bringUpToDate(context, run));

@@ -8,4 +8,6 @@ export interface SyncRun {
   readonly queue: EventQueue;
   /** When to stop waiting for the relay, in Unix milliseconds by the device's clock. */
   readonly deadline: number;
+  /** Whether to repeat a failed registration without backoff. */
+  readonly retryNow: boolean;
 }

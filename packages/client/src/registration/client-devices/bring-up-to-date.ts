@@ -83,9 +83,10 @@ async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<voi
 }
 
 function groupsDue(sync: DeviceSync, { state }: OwnDevice): DueGroups {
-  const { context, account, tokenId, key, registrations } = sync;
+  const { context, run, account, tokenId, key, registrations } = sync;
   return dueGroups({
     ...{ state, tokenId, registrations, now: serverSeconds(sync) },
+    ...{ deviceNow: context.clock(), retryNow: run.retryNow },
     newestKeyId: newestKey(account)?.pushKeyId,
     sent: account.device?.sent,
     key: key.source === 'none' ? undefined : key,
@@ -101,7 +102,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
   if (own !== undefined && verdict === 'active') await removeFormer(sync, own);
   // A wrong clock would destroy keys that are still needed.
   if (time.clocksAgree) sync.account = await destroyUnusedKeys(context, sync.account);
-  const ending = { context, account: sync.account, key, time };
+  const ending = { context, account: sync.account, sent: deviceOf(sync).sent, key, time };
   const errorCode = own?.state.push_registration_error_code ?? undefined;
   if (verdict === 'active' || !isFormerActive(sync)) return settledStatus({ ...ending, verdict, errorCode });
   return settledStatus({ ...ending, verdict: 'active', errorCode, warning: formerWarning });

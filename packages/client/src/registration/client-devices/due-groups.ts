@@ -27,6 +27,10 @@ export interface DeviceFacts {
   readonly key: BouncerKeyChoice | undefined;
   /** Unix seconds by the server's clock. */
   readonly now: number;
+  /** Unix milliseconds by the device's clock. */
+  readonly deviceNow: number;
+  /** Whether to repeat a failed registration without backoff. */
+  readonly retryNow: boolean;
   /** How many tokens this sync has registered. */
   readonly registrations: number;
   readonly isServerTime: boolean;
@@ -53,7 +57,11 @@ function isTokenDue(facts: DeviceFacts): boolean {
   if (registrations > 0 && (errorCode === undefined || !canRepeatAtOnce(errorCode, isServerTime)))
     return false;
   if ((state.pending_push_token_id ?? state.push_token_id) !== tokenId) return true;
-  if (errorCode !== undefined) return isWorthRepeating(sent, errorCode, key);
+  if (errorCode !== undefined) {
+    // What this sync has sent is bounded by its number.
+    const retryNow = facts.retryNow || registrations > 0;
+    return isWorthRepeating({ sent, errorCode, key, retryNow, now: facts.deviceNow });
+  }
   // With the present push key the server would take the token for the same, and forward nothing.
   if (isSealedToFormerKey(sent, key) && state.push_key_id !== facts.newestKeyId) return true;
   const registeredAt = state.push_token_last_updated_timestamp;

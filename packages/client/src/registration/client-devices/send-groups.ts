@@ -4,9 +4,10 @@ import { buildRegistration } from '../../build-registration.js';
 import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
 import { sealRegistration } from '../../seal-registration.js';
 import { dateAfter, followedTime } from '../registration-time.js';
-import { isKeyRefusal } from '../repeat-policy.js';
+import { countRepeat, isKeyRefusal } from '../repeat-policy.js';
 import { type DeviceSync, deviceOf, type OwnDevice, serverSeconds, storeDevice } from './device-sync.js';
 import { newestKey } from './push-keys.js';
+import { tokenIdOf } from './token-id-of.js';
 
 /** What to send: the newest push key, and the token sealed to a bouncer key. */
 export interface SentGroups {
@@ -28,9 +29,14 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   });
   if (sealedTo === undefined) return;
   sync.registrations += 1;
-  const isRepeat = isKeyRefusal(state.push_registration_error_code ?? undefined);
-  const repeatedForSequence = isRepeat ? sealedTo.sequence : deviceOf(sync).sent?.repeatedForSequence;
-  const sent = { pushToken: sync.run.pushToken, bouncerPublicKey: sealedTo.publicKey, timestamp };
+  const errorCode = state.push_registration_error_code ?? undefined;
+  const before = deviceOf(sync).sent;
+  const isRepeat = before !== undefined && tokenIdOf(before.pushToken) === sync.tokenId;
+  const repeatedForSequence = isKeyRefusal(errorCode) ? sealedTo.sequence : before?.repeatedForSequence;
+  const sent = {
+    ...{ pushToken: sync.run.pushToken, bouncerPublicKey: sealedTo.publicKey, timestamp },
+    ...(isRepeat ? countRepeat(before, errorCode, sync.context.clock()) : {}),
+  };
   await storeDevice(sync, { ...deviceOf(sync), sent: withRepeat(sent, repeatedForSequence) });
 }
 

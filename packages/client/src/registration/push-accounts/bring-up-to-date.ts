@@ -1,6 +1,7 @@
 import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { createPushAccount } from '../../accounts/create-push-account.js';
 import type { PushAccount } from '../../accounts/push-account.js';
+import type { SentRegistration } from '../../accounts/sent-registration.js';
 import { buildRegistration } from '../../build-registration.js';
 import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../../key-list/bouncer-key-choice.js';
@@ -10,7 +11,7 @@ import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
 import { dateAfter, followedTime } from '../registration-time.js';
-import { canRepeatAtOnce, isKeyRefusal, mostRegistrationsOfOneSync } from '../repeat-policy.js';
+import { canRepeatAtOnce, countRepeat, isKeyRefusal, mostRegistrationsOfOneSync } from '../repeat-policy.js';
 import { noUsableKey, settledStatus } from '../settled-status.js';
 import type { SyncRun } from '../sync-run.js';
 import { createDeviceWatch } from './device-watch.js';
@@ -34,6 +35,8 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
     const reason = nextReason({ run, account, known, key, time, registrations });
     if (reason !== undefined) {
       if (key.source === 'none') return noUsableKey(account, key);
+      const isRepeat = reason === 'failed' || reason === 'key-refused';
+      const repeats = isRepeat ? countRepeat(account.registration, known?.errorCode, time.device) : {};
       if (isKeyPairLost(account, known) || isLockedOut({ account, known, time, registrations })) {
         const replaced = await replaceAccount(context, account);
         if (replaced === undefined) return noStorage();
@@ -41,7 +44,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
         watch = watchOf(account);
       }
       const timestamp = dateAfter(account.registration, time, registrations > 0);
-      account = await register(context, { account, run, key, reason, timestamp });
+      account = await register(context, { account, run, key, reason, timestamp, repeats });
       registrations += 1;
       known = { status: 'pending' };
     } else {
@@ -101,6 +104,9 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
     pushToken: run.pushToken,
     key: key.source === 'none' ? undefined : key,
     now: Math.floor(time.now / 1000),
+    deviceNow: time.device,
+    // What this sync has sent is bounded by its number.
+    retryNow: run.retryNow || registrations > 0,
   });
 }
 
@@ -111,11 +117,12 @@ interface RegisterTask {
   readonly reason: ReasonToRegister;
   /** Unix seconds. */
   readonly timestamp: number;
+  readonly repeats: Pick<SentRegistration, 'repeats'>;
 }
 
 async function register(
   { api, sodium, accounts }: RegistrarContext,
-  { account: before, run, key, reason, timestamp }: RegisterTask,
+  { account: before, run, key, reason, timestamp, repeats }: RegisterTask,
 ): Promise<PushAccount> {
   const { pushToken, queue } = run;
   const sequence = Math.max((before.sequence ?? 0) + 1, timestamp * 1000);
@@ -133,7 +140,7 @@ async function register(
   });
   const repeatedForSequence =
     reason === 'key-refused' ? key.sequence : account.registration?.repeatedForSequence;
-  const sent = { pushToken, bouncerPublicKey: key.publicKey, timestamp };
+  const sent = { pushToken, bouncerPublicKey: key.publicKey, timestamp, ...repeats };
   const registered: PushAccount = {
     ...account,
     registration: repeatedForSequence === undefined ? sent : { ...sent, repeatedForSequence },
@@ -148,5 +155,6 @@ interface Ending extends Pick<Step, 'account' | 'known' | 'key' | 'time'> {
 
 function statusOf({ known, ...ending }: Ending): RegistrationStatus {
   const verdict = known?.status ?? 'failed';
-  return settledStatus({ ...ending, verdict, errorCode: known?.errorCode });
+  const sent = ending.account.registration;
+  return settledStatus({ ...ending, verdict, sent, errorCode: known?.errorCode });
 }

@@ -29,21 +29,24 @@ export interface RegistrationFacts {
   readonly key: BouncerKeyChoice | undefined;
   /** Unix seconds by the time that the phone follows. */
   readonly now: number;
+  /** Unix milliseconds by the device's clock. */
+  readonly deviceNow: number;
+  /** Whether to repeat a failed registration without backoff. */
+  readonly retryNow: boolean;
 }
 
 /** Why the registration must be sent (again). Returns `undefined` if it is up to date, or a retry would not help. */
-export function reasonToRegister({
-  sent,
-  known,
-  pushToken,
-  key,
-  now,
-}: RegistrationFacts): ReasonToRegister | undefined {
+export function reasonToRegister(facts: RegistrationFacts): ReasonToRegister | undefined {
+  const { sent, known, pushToken, key, now } = facts;
   if (sent === undefined) return 'never-registered';
   if (known === undefined) return 'lost';
   if (!isSameToken(sent.pushToken, pushToken)) return 'token-changed';
-  if (known.status === 'failed')
-    return isWorthRepeating(sent, known.errorCode, key) ? failedReason(known) : undefined;
+  if (known.status === 'failed') {
+    const { errorCode } = known;
+    const { retryNow, deviceNow } = facts;
+    const isWorth = isWorthRepeating({ sent, errorCode, key, retryNow, now: deviceNow });
+    return isWorth ? failedReason(known) : undefined;
+  }
   if (isSealedToFormerKey(sent, key)) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
   // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
