@@ -42,6 +42,8 @@ export class FakeChatServer {
   /** Where the organization says that it is. */
   realmUrl: string | undefined = this.url;
   readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+  /** Whether `/register` says which level the server has. */
+  tellsFeatureLevel = true;
   /** What it announces; from 468 on it has devices of the newer generation too. */
   featureLevel = 431;
   /** Base64 public -> private keys that the relay opens registrations with. */
@@ -152,7 +154,7 @@ export class FakeChatServer {
           ...(this.tellsUserId ? { user_id: userId } : {}),
           realm_url: this.realmUrl,
           realm_uuid: this.realmUuid,
-          zulip_feature_level: this.featureLevel,
+          ...(this.tellsFeatureLevel ? { zulip_feature_level: this.featureLevel } : {}),
           push_devices: Object.fromEntries(this.devices),
           ...(this.featureLevel < 468 ? {} : { devices: this.clientDevices.stateOf(userId) }),
         });

@@ -119,11 +119,10 @@ const actions: Readonly<Record<string, (phone: MortalPhone, steps: number) => un
   upgrade: ({ server }) => {
     server.featureLevel = 500;
   },
-  // What is in flight to push keys is lost: the phone destroys them.
   downgrade: (phone) => {
     if (phone.server.featureLevel < 468) return;
     phone.server.featureLevel = 431;
-    phone.giveUpInFlight();
+    phone.isCovered = false;
   },
   'the relay is down': ({ server }) => {
     server.relayIsUp = false;

@@ -136,12 +136,6 @@ export class MortalPhone {
     for (const [id, { status }] of devices) if (status === 'pending') this.server.decide(id, null);
   }
 
-  /** What is in flight need not be shown: its keys are destroyed. */
-  giveUpInFlight(): void {
-    this.isCovered = false;
-    for (const { messageId } of this.inFlight) this.owed.delete(messageId);
-  }
-
   /** The vendor says that the token is dead, and the server clears it. */
   loseToken(): void {
     this.isCovered = false;

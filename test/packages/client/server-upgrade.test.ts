@@ -1,5 +1,6 @@
 import { createTextStores, decodePushAccount, encodePushAccount, type PushAccount } from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
+import type { ModelDevice } from './model-client-devices.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
@@ -114,35 +115,89 @@ describe('When a server is upgraded', () => {
 });
 
 describe('When a server is downgraded', () => {
-  it('the phone registers in the older generation again, and destroys its push keys', async () => {
-    const { server, registrar, row, notify } = await createUpgradedPhone();
+  const downgradedPhone = async () => {
+    const phone = await createUpgradedPhone();
+    const { server, registrar, row, clientDevices } = phone;
     await registrar.sync();
-    const [{ key } = { key: new Uint8Array() }] = (await row()).device?.pushKeys ?? [];
-    expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
+    const [{ key, pushKeyId } = { key: new Uint8Array(), pushKeyId: 0 }] =
+      (await row()).device?.pushKeys ?? [];
+    /** A push that the server has sealed with the only push key. */
+    const pushTo = (messageId: number, to: ModelDevice) =>
+      clientDevices.sealFor(
+        to,
+        JSON.stringify(messageOf(messageId, server.url)),
+        new Uint8Array(24).fill(messageId),
+      );
+    const inFlight = [11, 12].map((id) => pushTo(id, phone.device()));
     server.featureLevel = 431;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    return { ...phone, inFlight, key, pushKeyId };
+  };
+
+  it('the phone registers in the older generation again', async () => {
+    const { server, registrar, row, pushKeyId } = await downgradedPhone();
     expect(server.devices.size).toBe(1);
-    expect((await row()).device).toEqual({ deviceId: 1, pushKeys: [] });
-    expect(key).toEqual(new Uint8Array(32));
-    expect(await notify(2)).toMatchObject([{ reason: 'unknown-account' }]);
+    const device = { deviceId: 1, pushKeys: [{ pushKeyId, supersededAt: server.now }] };
+    expect((await row()).device).toMatchObject(device);
+    expect((await row()).device).not.toHaveProperty('sent');
     await registrar.sendTestNotification();
     expect(server.requestsTo('mobile_push/e2ee/test_notification')[0]?.fields.has('push_account_id')).toBe(
       true,
     );
   });
 
-  it('and upgraded again, the phone uses its former device with a new key', async () => {
-    const { server, registrar, clientDevices, device, notify } = await createUpgradedPhone();
+  it('what was sealed with its push keys opens for 30 days, and then they are destroyed', async () => {
+    const { server, client, registrar, row, inFlight, key } = await downgradedPhone();
+    server.now += 30 * day - 1;
     await registrar.sync();
-    const before = device().push_key_id;
-    server.featureLevel = 431;
+    await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
+    server.now += 1;
     await registrar.sync();
+    await expect(client.open(inFlight[1] ?? '')).resolves.toMatchObject({ reason: 'unknown-account' });
+    expect((await row()).device).toEqual({ deviceId: 1, pushKeys: [] });
+    expect(key).toEqual(new Uint8Array(32));
+  });
+
+  it('what was sealed with its push keys opens after a change of the account too', async () => {
+    const { server, client, registrar, inFlight } = await downgradedPhone();
+    server.verdictOn = () => (server.registrations.length < 4 ? 'REQUEST_EXPIRED' : null);
+    server.devices.clear();
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(new Set(server.registrations.map(({ pushAccountId }) => pushAccountId)).size).toBe(2);
+    await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
+  });
+
+  it('for one answer, in the middle of an upgrade, the phone keeps its device and its key', async () => {
+    const { server, client, registrar, clientDevices, device, notify, inFlight, pushKeyId } =
+      await downgradedPhone();
     server.featureLevel = 500;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect([...clientDevices.rows.keys()]).toEqual([1]);
-    expect(device().push_key_id).not.toBe(before);
+    expect(device().push_key_id).toBe(pushKeyId);
     expect(server.devices.size).toBe(0);
+    for (const push of inFlight) expect(await client.open(push)).toMatchObject({ kind: 'notification' });
     expect(await notify(3)).toMatchObject([{ kind: 'notification' }]);
+    // The key is in use: it is not destroyed 30 days after the answer, but once another one has replaced it.
+    server.now += 31 * day;
+    const last = clientDevices.sealFor(
+      device(),
+      JSON.stringify(messageOf(13, server.url)),
+      new Uint8Array(24),
+    );
+    await registrar.sync();
+    expect(device().push_key_id).not.toBe(pushKeyId);
+    expect(await client.open(last)).toMatchObject({ kind: 'notification' });
+  });
+
+  it.each([431, 500])('an answer without a level moves no account: level %d', async (level) => {
+    const { server, registrar, row } = await createUpgradedPhone();
+    server.featureLevel = level;
+    await registrar.sync();
+    const before = await row();
+    server.tellsFeatureLevel = false;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(await row()).toEqual(before);
+    expect(server.requestsTo('mobile_push/register')).toHaveLength(1);
   });
 
   it('to a state with a key pair that is destroyed, the phone registers under a new id', async () => {

@@ -29,8 +29,8 @@ export interface EventQueue {
   readonly realmUrl: string | undefined;
   /** UUID of the organization; `undefined` from old servers. */
   readonly realmUuid: string | undefined;
-  /** `zulip_feature_level` of the server; 0 if it does not say. */
-  readonly featureLevel: number;
+  /** `zulip_feature_level` of the server; `undefined` if it does not say. */
+  readonly featureLevel: number | undefined;
   /** The user's PushDevices by decimal push account id. */
   readonly pushDevices: ReadonlyMap<string, PushDeviceState>;
   /** The user's devices of the newer generation, by decimal device id. */
@@ -69,7 +69,7 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
     userId,
     realmUrl: typeof realmUrl === 'string' ? realmUrl : undefined,
     realmUuid: typeof realmUuid === 'string' ? realmUuid : undefined,
-    featureLevel: typeof featureLevel === 'number' ? featureLevel : 0,
+    featureLevel: typeof featureLevel === 'number' ? featureLevel : undefined,
     pushDevices: new Map(states),
     clientDevices,
   };

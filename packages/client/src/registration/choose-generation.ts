@@ -1,6 +1,7 @@
 import type { PushAccount } from '../accounts/push-account.js';
 import { clientDevices } from './client-devices/client-devices.js';
 import type { RegistrationGeneration } from './generation.js';
+import { hasLeft } from './push-accounts/leave-client-device.js';
 import { pushAccounts } from './push-accounts/push-accounts.js';
 
 /** From this feature level on, servers have devices with push keys and tokens of their own. */
@@ -8,9 +9,19 @@ const firstLevelOfClientDevices = 468;
 
 export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
 
-/** The generation that a server speaks, by its feature level. */
-export function generationOfServer(featureLevel: number): RegistrationGeneration {
-  return featureLevel >= firstLevelOfClientDevices ? clientDevices : pushAccounts;
+/**
+ * The generation that a server speaks, by its feature level. Without a level, as in the answer of a proxy or of a server
+ * in the middle of an upgrade, the account stays in its generation.
+ */
+export function generationOfServer(
+  featureLevel: number | undefined,
+  account: PushAccount | undefined,
+): RegistrationGeneration {
+  const isNewer =
+    featureLevel === undefined
+      ? account?.device !== undefined && !hasLeft(account.device)
+      : featureLevel >= firstLevelOfClientDevices;
+  return isNewer ? clientDevices : pushAccounts;
 }
 
 /** The generation that an account is registered in. */

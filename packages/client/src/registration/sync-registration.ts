@@ -1,3 +1,4 @@
+import { rowsOf } from '../accounts/push-account.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import { requirePushToken } from '../require-push-token.js';
@@ -19,9 +20,10 @@ export async function syncRegistration(
   try {
     const queue = await context.api.registerEventQueue(['push_device', 'device']);
     const run = { pushToken, queue, retryNow, deadline: context.clock() + settleTimeoutMilliseconds };
+    const [account] = rowsOf(await context.accounts.list(), context.identity);
+    const generation = generationOfServer(queue.featureLevel, account);
     const status =
-      wrongAccountStatus(context.identity, queue) ??
-      (await generationOfServer(queue.featureLevel).bringUpToDate(context, run));
+      wrongAccountStatus(context.identity, queue) ?? (await generation.bringUpToDate(context, run));
     await deleteQueue(context.api, queue.queueId);
     return status;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { formatPushAccountId } from '@waxwing/protocol/phone';
+import { destroyUnusedKeys } from '../destroy-unused-keys.js';
 import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
@@ -6,7 +7,6 @@ import { followedTime } from '../registration-time.js';
 import { isKeyRefusal, isSealedToFormerKey } from '../repeat-policy.js';
 import { noUsableKey, settledStatus } from '../settled-status.js';
 import type { SyncRun } from '../sync-run.js';
-import { destroyUnusedKeys } from './destroy-unused-keys.js';
 import { createDeviceStates } from './device-states.js';
 import {
   chooseKey,

@@ -33,6 +33,6 @@ async function leavePushAccount(sync: DeviceSync): Promise<void> {
 
 /** Removes a device if the server can; a failure is not worth reporting. */
 export async function removeQuietly(sync: DeviceSync, deviceId: ClientDeviceId): Promise<void> {
-  if (sync.run.queue.featureLevel < firstLevelOfRemoval) return;
+  if ((sync.run.queue.featureLevel ?? 0) < firstLevelOfRemoval) return;
   if (await isFinal(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);
 }

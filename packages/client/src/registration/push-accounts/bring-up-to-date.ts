@@ -7,6 +7,7 @@ import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../../key-list/bouncer-key-choice.js';
 import { sealRegistration } from '../../seal-registration.js';
 import type { FollowedTime } from '../../time-to-follow.js';
+import { destroyUnusedKeys } from '../destroy-unused-keys.js';
 import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
@@ -29,6 +30,8 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   const chooseKey = () => context.bouncerKeys.choose({ fetchKeyList: () => context.api.getBouncerKeys() });
   let key = await chooseKey();
+  // A wrong clock would destroy keys that are still needed.
+  if (followedTime(context, key).clocksAgree) account = await destroyUnusedKeys(context, account);
 
   for (let registrations = 0; ; ) {
     const time = followedTime(context, key);
@@ -70,15 +73,19 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 }
 
 /**
- * Creates a new push account for the same user. Sequences presented for the old one do not affect it. Returns
- * `undefined` if the store does not keep it.
+ * Creates a new push account for the same user. Sequences presented for the old one do not affect it. It takes over the
+ * push keys, which open what is in flight. Returns `undefined` if the store does not keep it.
  */
 async function replaceAccount(
   context: RegistrarContext,
   account: PushAccount,
 ): Promise<PushAccount | undefined> {
   await context.accounts.remove(account.pushAccountId);
-  return createPushAccount(context.accounts, context.identity, context);
+  const created = await createPushAccount(context.accounts, context.identity, context);
+  if (created === undefined || account.device === undefined) return created;
+  const replaced = { ...created, device: account.device };
+  await context.accounts.put(replaced);
+  return replaced;
 }
 
 interface LastTry {

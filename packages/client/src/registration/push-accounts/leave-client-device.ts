@@ -1,26 +1,31 @@
+import type { AccountDevice } from '../../accounts/account-device.js';
 import type { PushAccount } from '../../accounts/push-account.js';
 import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
 /**
- * Drops what the newer generation needs, after a server was downgraded: its push keys are destroyed. The device's id
- * stays, so that a sign-out names it to a server that was upgraded again.
+ * Stops the use of what the newer generation needs, after a server was downgraded. The push keys open what is in flight
+ * for 30 days more: one answer of a server that is being upgraded must not cost them. The device's id stays, so that a
+ * sign-out names it to a server that was upgraded again.
  */
 export async function leaveClientDevice(
-  { accounts, sodium }: RegistrarContext,
+  { accounts, clock }: RegistrarContext,
   account: PushAccount,
 ): Promise<PushAccount> {
   const { device, ...row } = account;
-  if (device === undefined || isEmpty(device)) return account;
-  const { deviceId } = device;
-  const left: PushAccount = deviceId === undefined ? row : { ...row, device: { deviceId, pushKeys: [] } };
+  if (device === undefined || hasLeft(device)) return account;
+  const { sent: _sent, keyPairUnusedSince: _keyPairUnusedSince, ...kept } = device;
+  const now = clock();
+  const pushKeys = device.pushKeys.map((pushKey) => ({ supersededAt: now, ...pushKey }));
+  const left: PushAccount = { ...row, device: { ...kept, pushKeys } };
   await accounts.put(left);
-  for (const { key } of device.pushKeys) sodium.wipe(key);
   return left;
 }
 
-function isEmpty({ pushKeys, sent, keyPairUnusedSince }: NonNullable<PushAccount['device']>): boolean {
-  return pushKeys.length === 0 && sent === undefined && keyPairUnusedSince === undefined;
+/** Whether an account uses its device no more. */
+export function hasLeft({ pushKeys, sent, keyPairUnusedSince }: AccountDevice): boolean {
+  const isInUse = pushKeys.some(({ supersededAt }) => supersededAt === undefined);
+  return !isInUse && sent === undefined && keyPairUnusedSince === undefined;
 }
 
 /**

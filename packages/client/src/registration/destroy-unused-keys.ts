@@ -1,6 +1,6 @@
-import type { AccountDevice } from '../../accounts/account-device.js';
-import type { PushAccount } from '../../accounts/push-account.js';
-import type { RegistrarContext } from '../registrar-context.js';
+import type { AccountDevice } from '../accounts/account-device.js';
+import type { PushAccount } from '../accounts/push-account.js';
+import type { RegistrarContext } from './registrar-context.js';
 
 /** Vendors store pushes for up to 30 days, so that keys must open them that long after their last use. */
 const keptMilliseconds = 30 * 86_400_000;
