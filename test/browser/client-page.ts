@@ -6,6 +6,7 @@ import {
   createPushClient,
   createTextStores,
   openNotification,
+  type Registrar,
   sealRegistration,
 } from '@waxwing/client';
 import { decodeBase64, encodeBase64, parsePushAccountId, parsePushRegistration } from '@waxwing/protocol';
@@ -79,9 +80,21 @@ const clientPage = {
       pushToken: () => ({ tokenKind: 'fcm', token: 'token of a page' }),
     });
     const { email, apiKey } = options;
-    const status = await client.registrar({ realmUrl: location.origin, userId: 10, email, apiKey }).sync();
-    return String(status.pushAccountId);
+    const registrar = client.registrar({ realmUrl: location.origin, userId: 10, email, apiKey });
+    this.registrar = registrar;
+    return String((await registrar.sync()).pushAccountId);
   },
+
+  /** Syncs the account of `syncInStorage` again. */
+  async syncAgain() {
+    return (await this.registrar?.sync())?.code;
+  },
+
+  async forget() {
+    await this.registrar?.forget();
+  },
+
+  registrar: undefined as Registrar | undefined,
 
   open: async (_received: Record<string, unknown>): Promise<unknown> => {
     throw new Error('register comes first.');

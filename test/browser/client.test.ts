@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeChatServer, fromBase64 } from '../packages/client/fake-chat-server.js';
 import { bouncerKey, keyListAnswer, signer } from '../packages/client/key-list-maker.js';
@@ -143,36 +144,71 @@ describe.runIf(hasChromium())('In a browser', () => {
     },
   );
 
-  it('two tabs that register at the same time use one account', async () => {
-    server.featureLevel = 431;
-    server.devices.clear();
-    server.clientDevices.rows.clear();
-    const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
-    const other = await opened.page.context().newPage();
-    await other.goto(opened.page.url());
-    await other.waitForFunction(() => 'clientPage' in globalThis);
-    const ids = await Promise.all(
-      [opened.page, other].map((page) => page.evaluate((given) => clientPage.syncInStorage(given), options)),
-    );
-    expect([...server.devices.keys()]).toEqual([ids[0]]);
-    expect(ids[1]).toBe(ids[0]);
-    await other.close();
-  });
+  describe('two tabs', () => {
+    let other: Page;
+    const options = () => ({
+      bouncerPublicKey: server.addBouncerKey(1),
+      email: server.email,
+      apiKey: server.apiKey,
+    });
+    const inBothTabs = <Result>(task: (page: Page) => Promise<Result>) =>
+      Promise.all([opened.page, other].map(task));
+    const syncBoth = () =>
+      inBothTabs((page) => page.evaluate((given) => clientPage.syncInStorage(given), options()));
+    const stored = (name: string) => other.evaluate((key) => localStorage.getItem(key), name);
 
-  it('two tabs that move to the newer generation at the same time use one device', async () => {
-    server.featureLevel = 512;
-    const before = server.requestsTo('register_client_device').length;
-    const options = { bouncerPublicKey: server.addBouncerKey(1), email: server.email, apiKey: server.apiKey };
-    const other = await opened.page.context().newPage();
-    await other.goto(opened.page.url());
-    await other.waitForFunction(() => 'clientPage' in globalThis);
-    await Promise.all(
-      [opened.page, other].map((page) => page.evaluate((given) => clientPage.syncInStorage(given), options)),
-    );
-    expect(server.clientDevices.rows.size).toBe(1);
-    expect(server.requestsTo('register_client_device')).toHaveLength(before + 1);
-    expect(server.devices.size).toBe(0);
-    await other.close();
+    beforeAll(async () => {
+      other = await opened.page.context().newPage();
+      await other.goto(opened.page.url());
+      await other.waitForFunction(() => 'clientPage' in globalThis);
+    });
+    afterAll(() => other.close());
+
+    it('that register at the same time use one account', async () => {
+      server.featureLevel = 431;
+      server.devices.clear();
+      server.clientDevices.rows.clear();
+      const ids = await syncBoth();
+      expect([...server.devices.keys()]).toEqual([ids[0]]);
+      expect(ids[1]).toBe(ids[0]);
+    });
+
+    it('that move to the newer generation at the same time use one device and one push key', async () => {
+      expect(server.devices.size).toBe(1);
+      server.featureLevel = 512;
+      const before = server.requestsTo('register_client_device').length;
+      await syncBoth();
+      expect(server.clientDevices.rows.size).toBe(1);
+      expect(server.requestsTo('register_client_device')).toHaveLength(before + 1);
+      expect(server.devices.size).toBe(0);
+      const [row] = server.clientDevices.rows.values();
+      const accounts = await stored('waxwing.accounts');
+      expect(accounts?.match(/"pushKeyId":\d+/g)).toEqual([`"pushKeyId":${row?.push_key_id}`]);
+    });
+
+    it('end a sync at the sign-out in the other one, and stay signed out', async () => {
+      let answer = () => {};
+      const held = new Promise<undefined>((resolve) => {
+        answer = () => resolve(undefined);
+      });
+      const registered = server.requestsTo('register').length;
+      server.overrides.set('/api/v1/register', () => held as Promise<never>);
+      const synced = opened.page.evaluate(() => clientPage.syncAgain());
+      await expect.poll(() => server.requestsTo('register').length).toBe(registered + 1);
+      const forgotten = other.evaluate(() => clientPage.forget());
+      await expect.poll(() => stored('waxwing.signed-out')).toContain(' 10"');
+      answer();
+      expect(await synced).toBe('forgotten');
+      await forgotten;
+      server.overrides.clear();
+      expect(server.clientDevices.rows.size).toBe(0);
+      expect(await inBothTabs((page) => page.evaluate(() => clientPage.syncAgain()))).toEqual([
+        'forgotten',
+        'forgotten',
+      ]);
+      expect(await stored('waxwing.accounts')).toBeNull();
+      expect(server.clientDevices.rows.size).toBe(0);
+    });
   });
 
   it('nothing was logged or thrown on the page, also under its strict content security policy', () => {

@@ -7,6 +7,7 @@ import {
 } from './accounts/forgotten-account.js';
 import type { AccountIdentity } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
+import { signOutTimesOf } from './accounts/sign-out-times.js';
 import type { PushToken } from './build-registration.js';
 import { createChatApi } from './chat-api/chat-api.js';
 import type { Fetch } from './chat-api/fetch.js';
@@ -128,6 +129,7 @@ function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): Re
     },
     list: () => accounts.list(),
     takeWarning: () => accounts.takeWarning?.(),
+    ...signOutTimesOf(accounts),
     async remove(id) {
       // Never before the key pair: a replayed notification would open in between.
       await accounts.remove(id);

@@ -1,5 +1,5 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
-import type { PushAccount } from './push-account.js';
+import type { AccountIdentity, PushAccount } from './push-account.js';
 
 /**
  * The phone's account table, one row per account. Keep it in the system's secret storage (Keychain, Keystore),
@@ -19,6 +19,13 @@ export interface PushAccountStore {
   list(): Promise<readonly PushAccount[]>;
   /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
+  /**
+   * Notes that the account is signed out, at a time in Unix milliseconds. Other tabs and processes then stop to register
+   * it. Optional, with `lastSignOut`: without them, only clients on the same store object learn of a sign-out.
+   */
+  noteSignOut?(account: AccountIdentity, at: number): Promise<void>;
+  /** Returns when the account was last signed out; later for each sign-out. `undefined` if it never was. */
+  lastSignOut?(account: AccountIdentity): Promise<number | undefined>;
   /** Returns what the store had to drop since the last call, as a `warning` of the next status. Optional. */
   takeWarning?(): string | undefined;
 }

@@ -29,6 +29,11 @@ export interface PushAccount extends PushAccountIdentity {
   readonly device?: AccountDevice;
 }
 
+/** A text that is the same for all identities of one account. */
+export function accountName({ realmUrl, userId }: AccountIdentity): string {
+  return `${webOriginOf(realmUrl)} ${userId}`;
+}
+
 /** Whether two identities are the same account: same origin and same user id. */
 export function isSameAccount(left: AccountIdentity, right: AccountIdentity): boolean {
   const origin = webOriginOf(left.realmUrl);

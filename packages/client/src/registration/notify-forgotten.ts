@@ -25,11 +25,18 @@ export interface NotifyForgottenContext {
  * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
  * credentials and their devices.
  *
+ * @param more sign-outs that the store may have lost to a concurrent one of the same account.
+ *
  * @throws errors of the stores.
  */
-export async function notifyForgotten(context: NotifyForgottenContext): Promise<void> {
+export async function notifyForgotten(
+  context: NotifyForgottenContext,
+  more: readonly ForgottenAccount[] = [],
+): Promise<void> {
   const { forgotten, accounts, locks } = context;
-  const toNotify = await forgotten.list();
+  const stored = await forgotten.list();
+  const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
+  const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
   // First: a remaining row would otherwise stay an account that its server no longer knows.
   const rows = halfForgotten(await accounts.list(), toNotify);
   await Promise.all(rows.map((row) => locks.exclusively(row, () => accounts.remove(row.pushAccountId))));
@@ -50,8 +57,14 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
   const isOld = clock() - account.forgottenAt > longestTryingMilliseconds;
   const options = { clock, timeoutMilliseconds, ...(fetch === undefined ? {} : { fetch }) };
   if (isOld || (await isNotified({ ...account, ...options }, account))) {
-    await forgotten.remove(account.pushAccountId);
+    const stored = (await forgotten.list()).some((each) => isSameSignOut(each, account));
+    if (stored) await forgotten.remove(account.pushAccountId);
   }
+}
+
+/** A sync that runs beside a sign-out can create another device for the account. */
+function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean {
+  return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
 
 /** Whether no generation needs another try. */

@@ -1,10 +1,11 @@
-import { type AccountLocks, isSignedOut, noteSignedOut } from '../accounts/account-locks.js';
+import type { AccountLocks } from '../accounts/account-locks.js';
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import { rowsOf } from '../accounts/push-account.js';
 import { generationOfAccount } from './choose-generation.js';
 import { mergeRows } from './merge-rows.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
+import { guardSignOut, SignedOutError } from './sign-out-guard.js';
 import type { SignOuts } from './sign-outs.js';
 import type { SyncOptions } from './sync-options.js';
 import { syncRegistration } from './sync-registration.js';
@@ -48,28 +49,43 @@ export interface RegistrarOptions extends RegistrarContext {
 
 const defaultSettleTimeoutMilliseconds = 20_000;
 const forgottenWarning =
-  'forget was called after this registrar was made: make another one when the user signs in again.';
+  'forget was called after this registrar was made, here or in another tab: make another one when the user signs in again.';
 
 /** Creates the registrar of one account. */
 export function createRegistrar(options: RegistrarOptions): Registrar {
-  const { accounts, api, identity, locks, signIn, signOuts } = options;
-  const madeAfter = locks.signOutsOf(identity);
-  let lastId: RegistrationStatus['pushAccountId'];
+  const { api, clock, identity, locks, signIn, signOuts } = options;
+  const guard = guardSignOut(options.accounts, identity);
+  const { accounts } = guard;
   const rows = async () => rowsOf(await accounts.list(), identity);
 
+  /** Returns the sign-outs that servers must be notified of, if the account is signed out meanwhile. */
+  async function syncExclusively(
+    given: Required<SyncOptions>,
+  ): Promise<RegistrationStatus | readonly ForgottenAccount[]> {
+    if (await guard.isSignedOut()) return forgottenStatus();
+    const status = await syncUnlessSignedOut(given).catch(undefinedIfSignedOut);
+    if (status !== undefined && !(await guard.isSignedOut())) return status;
+    // What this sync has written and sent since the sign-out, which did not see it.
+    const written = guard.lastWritten();
+    return signOuts.forget(written === undefined ? [] : [written], signIn);
+  }
+  async function syncUnlessSignedOut(given: Required<SyncOptions>): Promise<RegistrationStatus> {
+    await signOuts.finish(await rows());
+    // Rows that another client added at the same time. Their devices would deliver everything again.
+    await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
+    signOuts.notifyConcurrently();
+    const status = await syncRegistration({ ...options, accounts }, given);
+    return withWarning(status, accounts.takeWarning());
+  }
+
   return {
-    sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds, retryNow = false } = {}) =>
-      locks.exclusively(identity, async () => {
-        if (locks.signOutsOf(identity) > madeAfter || isSignedOut(lastId))
-          return registrationStatus('forgotten', { warning: forgottenWarning });
-        await signOuts.finish(await rows());
-        // Rows that another client added at the same time. Their devices would deliver everything again.
-        await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
-        signOuts.notifyConcurrently();
-        const status = await syncRegistration(options, { settleTimeoutMilliseconds, retryNow });
-        lastId = status.pushAccountId ?? lastId;
-        return withWarning(status, accounts.takeWarning());
-      }),
+    async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds, retryNow = false } = {}) {
+      const given = { settleTimeoutMilliseconds, retryNow };
+      const status = await locks.exclusively(identity, () => syncExclusively(given));
+      if ('code' in status) return status;
+      await signOuts.notify(status);
+      return forgottenStatus();
+    },
     async sendTestNotification() {
       const [row] = await rows();
       if (row === undefined)
@@ -77,15 +93,24 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       await generationOfAccount(row).requestTest(api, row);
     },
     async forget() {
-      locks.countSignOut(identity);
-      await locks.exclusively(identity, async () => {
-        const forgotten = await rows();
-        noteSignedOut(forgotten);
-        await signOuts.forget(forgotten, signIn);
+      // At once: a sync that is running, here or in another tab, stops at its next write.
+      const noted = options.accounts.noteSignOut(identity, clock());
+      const removed = locks.exclusively(identity, async () => {
+        await noted;
+        await signOuts.forget(await rows(), signIn);
       });
+      await Promise.all([noted, removed]);
       await signOuts.notify();
     },
   };
+}
+
+function forgottenStatus(): RegistrationStatus {
+  return registrationStatus('forgotten', { warning: forgottenWarning });
+}
+
+function undefinedIfSignedOut(error: unknown): undefined {
+  if (!(error instanceof SignedOutError)) throw error;
 }
 
 function withWarning(status: RegistrationStatus, warning: string | undefined): RegistrationStatus {

@@ -8,31 +8,38 @@ type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
 /** Signs accounts out on this phone and on their servers. */
 export interface SignOuts {
-  /** Deletes the rows of one account. Call it inside the account's serialized task. */
-  forget(rows: readonly PushAccount[], signIn: SignIn): Promise<void>;
+  /**
+   * Deletes the rows of one account. Returns the sign-outs that servers must be notified of. Call it inside the account's
+   * serialized task.
+   */
+  forget(rows: readonly PushAccount[], signIn: SignIn): Promise<readonly ForgottenAccount[]>;
   /** Deletes the rows whose sign-out was interrupted. Call it inside the account's serialized task. */
   finish(rows: readonly PushAccount[]): Promise<void>;
-  /** Notifies the servers of pending sign-outs. */
-  notify(): Promise<void>;
+  /** Notifies the servers of pending sign-outs, and of `more`. */
+  notify(more?: readonly ForgottenAccount[]): Promise<void>;
   /** Like `notify`, in the background and single-flight. Failures stay in the store for the next run. */
   notifyConcurrently(): void;
 }
 
 export function createSignOuts(context: NotifyForgottenContext): SignOuts {
   const { accounts, forgotten, clock } = context;
-  const notify = () => notifyForgotten(context);
+  const notify = (more?: readonly ForgottenAccount[]) => notifyForgotten(context, more);
   return {
     async forget(rows, signIn) {
+      const toNotify: ForgottenAccount[] = [];
       for (const row of rows) {
         const { pushAccountId } = row;
         const deviceId = row.device?.deviceId;
         // Stored before the row is deleted: if the app exits in between, the server is still notified.
         if (generations.some((generation) => generation.mayBeKnown(row))) {
           const device = deviceId === undefined ? {} : { deviceId };
-          await forgotten.put({ ...signIn, ...device, pushAccountId, forgottenAt: clock() });
+          const account = { ...signIn, ...device, pushAccountId, forgottenAt: clock() };
+          toNotify.push(account);
+          await forgotten.put(account);
         }
         await accounts.remove(pushAccountId);
       }
+      return toNotify;
     },
     async finish(rows) {
       const half = halfForgotten(rows, await forgotten.list());

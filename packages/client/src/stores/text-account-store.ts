@@ -1,10 +1,13 @@
+import { isJsonObject, type JsonValue, parseJsonOrUndefined } from '@waxwing/protocol/phone';
 import type { PushAccount } from '../accounts/push-account.js';
 import { isSameAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
+import { type SignOutTime, signOutIn, withSignOut } from '../accounts/sign-out-times.js';
 import { exclusively, type StoredTexts } from './stored-texts.js';
 
 const accountsName = 'waxwing.accounts';
+const signOutsName = 'waxwing.signed-out';
 
 /** Account table as one text, a line for each account. Drops damaged lines: their users register again. */
 export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore {
@@ -34,8 +37,29 @@ export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore
         return existing ?? account;
       }),
     remove: (id) => exclusively(async () => replace(await others(id))),
+    noteSignOut: (account, at) =>
+      exclusively(async () => {
+        const times = withSignOut(await listSignOuts(texts), account, at);
+        await texts.write(signOutsName, JSON.stringify(times));
+      }),
+    lastSignOut: async (account) => signOutIn(await listSignOuts(texts), account),
     takeWarning: () => texts.takeWarning(),
   };
+}
+
+async function listSignOuts(texts: StoredTexts): Promise<readonly SignOutTime[]> {
+  const text = await texts.read(signOutsName);
+  if (text === undefined) return [];
+  const rows = parseJsonOrUndefined(text);
+  const times = Array.isArray(rows) ? rows.flatMap((row) => decodeSignOut(row) ?? []) : [];
+  if (!Array.isArray(rows) || times.length < rows.length) texts.noteDamage(signOutsName, text);
+  return times;
+}
+
+function decodeSignOut(row: JsonValue): SignOutTime | undefined {
+  if (!isJsonObject(row)) return undefined;
+  const { account, at } = row;
+  return typeof account === 'string' && typeof at === 'number' ? { account, at } : undefined;
 }
 
 function decodeOrUndefined(line: string): PushAccount | undefined {

@@ -40,7 +40,7 @@ const seenOfEachAccount = 150;
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
- * Creates a push client's stores in one text storage: three texts, and one of at most 2 kB per account with the newest
+ * Creates a push client's stores in one text storage: four texts, and one of at most 2 kB per account with the newest
  * 150 opened notifications. A damaged text stops nothing: what cannot be read is dropped, and the next
  * `RegistrationStatus.warning` names the text. Changes are serialized within this process and between the tabs of a
  * browser, but not between an app and its iOS extension: let only the extension open notifications.

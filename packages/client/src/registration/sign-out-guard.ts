@@ -1,0 +1,64 @@
+import { type AccountIdentity, isSameAccount, type PushAccount } from '../accounts/push-account.js';
+import type { PushAccountStore } from '../accounts/push-account-store.js';
+
+/** The account of a registrar was signed out, in this tab or another one: its sync must stop. */
+export class SignedOutError extends Error {
+  constructor() {
+    super('The account was signed out after its registrar was made.');
+  }
+}
+
+/** Protects one registrar from sign-outs of its account, also in tabs and processes that share no lock with it. */
+export interface SignOutGuard {
+  /** Whether the account was signed out since the guard was made. */
+  isSignedOut(): Promise<boolean>;
+  /** The account table. Its writes of this account throw {@link SignedOutError} once the account is signed out. */
+  readonly accounts: Required<PushAccountStore>;
+  /** The row that was written last: a concurrent sign-out may not have seen it, or what was sent for it. */
+  lastWritten(): PushAccount | undefined;
+}
+
+/** Creates the guard of a registrar that is made now. */
+export function guardSignOut(accounts: Required<PushAccountStore>, identity: AccountIdentity): SignOutGuard {
+  let written: PushAccount | undefined;
+  let known: Promise<number | undefined> | undefined;
+  const knownAtStart = () => {
+    known ??= accounts.lastSignOut(identity).catch((error) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+  // A failure is thrown by the first sync instead.
+  knownAtStart().catch(() => {});
+
+  async function isSignedOut(): Promise<boolean> {
+    const before = await knownAtStart();
+    const last = await accounts.lastSignOut(identity);
+    return last !== undefined && last !== before;
+  }
+  async function requireSignedIn(): Promise<void> {
+    if (await isSignedOut()) throw new SignedOutError();
+  }
+  return {
+    isSignedOut,
+    lastWritten: () => written,
+    accounts: {
+      ...accounts,
+      async put(account) {
+        if (!isSameAccount(account, identity)) return accounts.put(account);
+        written = account;
+        await requireSignedIn();
+        await accounts.put(account);
+        // Again: a sign-out notes its time, and only then deletes rows. Either it sees this row, or this sees its time.
+        await requireSignedIn();
+      },
+      async addIfAbsent(account) {
+        const added = await accounts.addIfAbsent(account);
+        if (added.pushAccountId === account.pushAccountId) written = account;
+        await requireSignedIn();
+        return added;
+      },
+    },
+  };
+}
