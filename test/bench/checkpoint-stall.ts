@@ -89,6 +89,6 @@ function newRegistration() {
   const token = `fcm-token-${randomBytes(60).toString('hex')}`;
   const addressee = formatPushAccountId(randomBytes(8).readBigInt64BE() as PushAccountId);
   const target = { tokenKind: 'fcm', token } as const;
-  const device = { realmId: realmId(1), addressee, target, registeredAt: clock() };
+  const device = { realmId: realmId(1), addressee, target, registeredAt: clock(), datedAt: clock() };
   return { device, bouncerPublicKey: 'bench', mark: undefined };
 }

@@ -6,6 +6,7 @@ import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/list/key-list-operation.js';
 import type { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
+import type { Revocations } from './registrations/store/revocations.js';
 import type { TokenVault } from './registrations/store/token-vault.js';
 import type { Joining } from './servers/joining/joining.js';
 import type { ServerActivity } from './servers/server-activity.js';
@@ -30,6 +31,9 @@ export interface RelayContext {
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+  /** By address, of phones that send revocations. */
+  readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
+  readonly revocations: Revocations;
   readonly reportedCounts: ReportedCounts;
   readonly joining: Joining;
 }

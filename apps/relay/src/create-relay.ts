@@ -21,7 +21,9 @@ import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
+import { revocationsPerMinuteAndAddress } from './registrations/operations/revoke-registrations.js';
 import { raiseDeviceIds } from './registrations/store/raise-device-ids.js';
+import { Revocations } from './registrations/store/revocations.js';
 import { SameTokenAccounts } from './registrations/store/same-token-accounts.js';
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { DurableRegistrations } from './registrations/write/durable-registrations.js';
@@ -32,6 +34,7 @@ import { createJoining } from './servers/joining/joining.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerActivity } from './servers/server-activity.js';
 import { ServerDirectory } from './servers/server-directory.js';
+import { ServerQuotas } from './servers/server-quotas.js';
 import { ReportedCounts } from './servers/stock/reported-counts.js';
 import type { RelayDatabase } from './tables.js';
 
@@ -141,11 +144,15 @@ async function openContext(
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const store = new DurableRegistrations({ ...foundation, writer });
   const sameToken = new SameTokenAccounts(foundation);
-  const registrations = new RegistrationBatches({ ...foundation, keyRing, store, sameToken, monotonic });
+  const revocations = new Revocations(foundation);
+  const registrationParts = { store, sameToken, revocations };
+  const registrations = new RegistrationBatches({ ...foundation, ...registrationParts, keyRing, monotonic });
+  const revocationQuotas = new ServerQuotas(revocationsPerMinuteAndAddress, clock);
   const reportedCounts = new ReportedCounts();
   const { hostNetwork } = opened;
   const joining = createJoining(joiningConfiguration, { ...foundation, hostNetwork });
-  return { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
+  const context = { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
+  return { ...context, revocations, revocationQuotas };
 }
 
 /** The HTTP app and, unless it is off, the admin socket. */

@@ -14,6 +14,7 @@ import type { OpenKeyRing } from './keyring/open-key-ring.js';
 import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
+import { revokeRegistrations } from './registrations/operations/revoke-registrations.js';
 import { deactivateServer } from './servers/deactivate-operation.js';
 import { registerServer } from './servers/joining/register-operation.js';
 import { startTransfer, verifyChallenge } from './servers/joining/transfer-operations.js';
@@ -48,6 +49,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   registerDevice,
   registerDevices,
   removeDevices,
+  revokeRegistrations,
   notify,
   findReceipts,
   getKeyList,

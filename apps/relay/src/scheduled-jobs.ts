@@ -4,6 +4,7 @@ import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { LiveKeyRing } from './keyring/live/live-key-ring.js';
 import { type ReencryptTokensOptions, reencryptTokens } from './registrations/store/reencrypt-tokens.js';
 import { deleteLongExpired, deleteUnrenewed } from './registrations/store/relay-device-store.js';
+import { forgetRevocations } from './registrations/store/revocations.js';
 import type { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { forgetPresentedRegistrations } from './registrations/write/presented-registrations.js';
 import { forgetRegistrationSequences } from './registrations/write/registration-sequences.js';
@@ -81,6 +82,10 @@ function scheduleRegistrationJobs(
     const forgetSome = (limit: number) =>
       database.write(({ db }) => forgetRegistrationSequences(db, before, limit));
     countRemoved('registration-sequence', await removeInBatches(forgetSome, signal));
+  });
+  jobs.schedule('registrations/forget-revocations', hourMilliseconds, async (signal) => {
+    const forgetSome = (limit: number) => database.write(({ db }) => forgetRevocations(db, clock(), limit));
+    countRemoved('revocation', await removeInBatches(forgetSome, signal));
   });
   jobs.schedule('registrations/reencrypt-tokens', minuteMilliseconds, (signal) =>
     reencryptTokens({

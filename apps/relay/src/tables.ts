@@ -4,9 +4,11 @@ import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-t
 import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
 import {
   addPresentedAccounts,
+  addRegistrationDates,
   createPresentedRegistrations,
   createRegistrationSequences,
   createRelayDevices,
+  createRevocations,
   indexExpiredDevices,
   type RegistrationTables,
 } from './registrations/store/registration-tables.js';
@@ -47,6 +49,12 @@ const ownMigrations: MigrationSet = {
     '0008-server-challenges': { up: createServerChallenges },
     '0009-server-suspensions': { up: addServerSuspensions },
     '0010-server-activity': { up: createServerActivity },
+    '0011-revocations': {
+      async up(db) {
+        await addRegistrationDates(db);
+        await createRevocations(db);
+      },
+    },
   },
 };
 

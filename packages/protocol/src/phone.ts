@@ -10,6 +10,7 @@ export * from './push-account-id.js';
 export * from './push-device.js';
 export * from './push-key.js';
 export * from './push-registration.js';
+export * from './push-revocation.js';
 export * from './retry-after.js';
 export * from './token-id.js';
 export { uuidPattern } from './uuid.js';

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from './json.js';
-import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
+import { maximumIosAppIdCharacters, maximumTokenCodePoints } from './limits.js';
+import { padWithSpaces } from './pad-with-spaces.js';
 import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
@@ -109,7 +110,7 @@ export interface EncodingExtensions {
   /** Makes two registrations of the same token differ; peers ignore it. */
   readonly nonce?: string;
   /**
-   * Pads with trailing spaces to a size of {@link registrationSizeBucketsBytes}, so that the length reveals little.
+   * Pads with trailing spaces to a size of `registrationSizeBucketsBytes`, so that the length reveals little.
    */
   readonly padded?: boolean;
 }
@@ -133,13 +134,6 @@ export function encodePushRegistration(
   if (nonce !== undefined) wire.nonce = nonce;
   const bytes = new TextEncoder().encode(JSON.stringify(wire));
   return padded ? padWithSpaces(bytes) : bytes;
-}
-
-function padWithSpaces(bytes: Uint8Array): Uint8Array {
-  const size = registrationSizeBucketsBytes.find((bucket) => bucket >= bytes.length) ?? bytes.length;
-  const padded = new Uint8Array(size).fill(0x20);
-  padded.set(bytes);
-  return padded;
 }
 
 /** Removes whitespace from an APNs token's hexadecimal digits, for use in the APNs request path. */

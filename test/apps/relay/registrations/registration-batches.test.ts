@@ -39,6 +39,7 @@ async function batchesOf(
     },
     store: { isIdle, saveAll: expect.fail },
     sameToken: { find: async () => [] },
+    revocations: { withdraw: async () => [] },
   });
   const refusals: Promise<void>[] = [];
   for (let turn = 0; turn < turns; turn += 1) {

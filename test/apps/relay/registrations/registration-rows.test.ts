@@ -57,6 +57,7 @@ function opened({ realmId = 1, account = 7, token = 'a token', hash }: Presented
     addressee: accountIdText(account),
     target,
     registeredAt: 1,
+    datedAt: 1,
   };
   return { device, bouncerPublicKey: 'key', mark: hash === undefined ? undefined : { hash, forgetAt: 1 } };
 }

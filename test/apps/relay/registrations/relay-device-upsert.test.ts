@@ -69,6 +69,7 @@ function toRow(
     token: `sealed ${registeredAt}`,
     apns_environment: fields.ios_app_id === null ? null : 'production',
     registered_at: registeredAt,
+    dated_at: registeredAt,
     expired_at: null,
   };
 }

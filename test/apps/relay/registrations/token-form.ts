@@ -12,7 +12,7 @@ export interface SealedFields {
 }
 
 /** Seals any JSON text, by an implementation that is not ours. */
-function sealText(plaintext: string, publicKey = keys[0]?.public_key ?? ''): string {
+export function sealText(plaintext: string, publicKey = keys[0]?.public_key ?? ''): string {
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));
   const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
   return Buffer.from(box).toString('base64');

@@ -51,7 +51,7 @@ eachBackend((backend) => {
     const store = new DurableRegistrations({ tokenVault, writer });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
-      const device = { realmId, addressee: accountIdText(7), target, registeredAt: 1 };
+      const device = { realmId, addressee: accountIdText(7), target, registeredAt: 1, datedAt: 1 };
       return { device, bouncerPublicKey: 'key', mark: undefined };
     });
     return deviceIds(await store.saveAll(registrations, 1));

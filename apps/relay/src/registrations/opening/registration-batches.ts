@@ -5,6 +5,7 @@ import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
 import { type Addressee, tokenIdOf } from '../store/addressee.js';
+import type { Revocations } from '../store/revocations.js';
 import type { SameTokenAccounts } from '../store/same-token-accounts.js';
 import {
   decodeSealedRegistration,
@@ -66,6 +67,7 @@ export interface RegistrationBatchesOptions {
   readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
   readonly sameToken: Pick<SameTokenAccounts, 'find'>;
+  readonly revocations: Pick<Revocations, 'withdraw'>;
   /** Monotonic clock in milliseconds, with fractions. Default: `performance.now`. */
   readonly monotonic?: Clock;
 }
@@ -159,9 +161,16 @@ export class RegistrationBatches {
     const registrations = opened.map(([, registration]) => registration);
     const save = (some: readonly OpenedRegistration[]) => this.#options.store.saveAll(some, now);
     const outcomes = await settleBatch(registrations, save, mayBeOneWritesFault);
+    const isRevoked = await this.#options.revocations.withdraw(
+      opened.map(([{ registration }, { device }]) => {
+        const { realmUuid, addressee } = registration;
+        return { realmUuid, addressee, token: device.target.token, datedAt: device.datedAt };
+      }),
+    );
     const sameToken = await this.#findSameToken(opened);
     for (const [index, [pending]] of opened.entries()) {
-      settle(pending, outcomes[index], sameToken[index] ?? []);
+      if (isRevoked[index]) pending.reject(supersededRegistration());
+      else settle(pending, outcomes[index], sameToken[index] ?? []);
     }
   }
 
@@ -203,7 +212,7 @@ export class RegistrationBatches {
     const { realmUuid } = registration;
     if (sealed === undefined || !isBoundTo(target, { realmUuid, addressee, now }))
       throw invalidRegistration();
-    const device = { realmId, addressee, target, registeredAt: now };
+    const device = { realmId, addressee, target, registeredAt: now, datedAt: target.timestamp * 1000 };
     const mark = markSealedRegistration(sealed, target);
     // The users of a phone share its token, and number their registrations each for themselves.
     const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;

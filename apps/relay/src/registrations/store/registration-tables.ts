@@ -19,6 +19,8 @@ export interface RegistrationTables {
     ios_app_id: string | null;
     apns_environment: string | null;
     registered_at: number;
+    /** The sealed timestamp; null in rows of older versions. */
+    dated_at: number | null;
     expired_at: number | null;
   };
   /**
@@ -45,6 +47,15 @@ export interface RegistrationTables {
     sequence: number;
     /** When the account last presented a registration. */
     presented_at: number;
+  };
+  /** Revocations of registrations that servers could still present. */
+  revocations: {
+    /** A keyed hash of realm, account or token id, and token. */
+    name: string;
+    /** Registrations that are dated later are valid. */
+    revoked_at: number;
+    /** From then on the registrations are expired anyway. */
+    forget_at: number;
   };
 }
 
@@ -101,4 +112,18 @@ export async function createRegistrationSequences(db: Kysely<unknown>): Promise<
     .on('registration_sequences')
     .column('presented_at')
     .execute();
+}
+
+export async function addRegistrationDates(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('relay_devices').addColumn('dated_at', columnTypes.integer).execute();
+}
+
+export async function createRevocations(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('revocations')
+    .addColumn('name', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('revoked_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('forget_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('revocations_forgotten').on('revocations').column('forget_at').execute();
 }

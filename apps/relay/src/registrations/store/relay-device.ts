@@ -45,6 +45,8 @@ export interface NewRelayDevice {
   readonly addressee: Addressee;
   readonly target: PushTarget;
   readonly registeredAt: number;
+  /** The sealed timestamp. */
+  readonly datedAt: number;
 }
 
 /** All columns needed to make a device and to open its token. */

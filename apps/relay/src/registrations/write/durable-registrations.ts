@@ -38,7 +38,7 @@ export class DurableRegistrations implements RegistrationStore {
 
 /** Returns the row of a device with its token sealed, and the lookups that an older row of it may have. */
 export function toRow(
-  { realmId, addressee, target, registeredAt }: NewRelayDevice,
+  { realmId, addressee, target, registeredAt, datedAt }: NewRelayDevice,
   vault: TokenVault,
 ): Pick<RegistrationToWrite, 'row' | 'olderLookups'> {
   const isApns = target.tokenKind === 'apns';
@@ -54,6 +54,7 @@ export function toRow(
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,
+    dated_at: datedAt,
     expired_at: null,
   });
   return { row, olderLookups };

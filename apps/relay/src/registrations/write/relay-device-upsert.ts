@@ -17,6 +17,7 @@ export const deviceColumnTypes = {
   ios_app_id: 'text',
   apns_environment: 'text',
   registered_at: 'integer',
+  dated_at: 'integer',
   expired_at: 'integer',
 } as const;
 const columns = namesOf(deviceColumnTypes);
@@ -84,6 +85,7 @@ export function deviceInsertion(db: Kysely<RelayTables>, rows: RawBuilder<unknow
         ios_app_id: ref('excluded.ios_app_id'),
         apns_environment: ref('excluded.apns_environment'),
         registered_at: ref('excluded.registered_at'),
+        dated_at: ref('excluded.dated_at'),
         expired_at: ref('excluded.expired_at'),
       })),
     )

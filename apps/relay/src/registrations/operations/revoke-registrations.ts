@@ -1,0 +1,55 @@
+import {
+  registerBodyLimitBytes,
+  relayRevokeAnswer,
+  relayRevokePath,
+  revocationParameters,
+} from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { ServerQuotas } from '../../servers/server-quotas.js';
+import { type OpeningOptions, openRevocation } from '../opening/open-revocation.js';
+import type { Revocations } from '../store/revocations.js';
+import { serverOrPhone } from './revoking-actor.js';
+
+interface Context extends OpeningOptions {
+  readonly clock: Clock;
+  readonly servers: ServerDirectory;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
+  /** By address. */
+  readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
+  readonly revocations: Pick<Revocations, 'revoke'>;
+}
+
+/** How many revocations phones may send from one address without credentials. */
+export const revocationsPerMinuteAndAddress = 60;
+
+/**
+ * Ends a phone's registrations, by a revocation that the phone has sealed. A phone sends it without credentials, or a
+ * server passes it on with its own. Answers the same, after the same work, whether or not there are such registrations;
+ * the next notification for one is answered as for a device that the relay does not know. A replay is harmless: what is
+ * dated later than the revocation stays. An extension (docs/protocol.md#sealed-revocation).
+ *
+ * Errors, checked in this order: UNAUTHORIZED for wrong credentials; RATE_LIMIT_HIT with HTTP 503 when the quota of the
+ * server or address is used up; REQUEST_VARIABLE_MISSING; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for a revocation that
+ * does not open, whatever the reason.
+ */
+export const revokeRegistrations = operation({
+  method: 'POST',
+  path: relayRevokePath,
+  summary: "Ends a phone's registrations by a sealed revocation.",
+  actor: serverOrPhone,
+  parameters: revocationParameters,
+  bodyLimitBytes: registerBodyLimitBytes,
+  answer: relayRevokeAnswer,
+  codes: ['RATE_LIMIT_HIT', 'INVALID_BOUNCER_PUBLIC_KEY'],
+  charge({ quotas, revocationQuotas }: Context, actor) {
+    if ('serverId' in actor) quotas.take(actor.serverId, 1);
+    else revocationQuotas.take(actor.address, 1);
+  },
+  async handle({ clock, sodium, keyRing, revocations }: Context, { parameters }) {
+    const revocation = await openRevocation({ sodium, keyRing }, parameters);
+    await revocations.revoke(revocation, clock());
+    return {};
+  },
+});

@@ -1,0 +1,22 @@
+import type { ActorKind } from '@waxwing/service/http';
+import { type AuthenticatedServer, server } from '../../servers/authenticate-server.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+
+/** A server that passes a revocation on, or the address of a phone that sends its own. */
+export type RevokingActor = AuthenticatedServer | { readonly address: string };
+
+/** What all requests count for whose address cannot be said. */
+const unknownAddress = 'unknown';
+
+/** Actor kind for phones, which have no credentials at the relay, and for servers, which have. */
+export const serverOrPhone: ActorKind<{ readonly servers: ServerDirectory }, RevokingActor> = {
+  name: 'serverOrPhone',
+  description: 'None for a phone; for a server, its UUID and the key that the relay gave it.',
+  codes: server.codes,
+  authenticate(context, head) {
+    if (head.header('authorization') !== undefined && server.authenticate !== undefined) {
+      return server.authenticate(context, head);
+    }
+    return { address: head.address ?? unknownAddress };
+  },
+};

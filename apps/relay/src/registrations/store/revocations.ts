@@ -1,0 +1,155 @@
+import { livenessTimeoutSeconds } from '@waxwing/protocol';
+import { amongTextsOf, fixedQuery } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { Addressee } from './addressee.js';
+import type { TokenVault } from './token-vault.js';
+
+/** What a phone revokes: the registrations of a token with one of these addressees, up to a time. */
+export interface Revocation {
+  /** Lowercase. */
+  readonly realmUuid: string;
+  readonly addressees: readonly Addressee[];
+  readonly token: string;
+  /** Unix milliseconds, as registrations are dated. */
+  readonly revokedAt: number;
+}
+
+/** A stored registration. */
+export interface DatedRegistration {
+  readonly realmUuid: string;
+  readonly addressee: Addressee;
+  readonly token: string;
+  /** The sealed timestamp, in Unix milliseconds. */
+  readonly datedAt: number;
+}
+
+export interface RevocationsOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: Pick<TokenVault, 'lookups'>;
+}
+
+const livenessMilliseconds = livenessTimeoutSeconds * 1000;
+
+const revocationsOf = fixedQuery<
+  RelayTables,
+  { readonly names: string },
+  Pick<RelayTables['revocations'], 'name' | 'revoked_at'>
+>((db, parameter) =>
+  db
+    .selectFrom('revocations')
+    .select(['name', 'revoked_at'])
+    .where('name', 'in', amongTextsOf<RelayTables, string>(db, parameter('names'))),
+);
+
+/**
+ * Revocations by phones. A revocation deletes devices. It is stored until what it revokes is expired, so that no server
+ * can present the same registrations again.
+ */
+export class Revocations {
+  readonly #options: RevocationsOptions;
+
+  constructor(options: RevocationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Deletes the devices, and stores the revocation for each addressee. Does the same work whether or not there are any.
+   * Idempotent; `now` is in Unix milliseconds.
+   */
+  async revoke(revocation: Revocation, now: number): Promise<void> {
+    const { realmUuid, addressees, token } = revocation;
+    const names = addressees.map((addressee) => this.#namesOf({ realmUuid, addressee, token })[0]);
+    // A phone's clock may be ahead: as far as registrations may be.
+    const revokedAt = Math.min(revocation.revokedAt, now + livenessMilliseconds);
+    await this.#options.database.write(async ({ db }) => {
+      await storeRevocations(db, names, revokedAt);
+      await this.#deleteDevices(db, revocation);
+    });
+    // Again: a registration that was stored meanwhile has not seen the revocation.
+    await this.#options.database.write(({ db }) => this.#deleteDevices(db, revocation));
+  }
+
+  /**
+   * Returns for each stored registration, in order, whether it is revoked. Deletes the devices of those that are. Call it
+   * after they are committed: a concurrent revocation then either sees their devices or is seen.
+   */
+  async withdraw(registrations: readonly DatedRegistration[]): Promise<readonly boolean[]> {
+    const named = registrations.map((each) => this.#namesOf(each));
+    const { database } = this.#options;
+    const rows = await revocationsOf(database.db, { names: JSON.stringify(named.flat()) });
+    if (rows.length === 0) return registrations.map(() => false);
+    const revokedAt = new Map(rows.map(({ name, revoked_at }) => [name, revoked_at]));
+    const isRevoked = registrations.map(({ datedAt }, index) =>
+      (named[index] ?? []).some((name) => datedAt <= (revokedAt.get(name) ?? Number.NEGATIVE_INFINITY)),
+    );
+    const revoked = registrations.filter((_each, index) => isRevoked[index]);
+    for (const { realmUuid, addressee, token, datedAt } of revoked) {
+      const device = { realmUuid, addressees: [addressee], token, revokedAt: datedAt };
+      await database.write(({ db }) => this.#deleteDevices(db, device));
+    }
+    return isRevoked;
+  }
+
+  async #deleteDevices(
+    db: Transaction<RelayTables>,
+    { realmUuid, addressees, token, revokedAt }: Revocation,
+  ): Promise<void> {
+    await db
+      .deleteFrom('relay_devices')
+      .where('realm_id', 'in', db.selectFrom('realms').select('id').where('uuid', '=', realmUuid))
+      .where('push_account_id', 'in', addressees)
+      .where('token_lookup', 'in', this.#options.tokenVault.lookups(token))
+      .where((is) => is.or([is('dated_at', 'is', null), is('dated_at', '<=', revokedAt)]))
+      .execute();
+  }
+
+  /** The first one is current; stored revocations may have one of the others while token keys are being replaced. */
+  #namesOf({
+    realmUuid,
+    addressee,
+    token,
+  }: Omit<DatedRegistration, 'datedAt'>): readonly [string, ...string[]] {
+    return this.#options.tokenVault.lookups(`revoked ${realmUuid} ${addressee} ${token}`);
+  }
+}
+
+async function storeRevocations(
+  db: Transaction<RelayTables>,
+  names: readonly string[],
+  revokedAt: number,
+): Promise<void> {
+  const forgetAt = revokedAt + livenessMilliseconds + 1000;
+  // A global order: otherwise two transactions could deadlock.
+  const rows = [...names].sort().map((name) => ({ name, revoked_at: revokedAt, forget_at: forgetAt }));
+  await db
+    .insertInto('revocations')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet(({ ref }) => ({
+          revoked_at: ref('excluded.revoked_at'),
+          forget_at: ref('excluded.forget_at'),
+        }))
+        .where((is) => is(is.ref('revocations.revoked_at'), '<', is.ref('excluded.revoked_at'))),
+    )
+    .execute();
+}
+
+/** Deletes up to `limit` revocations of registrations that are expired at `now`. Returns how many it deleted. */
+export async function forgetRevocations(
+  db: Transaction<RelayTables>,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const old = db.selectFrom('revocations').select('name').where('forget_at', '<=', now).limit(limit);
+  const deleted = await db
+    .deleteFrom('revocations')
+    .where('name', 'in', old)
+    // Repeats the subquery's condition: a later revocation can extend a row between the two.
+    .where('forget_at', '<=', now)
+    .returning('name')
+    .execute();
+  return deleted.length;
+}

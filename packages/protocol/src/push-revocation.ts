@@ -1,0 +1,66 @@
+import { isJsonObject, parseJsonOrUndefined } from './json.js';
+import { maximumTokenCodePoints } from './limits.js';
+import { padWithSpaces } from './pad-with-spaces.js';
+import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
+import { parseTokenId, type TokenId } from './token-id.js';
+import { decodeUtf8 } from './utf8.js';
+import { parseUuid } from './uuid.js';
+
+/** Path of the server's operation that passes a sealed revocation on to its relay. A stock server answers 404. */
+export const revokePushPath = '/api/v1/mobile_push/revoke';
+
+/** Path of the relay's operation that takes a sealed revocation. A stock relay answers 404. */
+export const relayRevokePath = '/api/v1/remotes/push/e2ee/revoke';
+
+/**
+ * What a client seals to the relay to end registrations (docs/protocol.md#sealed-revocation). It names the account, or the
+ * token by its id, or both. It is no registration: a relay refuses one in place of the other.
+ */
+export interface PushRevocation {
+  /** The token of the registrations, exactly as they have it. It proves that the client knows them. */
+  readonly token: string;
+  /** UUID of the organization. */
+  readonly realmUuid: string;
+  /** Ends registrations of the older generation. */
+  readonly pushAccountId?: PushAccountId;
+  /** Ends registrations of the newer generation. */
+  readonly tokenId?: TokenId;
+  /** Unix seconds by the time that the client follows. Ends registrations with this timestamp or an earlier one. */
+  readonly timestamp: number;
+}
+
+/** Encodes a revocation as JSON bytes, ready to seal; padded like a registration. Peers ignore the nonce. */
+export function encodePushRevocation(revocation: PushRevocation, nonce: string): Uint8Array {
+  const { token, realmUuid, pushAccountId, tokenId, timestamp } = revocation;
+  const wire = {
+    revoked_token: token,
+    realm_uuid: realmUuid,
+    // As text, because JSON parsers round 64-bit numbers.
+    push_account_id: pushAccountId === undefined ? undefined : formatPushAccountId(pushAccountId),
+    token_id: tokenId,
+    timestamp,
+    nonce,
+  };
+  return padWithSpaces(new TextEncoder().encode(JSON.stringify(wire)));
+}
+
+/** Parses the opened bytes of a sealed revocation. Ignores unknown fields. Returns `undefined` if it is invalid. */
+export function parsePushRevocation(bytes: Uint8Array): PushRevocation | undefined {
+  const text = decodeUtf8(bytes);
+  const fields = text === undefined ? undefined : parseJsonOrUndefined(text, JSON.parse);
+  if (!isJsonObject(fields)) return undefined;
+  const { revoked_token: token, timestamp } = fields;
+  const realmUuid = parseUuid(fields.realm_uuid);
+  const pushAccountId = fields.push_account_id == null ? null : parsePushAccountId(fields.push_account_id);
+  const tokenId = fields.token_id == null ? null : parseTokenId(fields.token_id);
+  if (typeof token !== 'string' || token.length === 0 || token.length > 2 * maximumTokenCodePoints)
+    return undefined;
+  if (typeof timestamp !== 'number' || !Number.isSafeInteger(timestamp)) return undefined;
+  if (realmUuid === undefined || pushAccountId === undefined || tokenId === undefined) return undefined;
+  if (pushAccountId === null && tokenId === null) return undefined;
+  return {
+    ...{ token, realmUuid, timestamp },
+    ...(pushAccountId === null ? {} : { pushAccountId }),
+    ...(tokenId === null ? {} : { tokenId }),
+  };
+}

@@ -1,0 +1,305 @@
+import { relayRevokePath } from '@waxwing/protocol';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { revocationsPerMinuteAndAddress } from '#relay/registrations/operations/revoke-registrations.js';
+import { computeTokenId } from '#relay/registrations/store/addressee.js';
+import { forgetRevocations } from '#relay/registrations/store/revocations.js';
+import fc from '../../../support/fast-check.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { type Answer, basic, otherRealmUuid, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
+import { sealText, tokenForm } from './token-form.js';
+
+const { keys, now: seconds } = registrationVectors();
+const bouncer_public_key = keys[0]?.public_key ?? '';
+const success = { result: 'success', msg: '' };
+const invalid = { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_revocation' };
+const expired = { result: 'error', code: 'REQUEST_EXPIRED' };
+const day = 86_400;
+
+interface Fields {
+  readonly revoked_token?: string;
+  readonly [field: string]: unknown;
+}
+
+/** A revocation of the newer generation, sealed by an implementation that is not ours. */
+function revocation({ revoked_token = 'a token', ...more }: Fields = {}): Record<string, string> {
+  const token_id = computeTokenId(revoked_token);
+  const fields = { revoked_token, realm_uuid: realmUuid, token_id, timestamp: seconds, ...more };
+  return { encrypted_push_revocation: sealText(JSON.stringify(fields)), bouncer_public_key };
+}
+
+/** A registration of the older generation. */
+function accountForm(account: string, fields: Fields = {}): Record<string, string> {
+  const { token_id: _tokenId, ...form } = tokenForm(fields);
+  return { ...form, push_account_id: account };
+}
+
+const ofAccount = (account: string, fields: Fields = {}) =>
+  revocation({ token_id: undefined, push_account_id: account, ...fields });
+
+eachBackend((backend) => {
+  describe('Revoking registrations at the relay', () => {
+    let relay: Awaited<ReturnType<typeof startRelayUnderTest>>;
+    let address = 0;
+    beforeAll(async () => {
+      relay = await startRelayUnderTest(await backend.freshUrl(), { RELAY_TRUSTED_PROXIES: '127.0.0.1' });
+    });
+    afterAll(() => relay.close());
+    beforeEach(async () => {
+      relay.time.now = seconds * 1000;
+      address += 1;
+      for (const table of ['relay_devices', 'revocations', 'registration_sequences'] as const) {
+        await relay.database.db.deleteFrom(table).execute();
+      }
+      await relay.database.db.deleteFrom('presented_registrations').execute();
+    });
+
+    async function post(url: string, headers: Record<string, string>, payload: string): Promise<Answer> {
+      const answer = await relay.app.inject({ method: 'POST', url, headers, payload });
+      return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    }
+    /** Sends a revocation as a phone does. */
+    const revoke = (form: Record<string, string>, headers: Record<string, string> = {}) =>
+      post(
+        relayRevokePath,
+        {
+          'x-forwarded-for': `192.0.2.${address}`,
+          'content-type': 'application/x-www-form-urlencoded',
+          ...headers,
+        },
+        new URLSearchParams(form).toString(),
+      );
+    const forget = () => relay.database.write(({ db }) => forgetRevocations(db, relay.time.now, 10));
+    const left = async () => (await relay.devices()).map((row) => row.push_account_id);
+    const named = (token: string) => `token:${computeTokenId(token)}`;
+
+    it('ends the registration of its token in the newer generation, and no other', async () => {
+      for (const token of ['one', 'two']) await relay.register(tokenForm({ token }));
+      await relay.register(accountForm('1', { token: 'one' }));
+      expect((await revoke(revocation({ revoked_token: 'one' }))).body).toEqual(success);
+      expect(await left()).toEqual([named('two'), '1']);
+    });
+
+    it('ends the registration of its account in the older generation, with its token alone', async () => {
+      const account = '9223372036854775807';
+      for (const token of ['one', 'two']) await relay.register(accountForm(account, { token }));
+      await relay.register(accountForm('1', { token: 'one' }));
+      await relay.register(tokenForm({ token: 'one' }));
+      expect((await revoke(ofAccount(account, { revoked_token: 'one' }))).body).toEqual(success);
+      const rows = await relay.devices();
+      expect(rows.map((row) => row.push_account_id)).toEqual([account, '1', named('one')]);
+      // What names both ends both.
+      const both = revocation({ revoked_token: 'one', push_account_id: '1' });
+      expect((await revoke(both)).body).toEqual(success);
+      expect(await left()).toEqual([account]);
+    });
+
+    it('lets the server learn it from its next notification', async () => {
+      const { token_id = '' } = tokenForm();
+      await relay.register(tokenForm());
+      const { body: registered } = await relay.register(accountForm('5'));
+      await revoke(revocation({ push_account_id: '5' }));
+      const notify = async (request: object) => {
+        const headers = { authorization: relay.authorization, 'content-type': 'application/json' };
+        const fcm = { fcm_priority: 'high', payload: { encrypted_data: 'AAAA', ...request } };
+        const push_requests = [{ ...fcm, ...request }];
+        const body = JSON.stringify({ realm_uuid: realmUuid, push_requests });
+        return (await post('/api/v1/remotes/push/e2ee/notify', headers, body)).body;
+      };
+      expect(await notify({ token_id, payload: { push_key_id: 1, encrypted_data: 'AAAA' } })).toMatchObject({
+        delete_token_ids: [token_id],
+      });
+      const { device_id } = registered;
+      expect(
+        await notify({ device_id, payload: { push_account_id: 5, encrypted_data: 'AAAA' } }),
+      ).toMatchObject({ delete_device_ids: [device_id] });
+    });
+
+    it('needs no credentials, takes those of any server, and refuses wrong ones', async () => {
+      for (const authorization of [undefined, relay.authorization, relay.otherAuthorization]) {
+        await relay.register(tokenForm());
+        const headers = authorization === undefined ? undefined : { authorization };
+        expect((await revoke(revocation(), headers)).body).toEqual(success);
+        expect(await left()).toEqual([]);
+        await relay.database.db.deleteFrom('revocations').execute();
+      }
+      await relay.register(tokenForm());
+      const authorization = basic(relay.server.serverId, 'wrong');
+      expect(await revoke(revocation(), { authorization })).toMatchObject({ status: 401 });
+      expect(await left()).toHaveLength(1);
+    });
+
+    it('answers alike, and stores as much, whether or not there is such a registration', async () => {
+      await relay.register(tokenForm({ token: 'known' }));
+      const answers = [];
+      for (const form of [
+        revocation({ revoked_token: 'known' }),
+        revocation({ revoked_token: 'unknown' }),
+        revocation({ realm_uuid: otherRealmUuid }),
+        revocation({ realm_uuid: '00000000-0000-4000-8000-000000000000' }),
+        ofAccount('77'),
+      ]) {
+        const { status, body } = await revoke(form);
+        answers.push({ status, body });
+      }
+      expect(answers).toEqual(answers.map(() => ({ status: 200, body: success })));
+      const stored = await relay.database.db.selectFrom('revocations').selectAll().execute();
+      expect(stored).toHaveLength(answers.length);
+      expect(JSON.stringify(stored)).not.toMatch(/known|token|9aa61d0b/);
+    });
+
+    it('refuses in the documented order, each with its status, code and sentence', async () => {
+      await relay.register(tokenForm());
+      const missing = { result: 'error', code: 'REQUEST_VARIABLE_MISSING' };
+      expect(await revoke({ bouncer_public_key: 'x' })).toMatchObject({ status: 400, body: missing });
+      expect(await revoke({ encrypted_push_revocation: '@' })).toMatchObject({ status: 400, body: missing });
+      expect(await revoke({ bouncer_public_key: 'x', encrypted_push_revocation: '@' })).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_BOUNCER_PUBLIC_KEY' },
+      });
+      const sealed = (fields: Fields) => revocation(fields).encrypted_push_revocation ?? '';
+      const bad = [
+        ...['@', '', sealText('no JSON'), sealText('[]'), sealText('{}')],
+        sealed({ timestamp: undefined }),
+        sealed({ timestamp: '1' }),
+        sealed({ timestamp: 1.5 }),
+        sealed({ realm_uuid: 'x' }),
+        sealed({ token_id: undefined }),
+        sealed({ token_id: 'AAAAAAAAAAE=' }),
+        sealed({ token_id: 'x' }),
+        sealed({ push_account_id: 'x' }),
+        sealed({ revoked_token: '' }),
+        sealed({ revoked_token: 'x'.repeat(8193) }),
+        tokenForm().encrypted_push_registration ?? '',
+      ];
+      for (const encrypted_push_revocation of bad) {
+        const { status, body } = await revoke({ bouncer_public_key, encrypted_push_revocation });
+        expect([status, body]).toEqual([400, invalid]);
+      }
+      expect(await left()).toHaveLength(1);
+    });
+
+    it('is no registration', async () => {
+      const { encrypted_push_revocation = '' } = revocation();
+      const form = tokenForm({}, { encrypted_push_registration: encrypted_push_revocation });
+      expect(await relay.register(form)).toMatchObject({
+        body: { msg: 'Invalid encrypted_push_registration' },
+      });
+    });
+
+    it('lets no server present the same registration again, in either generation', async () => {
+      const forms = [tokenForm(), accountForm('5')];
+      for (const form of forms) await relay.register(form);
+      await revoke(revocation({ push_account_id: '5' }));
+      for (const form of forms) expect((await relay.register(form)).body).toMatchObject(expired);
+      expect(await left()).toEqual([]);
+      // At the end of their life, when the revocation is forgotten soon.
+      relay.time.now += day * 1000;
+      await forget();
+      for (const form of forms) expect((await relay.register(form)).body).toMatchObject(expired);
+      expect(await left()).toEqual([]);
+    });
+
+    it('leaves what is dated later alone, so that a replay does no harm', async () => {
+      const form = revocation({ push_account_id: '5' });
+      await revoke(form);
+      const later = { timestamp: seconds + 1 };
+      expect((await relay.register(tokenForm(later))).body).toEqual(success);
+      expect((await relay.register(accountForm('5', later))).body).toMatchObject(success);
+      await revoke(form);
+      await revoke(revocation({ push_account_id: '5', timestamp: seconds - day }));
+      expect(await left()).toEqual([named('a token'), '5']);
+    });
+
+    it('of the far future counts like one of a day ahead', async () => {
+      await revoke(revocation({ timestamp: 2 ** 52 }));
+      expect((await relay.register(tokenForm({ timestamp: seconds + day }))).body).toMatchObject(expired);
+      relay.time.now += 2000;
+      expect((await relay.register(tokenForm({ timestamp: seconds + day + 1 }))).body).toEqual(success);
+    });
+
+    it('ends registrations of a relay version that stored no dates', async () => {
+      await relay.register(tokenForm());
+      await relay.database.db.updateTable('relay_devices').set({ dated_at: null }).execute();
+      await revoke(revocation());
+      expect(await left()).toEqual([]);
+    });
+
+    it('allows an address so many a minute, and servers by their quota', async () => {
+      const form = revocation();
+      for (let sent = 0; sent < revocationsPerMinuteAndAddress; sent += 1) await revoke(form);
+      expect(await revoke(form)).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
+      const { authorization } = relay;
+      expect((await revoke(form, { authorization })).body).toEqual(success);
+      address += 1;
+      expect((await revoke(form)).body).toEqual(success);
+    });
+
+    it('is forgotten once all that it revokes is expired', async () => {
+      await revoke(revocation());
+      const stored = () => relay.database.db.selectFrom('revocations').selectAll().execute();
+      relay.time.now += (day + 1) * 1000 - 1;
+      expect(await forget()).toBe(0);
+      relay.time.now += 1;
+      expect(await forget()).toBe(1);
+      expect(await stored()).toEqual([]);
+    });
+
+    it('leaves no device of a revoked registration, whatever arrives in whatever order or at once', async () => {
+      const step = fc.record({
+        kind: fc.constantFrom('register', 'revoke'),
+        account: fc.constantFrom(undefined, '1', '2'),
+        token: fc.constantFrom('one', 'two'),
+        age: fc.integer({ min: 0, max: 5 }),
+      });
+      type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+      const nameOf = ({ account, token }: Step) => `${account ?? computeTokenId(token)} ${token}`;
+      const send = ({ kind, account, token, age }: Step) => {
+        const timestamp = seconds - age;
+        if (kind === 'revoke') {
+          address = (address + 1) % 250;
+          const fields = { revoked_token: token, timestamp };
+          return revoke(account === undefined ? revocation(fields) : ofAccount(account, fields));
+        }
+        const fields = { token, timestamp };
+        return relay.register(account === undefined ? tokenForm(fields) : accountForm(account, fields));
+      };
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { maxLength: 8 }),
+          async (rounds) => {
+            for (const table of ['relay_devices', 'revocations'] as const)
+              await relay.database.db.deleteFrom(table).execute();
+            const revoked = new Map<string, number>();
+            for (const round of rounds) {
+              const answers = await Promise.all(round.map(send));
+              for (const [index, each] of round.entries()) {
+                const date = seconds - each.age;
+                const name = nameOf(each);
+                if (each.kind === 'revoke') revoked.set(name, Math.max(date, revoked.get(name) ?? 0));
+                // Alone in its round, a registration is refused if and only if it is revoked.
+                if (each.kind === 'register' && round.length === 1)
+                  expect(answers[index]?.status === 200).toBe(date > (revoked.get(name) ?? 0));
+              }
+              const rows = await relay.devices();
+              for (const row of rows) {
+                const [token] = ['one', 'two'].filter(
+                  (each) => row.token_lookup === relay.context.tokenVault.lookups(each)[0],
+                );
+                const id = row.push_account_id?.replace('token:', '');
+                expect(row.dated_at ?? 0).toBeGreaterThan(1000 * (revoked.get(`${id} ${token}`) ?? 0));
+              }
+              if (round.length > 1) continue;
+              // Nothing that is valid is lost: each name with a newer acceptance than its revocations has a row.
+              const [only] = round;
+              if (only?.kind !== 'register' || (revoked.get(nameOf(only)) ?? 0) >= seconds - only.age)
+                continue;
+              expect(rows.some(({ dated_at }) => dated_at === 1000 * (seconds - only.age))).toBe(true);
+            }
+          },
+        ),
+        { numRuns: 40 },
+      );
+    });
+  });
+});
