@@ -46,6 +46,7 @@ import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js'
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
+import { handleRevocations } from './revocations/forward-revocation.js';
 import type { ServerPushOptions } from './server-push-options.js';
 import type { PushTransaction, ServerPushTables } from './tables.js';
 
@@ -116,6 +117,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   handleRemovalJobs({ database, link, clock, random }, tokenRemoving, (transaction, removed) =>
     repairTakenAgain(options, transaction, removed),
   );
+  handleRevocations({ database, link, clock, random });
   scheduleFailureOfLongPending(options, failingPushDevices);
   scheduleFailureOfLongPending(options, failingTokens);
   scheduleRemovalOfUnrenewed(options, removingUnrenewedPushDevices(database));

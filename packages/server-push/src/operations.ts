@@ -6,6 +6,7 @@ import { forwardKeyList } from './key-list/forward-key-list.js';
 import { testNotification } from './notifications/test-notification.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
 import { registerPush } from './register-push.js';
+import { revokePush } from './revocations/revoke-push.js';
 
 /** All operations of the server's half of encrypted push. */
 export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
@@ -13,6 +14,7 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   removeClientDevice,
   registerPush,
   unregisterPushDevice,
+  revokePush,
   testNotification,
   forwardKeyList,
 ];

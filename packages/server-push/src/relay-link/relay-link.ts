@@ -10,6 +10,9 @@ import {
   relayRegisterPath,
   relayRemoveAnswer,
   relayRemovePath,
+  relayRevokeAnswer,
+  relayRevokePath,
+  type SealedRevocationOnWire,
   stringifyJson,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
@@ -142,6 +145,16 @@ export class RelayLink {
     const content = formOf(encode(this.#options.realmUuid));
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
     return this.#askAsServer(exchange, relayRemoveAnswer);
+  }
+
+  /** Passes a phone's sealed revocation on. A relay that does not know the request refuses it for good. */
+  async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+    const { bouncer_public_key, encrypted_push_revocation } = revocation;
+    const content = formOf({ bouncer_public_key, encrypted_push_revocation });
+    return this.#askAsServer(
+      { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] },
+      relayRevokeAnswer,
+    );
   }
 
   /**

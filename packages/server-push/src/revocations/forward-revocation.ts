@@ -1,0 +1,53 @@
+import type { DatabaseWithJobs, Job, JobOutcome } from '@waxwing/jobs';
+import type { SealedRevocationOnWire } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import { retryLater } from '../relay-link/retry-later.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+const jobKind = 'revocations/forward';
+// By then the relay has a registration that is out of use expired, or the vendor reports its token dead.
+const deadlineMilliseconds = 30 * 86_400_000;
+const capMilliseconds = 60 * 60_000;
+const concurrency = 4;
+
+/** Enqueues the forwarding in the transaction that accepts the revocation. */
+export async function enqueueRevocation(
+  { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  revocation: SealedRevocationOnWire,
+  now: number,
+): Promise<void> {
+  const giveUpAt = now + deadlineMilliseconds;
+  await jobs.enqueue(transaction, {
+    kind: jobKind,
+    payload: JSON.stringify(revocation),
+    runAt: now,
+    giveUpAt,
+  });
+}
+
+export interface RevocationOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  /** `undefined` if the organization has no relay. */
+  readonly link: RelayLink | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/**
+ * Registers the handler of the forwarding job. It retries until the relay has taken or refused the revocation, or answers
+ * that it does not know the operation, as stock relays do.
+ */
+export function handleRevocations({ database, link, clock, random }: RevocationOptions): void {
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
+    const backoff = { clock, random, capMilliseconds };
+    if (link === undefined) return retryLater(job, { reason: 'no relay is configured' }, backoff);
+    const outcome = await link.revoke(JSON.parse(job.payload) as SealedRevocationOnWire, signal);
+    if (outcome.kind !== 'retry') return { kind: 'done' };
+    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+    return retryLater(job, outcome, backoff);
+  }
+
+  database.jobs.handle(jobKind, { concurrency, run, giveUp: () => async () => undefined });
+}

@@ -1,0 +1,61 @@
+import {
+  decodePublicKey,
+  maximumEncryptedPushRegistrationCharacters,
+  ProtocolError,
+  refused,
+  registerBodyLimitBytes,
+  revocationParameters,
+  revokePushPath,
+} from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+import {
+  defaultRegistrationsPerHour,
+  rateOf,
+  rateRefusal,
+  takeRegistrations,
+} from '../registrations/registration-rate.js';
+import { enqueueRevocation } from './forward-revocation.js';
+
+type Context = Pick<
+  ServerPushContext,
+  'authenticate' | 'clock' | 'database' | 'registrationsPerHour' | 'relay'
+>;
+
+const rate = rateOf({ user_id: 'integer', lock: 'text' });
+
+/**
+ * `POST /api/v1/mobile_push/revoke`, an extension (docs/protocol.md#sealed-revocation): passes a phone's sealed revocation
+ * on to the relay. A job in the same transaction does so. The server cannot open it, and deletes none of its own rows.
+ *
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for a
+ * bot, a key that is none, and a revocation that is too long; RATE_LIMIT_HIT above the user's hourly limit of registrations.
+ */
+export const revokePush = operation({
+  method: 'POST',
+  path: revokePushPath,
+  summary: "Takes a phone's sealed revocation, to be forwarded to the relay.",
+  actor: person,
+  parameters: revocationParameters,
+  bodyLimitBytes: registerBodyLimitBytes,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'PUSH_SERVICE_NOT_CONFIGURED', 'RATE_LIMIT_HIT'],
+  async handle({ clock, database, relay, ...options }: Context, { actor, parameters }) {
+    if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
+    const { bouncer_public_key: key, encrypted_push_revocation: sealed } = parameters;
+    if (decodePublicKey(key) === undefined) throw refused('Invalid bouncer_public_key');
+    if (sealed === '' || sealed.length > maximumEncryptedPushRegistrationCharacters)
+      throw refused('Invalid encrypted_push_revocation');
+    const { registrationsPerHour: perHour = defaultRegistrationsPerHour } = options;
+    const now = clock();
+    await database.write(async (transaction) => {
+      await actor.lockUser(transaction);
+      const rows = [{ user_id: actor.userId }];
+      const [taken] = await takeRegistrations(transaction, { rate, rows, perHour, now });
+      if (taken !== undefined && taken.kind !== 'taken') throw rateRefusal(taken);
+      await enqueueRevocation(database, transaction, parameters, now);
+    });
+    return {};
+  },
+});
