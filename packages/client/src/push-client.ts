@@ -21,6 +21,7 @@ import { createRegistrar, type Registrar } from './registration/registrar.js';
 import { createSignOuts } from './registration/sign-outs.js';
 import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
+import { requireHttpsUrl } from './web-origin.js';
 
 /** Options of {@link createPushClient}. */
 export interface PushClientOptions {
@@ -37,6 +38,11 @@ export interface PushClientOptions {
   readonly seen: SeenNotifications;
   /** Sign-outs that a server does not know about yet; default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
+  /**
+   * The relay's URL, such as `https://push.example.com`: sign-outs are sent there too, so that no server has to pass them on.
+   * Default: through the server only.
+   */
+  readonly relayUrl?: string;
   /** Follows the relay's signed key lists. Without it, the built-in key is the only one. */
   readonly keyList?: KeyListOptions;
   /** Default: the platform's `fetch`. */
@@ -87,7 +93,7 @@ export interface PushClient {
 /**
  * Sets up push for an app. Loads libsodium (WebAssembly) unless `sodium` is given.
  *
- * @throws RangeError naming a missing option, or a key that is not base64 of 32 bytes.
+ * @throws RangeError naming a missing option, a key that is not base64 of 32 bytes, or a `relayUrl` that is not https.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
@@ -102,7 +108,8 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const { forgotten = createMemoryForgottenAccountStore() } = options;
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
   const locks = accountLocksOf(options.accounts);
-  const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks });
+  const relayUrl = options.relayUrl === undefined ? undefined : requireHttpsUrl('relayUrl', options.relayUrl);
+  const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks, sodium, relayUrl });
   const shared = { sodium, random, clock, accounts, forgotten, bouncerKeys, pushToken, locks, signOuts };
 
   return {

@@ -18,18 +18,19 @@ export function webOriginOf(url: string): string | undefined {
 const loopbackOrigin = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /**
- * Returns the server's URL without trailing slashes, ready to append a path.
+ * Returns the URL of a server or relay without trailing slashes, ready to append a path. `name` is that of the option.
  *
  * @throws RangeError if it is not an https URL. Plain http is allowed for loopback only (`localhost`, `127.0.0.1`,
  * `[::1]`).
  */
-export function requireRealmUrl(realmUrl: string): string {
-  const origin = webOriginOf(realmUrl);
-  if (origin === undefined || /[?#]/.test(realmUrl)) {
-    throw new RangeError(`realmUrl must be an absolute URL such as https://chat.example.com: ${realmUrl}`);
+export function requireHttpsUrl(name: 'realmUrl' | 'relayUrl', url: string): string {
+  const origin = webOriginOf(url);
+  if (origin === undefined || /[?#]/.test(url)) {
+    throw new RangeError(`${name} must be an absolute URL such as https://chat.example.com: ${url}`);
   }
   if (origin.startsWith('http:') && !loopbackOrigin.test(origin)) {
-    throw new RangeError(`realmUrl must use https, or the API key would travel in the clear: ${realmUrl}`);
+    const why = name === 'realmUrl' ? ', or the API key would travel in the clear' : '';
+    throw new RangeError(`${name} must use https${why}: ${url}`);
   }
-  return realmUrl.replace(/\/+$/, '');
+  return url.replace(/\/+$/, '');
 }

@@ -41,7 +41,7 @@ export class FakeChatServer {
   tellsUserId = true;
   /** Where the organization says that it is. */
   realmUrl: string | undefined = this.url;
-  readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+  realmUuid: string | undefined = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
   /** Whether `/register` says which level the server has. */
   tellsFeatureLevel = true;
   /** What it announces; from 468 on it has devices of the newer generation too. */
@@ -59,6 +59,8 @@ export class FakeChatServer {
   });
   readonly registrations: OpenedRegistration[] = [];
   readonly requests: FakeRequest[] = [];
+  /** Revocations that the relay has opened: the JSON, and whether the phone sent it there itself. */
+  readonly revocations: { readonly isDirect: boolean; readonly fields: Record<string, unknown> }[] = [];
   /** Unix milliseconds by the server's clock. */
   now = Date.UTC(2026, 10, 20, 12);
   /** How much later than `now` its answers claim that it is, in milliseconds. */
@@ -91,6 +93,7 @@ export class FakeChatServer {
     if (pathname === '/api/v1/mobile_push/bouncer_keys') {
       return this.keyList === undefined ? this.error('NOT_FOUND', 404) : this.answer(this.keyList);
     }
+    if (pathname === '/api/v1/remotes/push/e2ee/revoke') return this.#revoke(fields, true);
     const user = [...this.users].find(
       ([email]) => authorization === `Basic ${toBase64(new TextEncoder().encode(`${email}:${this.apiKey}`))}`,
     );
@@ -168,6 +171,8 @@ export class FakeChatServer {
       case 'DELETE /api/v1/mobile_push/register':
         this.devices.delete(fields.get('push_account_id') ?? '');
         return this.answer({});
+      case 'POST /api/v1/mobile_push/revoke':
+        return this.#revoke(fields, false);
       case 'POST /api/v1/mobile_push/register':
         if (!fields.has('device_id')) return this.#registerPushDevice(fields);
     }
@@ -226,6 +231,16 @@ export class FakeChatServer {
     this.registrations.push(opened);
     if (this.relayIsUp) this.decide(opened.pushAccountId, this.verdictOn(opened));
     else this.devices.set(opened.pushAccountId, { status: 'pending', error_code: null });
+    return this.answer({});
+  }
+
+  #revoke(fields: ReadonlyMap<string, string>, isDirect: boolean): Response {
+    const publicKey = fields.get('bouncer_public_key') ?? '';
+    const privateKey = this.bouncerKeys.get(publicKey);
+    const sealed = fromBase64(fields.get('encrypted_push_revocation') ?? '');
+    const plaintext = privateKey && openSealed(sealed, fromBase64(publicKey), privateKey);
+    if (plaintext === undefined) return this.error('INVALID_BOUNCER_PUBLIC_KEY');
+    this.revocations.push({ isDirect, fields: JSON.parse(new TextDecoder().decode(plaintext)) });
     return this.answer({});
   }
 

@@ -13,6 +13,15 @@ export interface ForgottenAccount {
   readonly apiKey: string;
   /** Unix milliseconds by the device's clock. */
   readonly forgottenAt: number;
+  /** End the account's registrations at the relay; absent if there is none. */
+  readonly revocations?: readonly SealedRevocation[];
+}
+
+/** A revocation that only the relay can open. */
+export interface SealedRevocation {
+  /** Base64, as is the other field. */
+  readonly bouncerPublicKey: string;
+  readonly encryptedPushRevocation: string;
 }
 
 /** Stores sign-outs that servers still have to be notified of. What `put` has stored must survive a restart. */

@@ -16,10 +16,11 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
     return undefined;
   }
-  const { repeatedForSequence } = row;
+  const { repeatedForSequence, realmUuid } = row;
   return {
     ...{ pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp },
     ...(typeof repeatedForSequence === 'number' ? { repeatedForSequence } : {}),
+    ...(typeof realmUuid === 'string' ? { realmUuid } : {}),
     ...decodeRepeats(row.repeats),
   };
 }

@@ -14,6 +14,8 @@ export interface SentRegistration {
   readonly bouncerPublicKey: string;
   /** Unix seconds by the time that the phone followed. */
   readonly timestamp: number;
+  /** UUID of the organization; absent if its server did not say. */
+  readonly realmUuid?: string;
   /** Sequence of the key list for which it was sent again after the relay had refused a key. */
   readonly repeatedForSequence?: number;
   /** Set if it repeats a failed one. */

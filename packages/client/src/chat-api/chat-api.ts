@@ -5,17 +5,20 @@ import {
   type JsonObject,
   type PushAccountId,
   registerPushDevicePath,
+  revokePushPath,
   type TokenKind,
   testNotificationPath,
 } from '@waxwing/protocol/phone';
+import type { SealedRevocation } from '../accounts/forgotten-account.js';
 import { createServerClock, type PhoneClock, type ServerClock } from '../server-clock.js';
-import { requireRealmUrl } from '../web-origin.js';
+import { requireHttpsUrl } from '../web-origin.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { type Connection, exchangeJson } from './api-exchange.js';
 import { type ClientDeviceApi, clientDeviceApi } from './client-device-api.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
-import type { Fetch } from './fetch.js';
+import { type Fetch, platformFetch } from './fetch.js';
 import { encodeForm, type FormFields } from './form.js';
+import { fieldsOfRevocation } from './relay-api.js';
 
 /** Options of {@link createChatApi}. */
 export interface ChatApiOptions {
@@ -64,6 +67,8 @@ export interface ChatApi extends ClientDeviceApi {
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
   /** Deletes one of the user's devices from the server. Idempotent: succeeds for an unknown id. */
   unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
+  /** Hands a sealed revocation to the server, which passes it on to the relay. */
+  revokePush(revocation: SealedRevocation): Promise<void>;
   /**
    * Requests a notification of type `test` to one device, by its id in either generation, or to all of the user's
    * devices.
@@ -94,7 +99,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
   const deviceClock = options.clock ?? Date.now;
   const serverClock = createServerClock(deviceClock);
   const send = createSender(options.realmUrl, {
-    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    fetch: options.fetch ?? platformFetch,
     deviceClock,
     serverClock,
   });
@@ -110,6 +115,9 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
     },
     async unregisterPushDevice(pushAccountId) {
       await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);
+    },
+    async revokePush(revocation) {
+      await send('POST', revokePushPath, fieldsOfRevocation(revocation), asUser);
     },
     async sendTestNotification(device) {
       const fields = typeof device === 'number' ? { device_id: device } : { push_account_id: device };
@@ -161,7 +169,7 @@ interface SendOptions {
 
 /** Sends form fields in the query of a GET, otherwise in the body. */
 function createSender(realmUrl: string, connection: Connection) {
-  const baseUrl = requireRealmUrl(realmUrl);
+  const baseUrl = requireHttpsUrl('realmUrl', realmUrl);
   return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {
     const form = encodeForm(fields);
     const inQuery = method === 'GET';

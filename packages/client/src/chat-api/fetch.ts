@@ -1,6 +1,9 @@
 /** Type of the platform's `fetch`, or a plain equivalent if the project's types have none (as on some servers). */
 export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 
+/** The platform's `fetch` at the time of the call, which tests and polyfills may replace. */
+export const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);
+
 // Inferred, because naming the DOM types would be an error in a project whose `lib` has no DOM.
 type FetchOptions = typeof globalThis extends { fetch: (url: never, init?: infer Options) => unknown }
   ? NonNullable<Options>

@@ -1,8 +1,11 @@
+import type { Sodium } from '@waxwing/sodium';
 import type { AccountLocks } from '../accounts/account-locks.js';
 import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { type ChatApiOptions, createChatApi } from '../chat-api/chat-api.js';
+import { platformFetch } from '../chat-api/fetch.js';
+import { createRelayApi } from '../chat-api/relay-api.js';
 import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
 import { isFinal } from './is-final.js';
@@ -17,6 +20,9 @@ export interface NotifyForgottenContext {
   readonly accounts: PushAccountStore;
   readonly locks: Pick<AccountLocks, 'exclusively'>;
   readonly clock: PhoneClock;
+  readonly sodium: Sodium;
+  /** The relay's URL, if phones may ask it themselves. */
+  readonly relayUrl?: string | undefined;
   readonly fetch?: ChatApiOptions['fetch'];
 }
 
@@ -53,10 +59,9 @@ export function halfForgotten(
 }
 
 async function notifyOne(context: NotifyForgottenContext, account: ForgottenAccount): Promise<void> {
-  const { forgotten, clock, fetch } = context;
+  const { forgotten, clock } = context;
   const isOld = clock() - account.forgottenAt > longestTryingMilliseconds;
-  const options = { clock, timeoutMilliseconds, ...(fetch === undefined ? {} : { fetch }) };
-  if (isOld || (await isNotified({ ...account, ...options }, account))) {
+  if (isOld || (await isNotified(context, account))) {
     const stored = (await forgotten.list()).some((each) => isSameSignOut(each, account));
     if (stored) await forgotten.remove(account.pushAccountId);
   }
@@ -67,9 +72,20 @@ function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean 
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
 
-/** Whether no generation needs another try. */
-async function isNotified(options: ChatApiOptions, account: ForgottenAccount): Promise<boolean> {
-  const api = createChatApi(options);
-  const removals = generations.map((generation) => isFinal(generation.remove(api, account)));
-  return (await Promise.all(removals)).every((done) => done);
+/** Whether neither a generation nor a revocation needs another try. */
+async function isNotified(
+  { clock, fetch, relayUrl }: NotifyForgottenContext,
+  account: ForgottenAccount,
+): Promise<boolean> {
+  const { realmUrl, email, apiKey, revocations = [] } = account;
+  const connection = { clock, timeoutMilliseconds, fetch: fetch ?? platformFetch };
+  const api = createChatApi({ realmUrl, email, apiKey, ...connection });
+  const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
+  // Both ways: the server may not pass it on, and the phone's network may not reach the relay.
+  const requests = [
+    ...generations.map((generation) => generation.remove(api, account)),
+    ...revocations.map((revocation) => api.revokePush(revocation)),
+    ...(relay === undefined ? [] : revocations.map((revocation) => relay.revoke(revocation))),
+  ];
+  return (await Promise.all(requests.map(isFinal))).every((done) => done);
 }

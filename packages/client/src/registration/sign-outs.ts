@@ -3,6 +3,7 @@ import type { PushAccount } from '../accounts/push-account.js';
 import { createSharedRun } from '../mutex.js';
 import { generations } from './choose-generation.js';
 import { halfForgotten, type NotifyForgottenContext, notifyForgotten } from './notify-forgotten.js';
+import { sealRevocations } from './seal-revocations.js';
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
@@ -22,18 +23,23 @@ export interface SignOuts {
 }
 
 export function createSignOuts(context: NotifyForgottenContext): SignOuts {
-  const { accounts, forgotten, clock } = context;
+  const { accounts, forgotten, clock, sodium } = context;
   const notify = (more?: readonly ForgottenAccount[]) => notifyForgotten(context, more);
   return {
     async forget(rows, signIn) {
       const toNotify: ForgottenAccount[] = [];
+      const ids = new Set(rows.map(({ pushAccountId }) => pushAccountId));
+      const others = (await accounts.list()).filter(({ pushAccountId }) => !ids.has(pushAccountId));
       for (const row of rows) {
         const { pushAccountId } = row;
         const deviceId = row.device?.deviceId;
         // Stored before the row is deleted: if the app exits in between, the server is still notified.
         if (generations.some((generation) => generation.mayBeKnown(row))) {
           const device = deviceId === undefined ? {} : { deviceId };
-          const account = { ...signIn, ...device, pushAccountId, forgottenAt: clock() };
+          const now = clock();
+          const revocations = sealRevocations(sodium, { account: row, others, now });
+          const sealed = revocations.length === 0 ? {} : { revocations };
+          const account = { ...signIn, ...device, ...sealed, pushAccountId, forgottenAt: now };
           toNotify.push(account);
           await forgotten.put(account);
         }

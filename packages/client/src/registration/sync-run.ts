@@ -11,3 +11,8 @@ export interface SyncRun {
   /** Whether to repeat a failed registration without backoff. */
   readonly retryNow: boolean;
 }
+
+/** The organization that a registration of this sync is for, if the server says which. */
+export function realmOf({ realmUuid }: EventQueue): { readonly realmUuid?: string } {
+  return realmUuid === undefined ? {} : { realmUuid };
+}

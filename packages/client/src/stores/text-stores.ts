@@ -1,6 +1,7 @@
 import {
   formatPushAccountId,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   type PushAccountId,
   parseClientDeviceId,
@@ -8,7 +9,11 @@ import {
   parsePushAccountId,
   stringifyJson,
 } from '@waxwing/protocol/phone';
-import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
+import type {
+  ForgottenAccount,
+  ForgottenAccountStore,
+  SealedRevocation,
+} from '../accounts/forgotten-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodeKeyListState, type KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
@@ -81,7 +86,7 @@ function createTextForgottenAccountStore(texts: StoredTexts): ForgottenAccountSt
   }
   async function replace(accounts: readonly ForgottenAccount[]): Promise<void> {
     if (accounts.length === 0) await texts.remove(forgottenName);
-    else await texts.write(forgottenName, stringifyJson(accounts.map((account) => ({ ...account }))));
+    else await texts.write(forgottenName, stringifyJson(accounts.map(encodeForgottenAccount)));
   }
   const others = async (id: PushAccountId) =>
     (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
@@ -90,6 +95,11 @@ function createTextForgottenAccountStore(texts: StoredTexts): ForgottenAccountSt
     put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
     remove: (id) => exclusively(async () => replace(await others(id))),
   };
+}
+
+function encodeForgottenAccount({ revocations = [], ...account }: ForgottenAccount): JsonObject {
+  if (revocations.length === 0) return account;
+  return { ...account, revocations: revocations.map((revocation) => ({ ...revocation })) };
 }
 
 /** Returns `undefined` for a damaged entry, of which no server can be notified: it will find out by itself. */
@@ -108,7 +118,16 @@ function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
     return undefined;
   }
   const device = deviceId === undefined ? {} : { deviceId };
-  return { pushAccountId, ...device, realmUrl, email, apiKey, forgottenAt };
+  const revocations = Array.isArray(row.revocations) ? row.revocations.flatMap(decodeRevocation) : [];
+  const sealed = revocations.length === 0 ? {} : { revocations };
+  return { pushAccountId, ...device, realmUrl, email, apiKey, forgottenAt, ...sealed };
+}
+
+function decodeRevocation(row: JsonValue): readonly SealedRevocation[] {
+  if (!isJsonObject(row)) return [];
+  const { bouncerPublicKey, encryptedPushRevocation } = row;
+  if (typeof bouncerPublicKey !== 'string' || typeof encryptedPushRevocation !== 'string') return [];
+  return [{ bouncerPublicKey, encryptedPushRevocation }];
 }
 
 function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {

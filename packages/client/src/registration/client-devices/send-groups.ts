@@ -5,6 +5,7 @@ import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
 import { sealRegistration } from '../../seal-registration.js';
 import { dateAfter, followedTime } from '../registration-time.js';
 import { countRepeat, isKeyRefusal } from '../repeat-policy.js';
+import { realmOf } from '../sync-run.js';
 import { type DeviceSync, deviceOf, type OwnDevice, serverSeconds, storeDevice } from './device-sync.js';
 import { newestKey } from './push-keys.js';
 import { tokenIdOf } from './token-id-of.js';
@@ -35,6 +36,7 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   const repeatedForSequence = isKeyRefusal(errorCode) ? sealedTo.sequence : before?.repeatedForSequence;
   const sent = {
     ...{ pushToken: sync.run.pushToken, bouncerPublicKey: sealedTo.publicKey, timestamp },
+    ...realmOf(sync.run.queue),
     ...(isRepeat ? countRepeat(before, errorCode, sync.context.clock()) : {}),
   };
   await storeDevice(sync, { ...deviceOf(sync), sent: withRepeat(sent, repeatedForSequence) });

@@ -14,7 +14,7 @@ import type { RegistrationStatus } from '../registration-status.js';
 import { dateAfter, followedTime } from '../registration-time.js';
 import { canRepeatAtOnce, countRepeat, isKeyRefusal, mostRegistrationsOfOneSync } from '../repeat-policy.js';
 import { noUsableKey, settledStatus } from '../settled-status.js';
-import type { SyncRun } from '../sync-run.js';
+import { realmOf, type SyncRun } from '../sync-run.js';
 import { createDeviceWatch } from './device-watch.js';
 import { isKeyPairLost, leaveClientDevice } from './leave-client-device.js';
 import { type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
@@ -147,7 +147,7 @@ async function register(
   });
   const repeatedForSequence =
     reason === 'key-refused' ? key.sequence : account.registration?.repeatedForSequence;
-  const sent = { pushToken, bouncerPublicKey: key.publicKey, timestamp, ...repeats };
+  const sent = { pushToken, bouncerPublicKey: key.publicKey, timestamp, ...realmOf(queue), ...repeats };
   const registered: PushAccount = {
     ...account,
     registration: repeatedForSequence === undefined ? sent : { ...sent, repeatedForSequence },

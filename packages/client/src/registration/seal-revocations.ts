@@ -1,0 +1,60 @@
+import {
+  decodePublicKey,
+  encodeBase64,
+  encodePushRevocation,
+  type PushRevocation,
+} from '@waxwing/protocol/phone';
+import type { Sodium } from '@waxwing/sodium';
+import type { SealedRevocation } from '../accounts/forgotten-account.js';
+import type { PushAccount } from '../accounts/push-account.js';
+import type { SentRegistration } from '../accounts/sent-registration.js';
+import { webOriginOf } from '../web-origin.js';
+import { tokenIdOf } from './client-devices/token-id-of.js';
+
+const nonceBytes = 16;
+
+interface RevokedAccount {
+  readonly account: PushAccount;
+  /** The rows that stay on the phone. */
+  readonly others: readonly PushAccount[];
+  /** Unix milliseconds by the device's clock. */
+  readonly now: number;
+}
+
+/**
+ * Seals revocations of an account's registrations for the relay, one for each generation. Omits that of a token which
+ * another account of the same organization uses on this phone: the relay has one registration for both.
+ */
+export function sealRevocations(
+  sodium: Sodium,
+  { account, others, now }: RevokedAccount,
+): readonly SealedRevocation[] {
+  const { registration, device, pushAccountId } = account;
+  const older = registration && sealOne(sodium, registration, { pushAccountId }, now);
+  const sent = device?.sent;
+  const tokenId = sent && tokenIdOf(sent.pushToken);
+  const isShared = others.some(
+    (other) =>
+      webOriginOf(other.realmUrl) === webOriginOf(account.realmUrl) &&
+      other.device?.sent !== undefined &&
+      tokenIdOf(other.device.sent.pushToken) === tokenId,
+  );
+  const newer = sent && tokenId && !isShared ? sealOne(sodium, sent, { tokenId }, now) : undefined;
+  return [older, newer].filter((revocation) => revocation !== undefined);
+}
+
+/** Returns `undefined` for a registration with an old server, which did not say which organization it is. */
+function sealOne(
+  sodium: Sodium,
+  { bouncerPublicKey, pushToken, realmUuid, timestamp: sentAt }: SentRegistration,
+  named: Pick<PushRevocation, 'pushAccountId' | 'tokenId'>,
+  now: number,
+): SealedRevocation | undefined {
+  const publicKey = decodePublicKey(bouncerPublicKey);
+  if (realmUuid === undefined || publicKey === undefined) return undefined;
+  // The phone's clock may be behind the time that it followed for the registration.
+  const timestamp = Math.max(sentAt, Math.floor(now / 1000));
+  const revocation = { token: pushToken.token, realmUuid, timestamp, ...named };
+  const plaintext = encodePushRevocation(revocation, encodeBase64(sodium.randomBytes(nonceBytes)));
+  return { bouncerPublicKey, encryptedPushRevocation: encodeBase64(sodium.seal(plaintext, publicKey)) };
+}

@@ -1,0 +1,165 @@
+import { createTextStores, type PushClientOptions, type SealedRevocation } from '@waxwing/client';
+import { expect, it } from 'vitest';
+import { modelTokenId } from './model-client-devices.js';
+import { createPhone } from './phone.js';
+import { TextsInMemory } from './texts-in-memory.js';
+
+const relayUrl = 'https://push.example.com/';
+const token = 'fcm-token-1:APA91bExample_-';
+const directPath = '/api/v1/remotes/push/e2ee/revoke';
+const serverPath = '/api/v1/mobile_push/revoke';
+const offline = () => Promise.reject(new TypeError('fetch failed'));
+
+/** A phone that is registered at a server of this level. */
+async function registeredPhone(level: number, options: Partial<PushClientOptions> = {}) {
+  const storage = new TextsInMemory();
+  const { keyList: _keyList, ...stores } = createTextStores(storage);
+  const phone = await createPhone({ ...stores, ...options });
+  phone.server.featureLevel = level;
+  const { pushAccountId } = await phone.registrar.sync();
+  return {
+    ...phone,
+    storage,
+    id: String(pushAccountId),
+    isDone: () => !storage.texts.has('waxwing.forgotten'),
+  };
+}
+
+it.each([
+  [431, (id: string) => ({ push_account_id: id })],
+  [500, () => ({ token_id: modelTokenId(token) })],
+])(
+  'forget has the relay end the registration of its generation, through the server: level %d',
+  async (level, named) => {
+    const { server, registrar, id, isDone } = await registeredPhone(level);
+    server.now += 5000;
+    await registrar.forget();
+    const { realmUuid: realm_uuid, now } = server;
+    const timestamp = Math.floor(now / 1000);
+    const fields = { revoked_token: token, realm_uuid, timestamp, nonce: expect.any(String), ...named(id) };
+    expect(server.revocations).toEqual([{ isDirect: false, fields }]);
+    expect(server.requestsTo('mobile_push/revoke')[0]?.authorization).toMatch(/^Basic /);
+    expect(isDone()).toBe(true);
+  },
+);
+
+it('forget sends it to the relay itself too, without credentials, where the app names the relay', async () => {
+  const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
+  await registrar.forget();
+  expect(server.revocations.map(({ isDirect }) => isDirect).sort()).toEqual([false, true]);
+  const direct = server.requests.filter(({ path }) => path === directPath);
+  expect(direct.map(({ authorization }) => authorization)).toEqual([undefined]);
+  expect(isDone()).toBe(true);
+});
+
+it('a server that does not listen cannot keep the phone from ending its registration', async () => {
+  const { server, client, registrar, isDone } = await registeredPhone(500, { relayUrl });
+  for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, offline);
+  await registrar.forget();
+  expect(server.clientDevices.rows.size).toBe(1);
+  expect(server.revocations).toMatchObject([{ isDirect: true }]);
+  expect(isDone()).toBe(false);
+  // And after a server that dropped the sign-in.
+  server.overrides.clear();
+  server.overrides.set(serverPath, () => server.error('INVALID_API_KEY', 401));
+  const { url: realmUrl, apiKey } = server;
+  await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
+  await expect.poll(isDone).toBe(true);
+});
+
+it.each([serverPath, directPath])(
+  'what cannot be reached is asked again with the next sync: %s',
+  async (path) => {
+    const { server, client, registrar, storage, isDone } = await registeredPhone(431, { relayUrl });
+    server.overrides.set(path, offline);
+    await registrar.forget();
+    expect(isDone()).toBe(false);
+    expect(storage.texts.get('waxwing.forgotten')).not.toContain(token);
+    server.overrides.clear();
+    const sent = server.revocations.length;
+    const { url: realmUrl, apiKey } = server;
+    await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
+    await expect.poll(isDone).toBe(true);
+    const isDirect = path === directPath;
+    expect(server.revocations.slice(sent)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ isDirect })]),
+    );
+  },
+);
+
+it('a refusal is final: a stock server does not know the request, and a relay may have retired the key', async () => {
+  const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
+  server.overrides.set(serverPath, () => server.error('NOT_FOUND', 404));
+  server.bouncerKeys.clear();
+  await registrar.forget();
+  expect(server.revocations).toEqual([]);
+  expect(isDone()).toBe(true);
+});
+
+it('an account that moves to the newer generation ends both of its registrations', async () => {
+  const { server, registrar, id } = await registeredPhone(431);
+  server.featureLevel = 500;
+  server.relayIsUp = false;
+  await registrar.sync();
+  await registrar.forget();
+  expect(server.revocations.map(({ fields }) => fields.push_account_id ?? fields.token_id).sort()).toEqual(
+    [id, modelTokenId(token)].sort(),
+  );
+});
+
+it('a token that another account of the organization uses on the phone is not revoked before that one signs out', async () => {
+  const { server, client, registrar } = await registeredPhone(500);
+  const { url: realmUrl, apiKey } = server;
+  const other = client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey });
+  await other.sync();
+  await registrar.forget();
+  expect(server.revocations).toEqual([]);
+  await other.forget();
+  expect(server.revocations).toMatchObject([{ fields: { token_id: modelTokenId(token) } }]);
+});
+
+it('is dated no earlier than the registration, also on a phone whose clock is behind', async () => {
+  const { server, registrar, knobs } = await registeredPhone(431);
+  knobs.clockErrorMilliseconds = -20 * 3_600_000;
+  await registrar.forget();
+  const { registration } = server.lastRegistration;
+  expect(server.revocations).toMatchObject([{ fields: { timestamp: registration.timestamp } }]);
+});
+
+it('sends none for what it does not know: an account without a registration, or without an organization', async () => {
+  const { server, registrar } = await createPhone();
+  server.realmUuid = undefined;
+  await registrar.sync();
+  await registrar.forget();
+  expect(server.requestsTo('mobile_push/revoke')).toEqual([]);
+});
+
+it('a stored sign-out keeps its revocations, and loses only what is damaged of them', async () => {
+  const storage = new TextsInMemory();
+  const stored = () => createTextStores(storage).forgotten;
+  const revocations: SealedRevocation[] = [{ bouncerPublicKey: 'k', encryptedPushRevocation: 's' }];
+  const account = {
+    pushAccountId: 5n as never,
+    realmUrl: 'https://a',
+    email: 'e',
+    apiKey: 'k',
+    forgottenAt: 1,
+  };
+  await stored().put({ ...account, revocations });
+  expect(await stored().list()).toEqual([{ ...account, revocations }]);
+  const text = storage.texts.get('waxwing.forgotten') ?? '';
+  storage.setItem(
+    'waxwing.forgotten',
+    text.replace('"revocations":[', '"revocations":[1,{"bouncerPublicKey":2},'),
+  );
+  expect(await stored().list()).toEqual([{ ...account, revocations }]);
+  storage.setItem('waxwing.forgotten', text.replace(/"revocations":\[[^\]]*\]/, '"revocations":{}'));
+  expect(await stored().list()).toEqual([account]);
+});
+
+it.each(['push.example.com', 'http://push.example.com', 'https://push.example.com?x'])(
+  'refuses %s as the address of the relay',
+  async (wrong) => {
+    await expect(createPhone({ relayUrl: wrong })).rejects.toThrow(/^relayUrl must /);
+  },
+);
