@@ -43,7 +43,7 @@ const client: Table = [
   ['registration/client-devices/due-groups', 'client-devices', 'server-upgrade'],
   ['registration/client-devices/find-devices', 'client-devices', 'forget-device'],
   ['registration/client-devices/push-keys', 'push-keys', 'client-devices'],
-  ['registration/client-devices/destroy-unused-keys', 'push-keys', 'server-upgrade'],
+  ['registration/destroy-unused-keys', 'push-keys', 'server-upgrade'],
   ['registration/client-devices/remove-former', 'server-upgrade', 'client-devices'],
   ['notifications/seen-notifications', 'seen-notifications', 'open-notification'],
   ['notifications/seen-of-account', 'seen-notifications', 'open-notification'],

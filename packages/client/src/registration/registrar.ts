@@ -63,19 +63,11 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     given: Required<SyncOptions>,
   ): Promise<RegistrationStatus | readonly ForgottenAccount[]> {
     if (await guard.isSignedOut()) return forgottenStatus();
-    const status = await syncUnlessSignedOut(given).catch(undefinedIfSignedOut);
+    const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
     // What this sync has written and sent since the sign-out, which did not see it.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
-  }
-  async function syncUnlessSignedOut(given: Required<SyncOptions>): Promise<RegistrationStatus> {
-    await signOuts.finish(await rows());
-    // Rows that another client added at the same time. Their devices would deliver everything again.
-    await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
-    signOuts.notifyConcurrently();
-    const status = await syncRegistration({ ...options, accounts }, given);
-    return withWarning(status, accounts.takeWarning());
   }
 
   return {
@@ -103,6 +95,21 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       await signOuts.notify();
     },
   };
+}
+
+/** @throws SignedOutError at a write after a sign-out. */
+async function syncUnlessSignedOut(
+  options: RegistrarOptions,
+  given: Required<SyncOptions>,
+): Promise<RegistrationStatus> {
+  const { accounts, identity, signIn, signOuts } = options;
+  const rows = async () => rowsOf(await accounts.list(), identity);
+  await signOuts.finish(await rows());
+  // Rows that another client added at the same time. Their devices would deliver everything again.
+  await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
+  signOuts.notifyConcurrently();
+  const status = await syncRegistration(options, given);
+  return withWarning(status, accounts.takeWarning());
 }
 
 function forgottenStatus(): RegistrationStatus {

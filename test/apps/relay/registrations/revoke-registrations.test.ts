@@ -3,39 +3,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { revocationsPerMinuteAndAddress } from '#relay/registrations/operations/revoke-registrations.js';
 import { computeTokenId } from '#relay/registrations/store/addressee.js';
 import { forgetRevocations } from '#relay/registrations/store/revocations.js';
-import fc from '../../../support/fast-check.js';
 import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type Answer, basic, otherRealmUuid, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
+import {
+  accountForm,
+  bouncer_public_key,
+  ofAccount,
+  type RevocationFields,
+  revocation,
+} from './revocation-form.js';
 import { sealText, tokenForm } from './token-form.js';
 
-const { keys, now: seconds } = registrationVectors();
-const bouncer_public_key = keys[0]?.public_key ?? '';
+const { now: seconds } = registrationVectors();
 const success = { result: 'success', msg: '' };
 const invalid = { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_revocation' };
 const expired = { result: 'error', code: 'REQUEST_EXPIRED' };
 const day = 86_400;
-
-interface Fields {
-  readonly revoked_token?: string;
-  readonly [field: string]: unknown;
-}
-
-/** A revocation of the newer generation, sealed by an implementation that is not ours. */
-function revocation({ revoked_token = 'a token', ...more }: Fields = {}): Record<string, string> {
-  const token_id = computeTokenId(revoked_token);
-  const fields = { revoked_token, realm_uuid: realmUuid, token_id, timestamp: seconds, ...more };
-  return { encrypted_push_revocation: sealText(JSON.stringify(fields)), bouncer_public_key };
-}
-
-/** A registration of the older generation. */
-function accountForm(account: string, fields: Fields = {}): Record<string, string> {
-  const { token_id: _tokenId, ...form } = tokenForm(fields);
-  return { ...form, push_account_id: account };
-}
-
-const ofAccount = (account: string, fields: Fields = {}) =>
-  revocation({ token_id: undefined, push_account_id: account, ...fields });
 
 eachBackend((backend) => {
   describe('Revoking registrations at the relay', () => {
@@ -157,7 +141,7 @@ eachBackend((backend) => {
         status: 400,
         body: { code: 'INVALID_BOUNCER_PUBLIC_KEY' },
       });
-      const sealed = (fields: Fields) => revocation(fields).encrypted_push_revocation ?? '';
+      const sealed = (fields: RevocationFields) => revocation(fields).encrypted_push_revocation ?? '';
       const bad = [
         ...['@', '', sealText('no JSON'), sealText('[]'), sealText('{}')],
         sealed({ timestamp: undefined }),
@@ -243,63 +227,6 @@ eachBackend((backend) => {
       relay.time.now += 1;
       expect(await forget()).toBe(1);
       expect(await stored()).toEqual([]);
-    });
-
-    it('leaves no device of a revoked registration, whatever arrives in whatever order or at once', async () => {
-      const step = fc.record({
-        kind: fc.constantFrom('register', 'revoke'),
-        account: fc.constantFrom(undefined, '1', '2'),
-        token: fc.constantFrom('one', 'two'),
-        age: fc.integer({ min: 0, max: 5 }),
-      });
-      type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
-      const nameOf = ({ account, token }: Step) => `${account ?? computeTokenId(token)} ${token}`;
-      const send = ({ kind, account, token, age }: Step) => {
-        const timestamp = seconds - age;
-        if (kind === 'revoke') {
-          address = (address + 1) % 250;
-          const fields = { revoked_token: token, timestamp };
-          return revoke(account === undefined ? revocation(fields) : ofAccount(account, fields));
-        }
-        const fields = { token, timestamp };
-        return relay.register(account === undefined ? tokenForm(fields) : accountForm(account, fields));
-      };
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { maxLength: 8 }),
-          async (rounds) => {
-            for (const table of ['relay_devices', 'revocations'] as const)
-              await relay.database.db.deleteFrom(table).execute();
-            const revoked = new Map<string, number>();
-            for (const round of rounds) {
-              const answers = await Promise.all(round.map(send));
-              for (const [index, each] of round.entries()) {
-                const date = seconds - each.age;
-                const name = nameOf(each);
-                if (each.kind === 'revoke') revoked.set(name, Math.max(date, revoked.get(name) ?? 0));
-                // Alone in its round, a registration is refused if and only if it is revoked.
-                if (each.kind === 'register' && round.length === 1)
-                  expect(answers[index]?.status === 200).toBe(date > (revoked.get(name) ?? 0));
-              }
-              const rows = await relay.devices();
-              for (const row of rows) {
-                const [token] = ['one', 'two'].filter(
-                  (each) => row.token_lookup === relay.context.tokenVault.lookups(each)[0],
-                );
-                const id = row.push_account_id?.replace('token:', '');
-                expect(row.dated_at ?? 0).toBeGreaterThan(1000 * (revoked.get(`${id} ${token}`) ?? 0));
-              }
-              if (round.length > 1) continue;
-              // Nothing that is valid is lost: each name with a newer acceptance than its revocations has a row.
-              const [only] = round;
-              if (only?.kind !== 'register' || (revoked.get(nameOf(only)) ?? 0) >= seconds - only.age)
-                continue;
-              expect(rows.some(({ dated_at }) => dated_at === 1000 * (seconds - only.age))).toBe(true);
-            }
-          },
-        ),
-        { numRuns: 40 },
-      );
     });
   });
 });

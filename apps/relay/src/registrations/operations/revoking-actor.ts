@@ -11,7 +11,8 @@ const unknownAddress = 'unknown';
 /** Actor kind for phones, which have no credentials at the relay, and for servers, which have. */
 export const serverOrPhone: ActorKind<{ readonly servers: ServerDirectory }, RevokingActor> = {
   name: 'serverOrPhone',
-  description: 'None for a phone; for a server, its UUID and the key that the relay gave it.',
+  description: 'The UUID of a server and the key that the relay gave it. A phone has no credentials.',
+  isOptional: true,
   codes: server.codes,
   authenticate(context, head) {
     if (head.header('authorization') !== undefined && server.authenticate !== undefined) {

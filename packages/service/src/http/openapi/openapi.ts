@@ -50,6 +50,12 @@ export function openApiDocument(
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
+/** An empty requirement stands for no credentials. */
+function describeSecurity({ authenticate, isOptional = false, name }: AnyOperation['actor']): Node[] {
+  if (authenticate === undefined) return [];
+  return isOptional ? [{ [name]: [] }, {}] : [{ [name]: [] }];
+}
+
 function describeActor({ description, header }: AnyOperation['actor']): Node {
   if (header === undefined) return { type: 'http', scheme: 'basic', description };
   return { type: 'apiKey', in: 'header', name: header, description };
@@ -91,7 +97,7 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
   return {
     operationId: operationId(declared),
     summary,
-    security: actor.authenticate === undefined ? [] : [{ [actor.name]: [] }],
+    security: describeSecurity(actor),
     parameters: outside.map((name) => describeParameter(declared, name, inPath.has(name) ? 'path' : 'query')),
     requestBody: inBody
       ? describeBody(

@@ -28,6 +28,8 @@ export interface ActorKind<Context, Actor> {
   readonly description: string;
   /** The credentials' header, if it is not `Authorization` (HTTP Basic). */
   readonly header?: string;
+  /** Whether requests without credentials are served too. */
+  readonly isOptional?: boolean;
   /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
   /**
