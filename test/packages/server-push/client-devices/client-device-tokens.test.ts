@@ -156,54 +156,6 @@ eachBackend((backend) => {
       expect(server.eventsOf(ada).at(-1)).toEqual({ type: 'device', op: 'remove', device_id: id });
     });
 
-    describe('and is registered again while the relay is asked to remove it', () => {
-      let id: number;
-      beforeEach(async () => {
-        const former = await server.activeDevice(ada, 'token');
-        await server.settle();
-        id = await server.createDevice(bob);
-        server.events.length = 0;
-        await server.ask(ada, 'remove_client_device', { device_id: String(former) });
-      });
-      const registerAgain = () => server.register(bob, id, { ...keyGroup(1), ...tokenGroup('token') });
-      const isKnown = () => server.relay.tokens.has(tokenIdOf('token'));
-
-      it('is dropped if the relay had confirmed it, so that the phone registers once more', async () => {
-        server.relay.around = async ({ path }, react) => {
-          if (!path.endsWith('/remove')) return react();
-          await registerAgain();
-          await expect.poll(() => token(id, bob)).toBe(tokenIdOf('token'));
-          return react();
-        };
-        await server.settle();
-        expect([isKnown(), await token(id, bob)]).toEqual([false, null]);
-        expect(server.eventsOf(bob).at(-1)).toEqual(update(id, { push_token_id: null }));
-        await registerAgain();
-        await server.settle();
-        expect([isKnown(), await token(id, bob)]).toEqual([true, tokenIdOf('token')]);
-      });
-
-      it('is forwarded once more if it was still pending', async () => {
-        let registrations = 0;
-        server.relay.around = async ({ path }, react) => {
-          if (path.endsWith('/remove')) {
-            await registerAgain();
-            await expect.poll(() => registrations).toBe(1);
-            return react();
-          }
-          const reaction = react();
-          registrations += 1;
-          // The answer to the first is on its way until the removal has been settled.
-          if (registrations === 1) await expect.poll(() => registrations).toBe(2);
-          return reaction;
-        };
-        await server.settle();
-        await server.pass(60_000);
-        await server.pass(60_000);
-        expect([isKnown(), await token(id, bob), registrations]).toEqual([true, tokenIdOf('token'), 2]);
-      });
-    });
-
     it('stays while a registration of it is pending elsewhere', async () => {
       const id = await server.activeDevice(ada, 'token');
       server.relay.isDown = true;

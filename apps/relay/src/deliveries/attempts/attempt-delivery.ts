@@ -98,9 +98,7 @@ export class DeliveryAttempts {
       return this.#reject(delivery, 'REPLACED', 'server');
     }
     const admission = this.#options.credentials.admit(route.appId, delivery.device);
-    if (admission.kind === 'held') {
-      return { ...heldBack, reason: admission.reason, at: admission.until };
-    }
+    if (admission.kind === 'held') return { ...heldBack, reason: admission.reason, at: admission.until };
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
     if (admission.kind === 'probe') return this.#probe(question, options);
     const at = this.#cooldowns.nextTry(delivery.device.id, this.#options.clock());
