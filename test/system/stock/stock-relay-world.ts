@@ -6,7 +6,6 @@ import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
   createPushClient,
-  type Fetch,
   type PushClient,
   type Registrar,
 } from '@waxwing/client';
@@ -107,7 +106,6 @@ export class StockRelayWorld {
         signingPublicKey: Buffer.alloc(32, 7).toString('base64'),
         store: createMemoryKeyListStore(),
       },
-      fetch: inNewerGeneration,
       clock: this.clock,
     });
     const { userId, email, apiKey } = user;
@@ -152,12 +150,3 @@ export class StockRelayWorld {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 }
-
-/** The server serves a newer level than it announces, and a phone would not try. */
-const inNewerGeneration: Fetch = async (url, init) => {
-  const answer = await fetch(url, init as RequestInit);
-  if (!url.endsWith('/api/v1/register')) return answer;
-  const body = (await answer.json()) as Record<string, unknown>;
-  const level = Math.max(470, Number(body.zulip_feature_level));
-  return new Response(JSON.stringify({ ...body, zulip_feature_level: level }), answer);
-};
