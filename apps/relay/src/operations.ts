@@ -6,6 +6,7 @@ import {
 } from '@waxwing/service/http';
 import { bindAdminOperations } from './admin-socket/bind-admin-operations.js';
 import type { RelayContext } from './context.js';
+import { findApps } from './deliveries/requests/apps-operation.js';
 import { notify } from './deliveries/requests/notify-operation.js';
 import { findReceipts } from './deliveries/requests/receipts-operation.js';
 import { keyOperations } from './keyring/administration/key-operations.js';
@@ -52,6 +53,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   revokeRegistrations,
   notify,
   findReceipts,
+  findApps,
   getKeyList,
   ...stockServerOperations,
 ];

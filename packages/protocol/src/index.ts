@@ -3,6 +3,7 @@ export * from './client-device-parameters.js';
 export * from './phone.js';
 export * from './protocol-error.js';
 export * from './push-device-parameters.js';
+export * from './relay-apps.js';
 export * from './relay-device-id.js';
 export * from './relay-key-list.js';
 export * from './relay-notification.js';

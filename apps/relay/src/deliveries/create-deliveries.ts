@@ -1,3 +1,4 @@
+import type { RelayAppsAnswer } from '@waxwing/protocol';
 import type { ReadinessWarning } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { type Log, RejectionLog } from '@waxwing/service/logging';
@@ -5,6 +6,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
 import type { TokenVault } from '../registrations/store/token-vault.js';
 import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.js';
+import type { Realm } from '../servers/find-realm.js';
 import type { ServerActivity } from '../servers/server-activity.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
@@ -23,6 +25,7 @@ import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
 import { RecordOutcomes } from './queue/record-outcomes.js';
 import { DeliverNotifications } from './requests/deliver-notifications.js';
+import { findRealmApps } from './requests/realm-apps.js';
 import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
@@ -43,6 +46,8 @@ export interface DeliveriesOptions {
 /** The delivery pipeline from notify requests to vendors. */
 export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
+  /** The apps of a realm's devices, and whether each can be delivered to. */
+  appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
   /**
    * Names refused credentials and failing vendors: as a warning while any app can be delivered to, otherwise as a reason to
    * be unready. Resolves to `undefined` if there are none.
@@ -99,6 +104,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     deliver: (requester, requests) => delivering.deliver(requester, requests),
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
+    appsOf: (realm) => findRealmApps({ apps, credentials, outages, database }, realm),
     readiness: async () => vendorReadiness({ apps, credentials, outages }),
     reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),

@@ -11,6 +11,7 @@ export * from './make-private-folder.js';
 export * from './misplaced-secret.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
+export * from './read-authorities.js';
 export * from './secret.js';
 export * from './shown-mode.js';
 export * from './sync-folder.js';

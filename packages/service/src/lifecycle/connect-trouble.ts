@@ -1,25 +1,34 @@
+/** Which step of a connection failed: the name, the connection itself, or TLS. */
+export type ConnectStep = 'dns' | 'connection' | 'tls';
+
 interface Trouble {
+  readonly step: ConnectStep;
   readonly what: string;
   readonly remedy: string;
 }
 
 const otherName: Trouble = {
+  step: 'tls',
   what: 'its certificate is for another name',
   remedy: 'use the name that the certificate is for, or have one issued for this name',
 };
 const noTls: Trouble = {
+  step: 'tls',
   what: 'what listens there does not speak TLS',
   remedy: 'write http:// if that is meant, or the port of TLS',
 };
 const unreachable: Trouble = {
+  step: 'connection',
   what: 'there is no route to it, or it does not answer',
   remedy: 'check the address, the network and the firewall',
 };
 const unknownName: Trouble = {
+  step: 'dns',
   what: 'its name is not known here',
   remedy: 'correct the name, or check the name service of this machine',
 };
 const hangsUp: Trouble = {
+  step: 'connection',
   what: 'it closes the connection',
   remedy: 'check the address, and that TLS is spoken on both sides or on neither',
 };
@@ -27,23 +36,30 @@ const hangsUp: Trouble = {
 // Codes of Node, OpenSSL (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and undici.
 const troubles: Readonly<Record<string, Trouble>> = {
   CERT_HAS_EXPIRED: {
+    step: 'tls',
     what: 'its certificate has expired',
     remedy: 'have it renewed, and check that the clock of this machine is right',
   },
   CERT_NOT_YET_VALID: {
+    step: 'tls',
     what: 'its certificate is not valid yet',
     remedy: 'check that the clock of this machine is right',
   },
-  CERT_REVOKED: { what: 'its certificate was revoked', remedy: 'have a new one issued' },
+  CERT_REVOKED: { step: 'tls', what: 'its certificate was revoked', remedy: 'have a new one issued' },
   ERR_TLS_CERT_ALTNAME_INVALID: otherName,
   HOSTNAME_MISMATCH: otherName,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   HPE_INVALID_CONSTANT: {
+    step: 'connection',
     what: 'what listens there does not speak plain HTTP',
     remedy: 'write https:// if it speaks TLS',
   },
-  ECONNREFUSED: { what: 'nothing listens there', remedy: 'check the address, and that it runs' },
+  ECONNREFUSED: {
+    step: 'connection',
+    what: 'nothing listens there',
+    remedy: 'check the address, and that it runs',
+  },
   ENOTFOUND: unknownName,
   EAI_AGAIN: unknownName,
   ETIMEDOUT: unreachable,
@@ -57,20 +73,30 @@ const troubles: Readonly<Record<string, Trouble>> = {
 
 /** Of a certificate that no authority known to this machine has issued; there are many codes for it. */
 const untrusted: Trouble = {
+  step: 'tls',
   what: 'its certificate is not from an authority that this machine trusts',
   remedy: 'for an authority of your own, start this program with NODE_EXTRA_CA_CERTS set to its PEM file',
 };
 const certificateCodes = /CERT|VERIFY|ISSUER|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|CRL/;
 const noHandshake: Trouble = {
+  step: 'tls',
   what: 'the two sides do not agree on TLS',
   remedy: 'check which versions of TLS and which certificates it accepts',
 };
 
+/** Why a connection failed. */
+export interface ConnectTrouble {
+  readonly step: ConnectStep;
+  /** What is wrong, with the code to search for. */
+  readonly what: string;
+  readonly remedy: string;
+}
+
 /**
- * Explains why a connection failed, as the end of a sentence: what is wrong, the code to search for, and what to do.
- * `undefined` for an error that is none of the connection's.
+ * Finds why a connection failed; `undefined` for an error that is none of the connection's. `authoritiesSetting` names the
+ * program's setting for the certificates of further authorities, if it has one.
  */
-export function describeConnectTrouble(error: unknown): string | undefined {
+export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
   const known = Object.hasOwn(troubles, code) ? troubles[code] : undefined;
   const trouble =
@@ -80,5 +106,15 @@ export function describeConnectTrouble(error: unknown): string | undefined {
   if (trouble === undefined) return undefined;
   // Apple's and Google's hosts refuse a handshake by an alert that only the message names.
   const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
-  return `${trouble.what} (${detail}): ${trouble.remedy}`;
+  const remedy =
+    trouble === untrusted && authoritiesSetting !== undefined
+      ? `for an authority of your own, set ${authoritiesSetting} to its PEM file`
+      : trouble.remedy;
+  return { step: trouble.step, what: `${trouble.what} (${detail})`, remedy };
+}
+
+/** {@link findConnectTrouble} as the end of a sentence: what is wrong, the code to search for, and what to do. */
+export function describeConnectTrouble(error: unknown): string | undefined {
+  const trouble = findConnectTrouble(error);
+  return trouble && `${trouble.what}: ${trouble.remedy}`;
 }

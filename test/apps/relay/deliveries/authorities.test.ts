@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readAuthorities } from '@waxwing/service/config';
 import { startVendors } from '@waxwing/vendors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAuthorities } from '#relay/deliveries/apps/read-authorities.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-authorities-'));
 const file = join(dir, 'ca.pem');
@@ -17,7 +17,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 async function read(text: string): Promise<string> {
   writeFileSync(file, text);
-  return readAuthorities(file);
+  return readAuthorities(file, 'RELAY_APNS_CA_FILE');
 }
 
 describe("the file of APNs' certificate authorities", () => {
@@ -45,7 +45,7 @@ describe("the file of APNs' certificate authorities", () => {
   );
 
   it('that is not there is named', async () => {
-    await expect(readAuthorities(join(dir, 'nowhere'))).rejects.toThrow(
+    await expect(readAuthorities(join(dir, 'nowhere'), 'RELAY_APNS_CA_FILE')).rejects.toThrow(
       /RELAY_APNS_CA_FILE: .* no such file/,
     );
   });

@@ -1,5 +1,5 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { ConfigurationError } from '@waxwing/service/config';
+import { ConfigurationError, readAuthorities } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
@@ -12,7 +12,6 @@ import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
-import { readAuthorities } from './read-authorities.js';
 
 /** How one app's notifications reach their vendor. */
 export interface AppRoute {
@@ -79,12 +78,21 @@ export class AppRegistry {
 
   /** Finds the route of a delivery; `undefined` if no app in the apps file serves it. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
-    if (target.tokenKind === 'fcm') {
-      const app = findFcmApp(this.#apps, notification.serverId, notification.realmUuid);
-      return app && this.#routeOf(app, `fcm:${app.projectId}`);
-    }
-    const app = findApnsApp(this.#apps, target.iosAppId);
-    return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
+    return target.tokenKind === 'fcm'
+      ? this.findFcm(notification.serverId, notification.realmUuid)
+      : this.findApns(target.iosAppId, environment);
+  }
+
+  /** Finds the route to a realm's Android apps. */
+  findFcm(serverId: string, realmUuid: string): AppRoute | undefined {
+    const app = findFcmApp(this.#apps, serverId, realmUuid);
+    return app && this.#routeOf(app, `fcm:${app.projectId}`);
+  }
+
+  /** Finds the route to an Apple app by its bundle id. */
+  findApns(iosAppId: string, environment: ApnsEnvironment): AppRoute | undefined {
+    const app = findApnsApp(this.#apps, iosAppId);
+    return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : iosAppId}:${environment}`);
   }
 
   /** All entries of the apps file, with their senders. */
@@ -185,7 +193,7 @@ export class AppRegistry {
 }
 
 async function readCa({ apnsCaFile }: DeliveriesConfiguration): Promise<string | undefined> {
-  return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile);
+  return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, 'RELAY_APNS_CA_FILE');
 }
 
 function identify(app: FcmApp | ApnsApp, ca: string | undefined): string {

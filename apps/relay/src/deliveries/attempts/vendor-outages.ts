@@ -83,12 +83,18 @@ export class VendorOutages {
     for (const app of this.#outages.keys()) this.#forgetIfOld(app, now);
   }
 
+  /** Whether an app has an outage of a minute or more. */
+  isFailing(app: string): boolean {
+    const now = this.#options.clock();
+    this.#forgetIfOld(app, now);
+    return now - (this.#outages.get(app)?.since ?? now) >= reportAfterMilliseconds;
+  }
+
   /** All outages of a minute or more. Forgets old ones. */
   troubles(): AppTrouble[] {
     this.forgetOld();
-    const now = this.#options.clock();
     return [...this.#outages]
-      .filter(([, { since }]) => now - since >= reportAfterMilliseconds)
+      .filter(([app]) => this.isFailing(app))
       .map(([app, outage]) => ({ ...outage, sentence: describe(app, outage) }));
   }
 

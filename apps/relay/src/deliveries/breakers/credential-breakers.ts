@@ -102,6 +102,11 @@ export class CredentialBreakers {
     return this.#open.has(appId);
   }
 
+  /** Whether the vendor certainly refused the app's credential. Suspicions do not count: phones can cause them. */
+  isRefused(appId: string): boolean {
+    return this.#open.get(appId)?.isCertain === true;
+  }
+
   /** First step of a probe: reloads credentials that an operator fixed. */
   prepareProbe(): Promise<void> {
     return this.#options.reload();

@@ -1,15 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigurationError, fileTrouble } from '@waxwing/service/config';
+import { ConfigurationError } from './configuration-error.js';
+import { fileTrouble } from './file-trouble.js';
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
 
 /**
- * Reads the certificates of authorities, in PEM. Returns them as one PEM text with the usual line breaks.
+ * Reads the certificates of authorities, in PEM, from the file that `setting` names. Returns them as one PEM text with
+ * the usual line breaks.
  * @throws ConfigurationError if the file cannot be read or holds no certificate.
  */
-export async function readAuthorities(file: string): Promise<string> {
-  const subject = `RELAY_APNS_CA_FILE: the file ${file}`;
+export async function readAuthorities(file: string, setting: string): Promise<string> {
+  const subject = `${setting}: the file ${file}`;
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(cause)}.`], { cause });
   });

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { uuid } from './wire-fields.js';
+
+/** Path of the relay's operation that tells which apps it can deliver to. A stock relay does not have it. */
+export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
+
+/**
+ * Why the relay cannot deliver to an app.
+ *
+ * - `no-credentials`: its operator has given it none for this app
+ * - `credentials-refused`: Google or Apple refuses them
+ * - `vendor-outage`: Google or Apple has taken no notification of this app for a minute or more
+ */
+export const relayAppTroubles = ['no-credentials', 'credentials-refused', 'vendor-outage'] as const;
+
+/** One app of the realm's devices. */
+export const relayApp = z.object({
+  vendor: z.enum(['fcm', 'apns']),
+  /** Bundle id of an Apple app. Android apps of a realm share one Firebase project, and have none. */
+  ios_app_id: z.string().optional(),
+  /** Registered devices of the realm. */
+  devices: z.number().int(),
+  trouble: z.enum(relayAppTroubles).nullable(),
+});
+export type RelayApp = z.infer<typeof relayApp>;
+
+export const relayAppsParameters = z.object({ realm_uuid: uuid });
+
+export const relayAppsAnswer = z.object({
+  /** Whether the relay has credentials for any app at all. */
+  has_credentials: z.boolean(),
+  apps: z.array(relayApp),
+});
+export type RelayAppsAnswer = z.infer<typeof relayAppsAnswer>;
