@@ -48,6 +48,8 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       logLevel: 'error',
       http: defaultHttpLimits,
       realm,
+      pushAccount: { keyFile: undefined, allowsPlainHttp: false },
+      relayNetwork: { caFile: undefined, proxyUrl: undefined },
       offersWebPublicChannels: false,
       uploads: { store: { kind: 'disk', folder: join(folder, 'uploads') }, quotaBytes: undefined },
       invitationValidityMinutes: 14_400,

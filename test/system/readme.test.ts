@@ -42,8 +42,10 @@ afterAll(async () => {
 const endJobs = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT`;
 
 /** Runs a shell block as in the checkout, with paths of this test instead of the system's. */
-async function runShell(code: string, env: Record<string, string>): Promise<string> {
+async function runShell(code: string, env: Record<string, string>, invitation = ''): Promise<string> {
   const script = code
+    .replaceAll('https://relay.example.com', world.relayUrl)
+    .replaceAll('--invitation CODE', `--invitation ${invitation}`)
     .replaceAll('/var/lib/waxwing', join(dir, 'lib'))
     .replaceAll('/etc/waxwing', join(dir, 'etc'))
     .replaceAll('/var/backups', join(dir, 'backups'));
@@ -101,18 +103,22 @@ describe('the README', () => {
     writeFileSync(join(dir, 'etc', 'apps.json'), apps, { mode: 0o600 });
     const output = await runShell(codeFor('relay operators'), { RELAY_PORT: String(await freePort()) });
     expect(output).toMatch(/exit 0$/);
-    expect(output).toMatch(/server key\s+[0-9a-f]{64}/);
+    expect(output).toMatch(/invitation\s+[0-9a-f]{64}/);
     expect(output).toContain('accepted');
     expect(existsSync(join(dir, 'backups', 'waxwing-key-ring.age'))).toBe(true);
   }, 120_000);
 
-  it('shows server admins commands that run a server and say how its relay is', async () => {
-    writeFileSync(join(dir, 'etc', 'server-key.txt'), 'a'.repeat(64), { mode: 0o600 });
-    const output = await runShell(codeFor('server admins'), { SERVER_PORT: String(await freePort()) });
+  it('shows server admins commands that run a server and enable push', async () => {
+    const { invitation } = await runJsonCommand<{ invitation: string }>(
+      ...(['waxwing-relay', ['servers', 'invite'], { env: world.relayEnv }] as const),
+    );
+    const env = { SERVER_PORT: String(await freePort()) };
+    const output = await runShell(codeFor('server admins'), env, invitation);
     expect(output).toMatch(/exit 0$/);
     expect(output).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/);
     expect(output).toMatch(/API key, shown this once: [A-Za-z0-9]{32}\b/);
-    expect(output).toContain('Relay: https://relay.example.com');
+    expect(output).toContain(`joined ${world.relayUrl}, which is in use now.`);
+    expect(output).toContain('ok      apps');
   }, 60_000);
 
   it('shows admins a command that sends a text to a user’s phones', async () => {

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { uuidPattern } from '@waxwing/protocol/phone';
 import { maximumRealmUrlBytes } from '@waxwing/server-push/foundation';
 import {
@@ -27,6 +28,22 @@ export type RelaySettings =
     }
   | { readonly kind: 'not-configured' };
 
+/** Settings of the relay account that `push enable` keeps in the database. */
+export interface PushAccountSettings {
+  /** Holds the key that encrypts the account's key in the database; `undefined` without a setting on PostgreSQL. */
+  readonly keyFile: string | undefined;
+  /** Whether a relay on another machine may be asked over plain HTTP. */
+  readonly allowsPlainHttp: boolean;
+}
+
+/** Settings of how the relay is reached. */
+export interface RelayNetworkSettings {
+  /** PEM file with certificates of further authorities. */
+  readonly caFile: string | undefined;
+  /** A secret, because it may hold a password. */
+  readonly proxyUrl: Secret<string> | undefined;
+}
+
 export interface ServerConfiguration extends ListenConfiguration {
   /** A secret, because a PostgreSQL URL contains a password. */
   readonly databaseUrl: Secret<string>;
@@ -39,6 +56,8 @@ export interface ServerConfiguration extends ListenConfiguration {
     readonly hasDefaultUrl?: true;
   };
   readonly relay: RelaySettings;
+  readonly pushAccount: PushAccountSettings;
+  readonly relayNetwork: RelayNetworkSettings;
   /** Maximum forwarded registrations per user and hour. */
   readonly registrationsPerHour: number;
   readonly uploads: UploadsConfiguration;
@@ -70,7 +89,9 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
     reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
   }
-  const relay = readRelay(reader);
+  const pushAccount = readPushAccount(reader, databaseUrl.reveal());
+  const relay = readRelay(reader, pushAccount);
+  const relayNetwork = readRelayNetwork(reader);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   const uploads = readUploads(reader, databaseUrl.reveal());
   const invitationValidityMinutes = reader.integer('INVITATION_LINK_VALIDITY_MINUTES', 14_400, validityRange);
@@ -84,6 +105,8 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
       http,
       realm,
       relay,
+      pushAccount,
+      relayNetwork,
       registrationsPerHour,
       offersWebPublicChannels,
       uploads,
@@ -92,11 +115,33 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   };
 }
 
-function readRelay(reader: EnvironmentReader): RelaySettings {
+/** The key file's default is beside the database file, if there is one. */
+function readPushAccount(reader: EnvironmentReader, databaseUrl: string): PushAccountSettings {
+  const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
+  const defaultKeyFile = file && join(dirname(file), 'waxwing-server.key');
+  return {
+    keyFile: reader.optional('KEY_FILE') ?? defaultKeyFile,
+    allowsPlainHttp: reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on',
+  };
+}
+
+function readRelayNetwork(reader: EnvironmentReader): RelayNetworkSettings {
+  const proxyUrl = reader.optional('RELAY_PROXY');
+  if (proxyUrl !== undefined && !(URL.canParse(proxyUrl) && /^https?:$/.test(new URL(proxyUrl).protocol))) {
+    reader.problem(
+      'SERVER_RELAY_PROXY is not the URL of an HTTP proxy, and is not shown, as it may hold a password: write one such as http://proxy.example.com:3128.',
+    );
+  }
+  return {
+    caFile: reader.optional('RELAY_CA_FILE'),
+    proxyUrl: proxyUrl === undefined ? undefined : new Secret(proxyUrl),
+  };
+}
+
+function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSettings): RelaySettings {
   const url = reader.optionalUrl('RELAY_URL');
   const serverId = reader.optional('RELAY_SERVER_ID');
   const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
-  const allowsPlainHttp = reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on';
   if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
     reader.problem(
       `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.`,
@@ -124,6 +169,7 @@ function readRelay(reader: EnvironmentReader): RelaySettings {
   };
 }
 
-function isPlainToOthers({ protocol, hostname }: URL): boolean {
+/** Whether requests to this URL cross a network in the clear. */
+export function isPlainToOthers({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -29,8 +29,6 @@ export interface ServerContext {
   readonly hashQueue: BoundedQueue;
   /** Bounded queue of event-queue registrations. */
   readonly registerQueue: BoundedQueue;
-  /** Whether a relay is configured, so that notifications can reach phones. */
-  readonly isPushConfigured: boolean;
   /** When this process started, in Unix milliseconds. */
   readonly startedAt: number;
   /** How long `GET /events` waits before it answers with a heartbeat. */

@@ -1,10 +1,5 @@
 import type { MessageId } from '@waxwing/protocol';
-import {
-  createServerPush,
-  type RelayAccount,
-  raiseClientDeviceIds,
-  type ServerPush,
-} from '@waxwing/server-push';
+import { createServerPush, raiseClientDeviceIds, type ServerPush } from '@waxwing/server-push';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
@@ -29,6 +24,7 @@ import { createPublisher } from './platform/event-queues/publish-events.js';
 import { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import { noteServerStart } from './platform/event-queues/server-start.js';
 import { readRelayKey } from './push/read-relay-key.js';
+import { RelayAccountWatch } from './push/relay-account-watch.js';
 import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
@@ -87,7 +83,8 @@ async function assemble(
 ): Promise<Omit<Server, 'close'>> {
   const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
   const { random = Math.random, timings = {} } = overrides;
-  const relay = await readRelayKey(configuration.relay);
+  // Before the database is opened: a wrong setting is named first.
+  await readRelayKey(configuration.relay);
   const metrics = new Metrics();
   const database = await openServerDatabase({
     url: configuration.databaseUrl,
@@ -103,7 +100,7 @@ async function assemble(
   const uploads = await openUploads(database, configuration.uploads);
   const publish = createPublisher(queueListeners, clock);
   const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
-  const serverPush = await mountServerPush(foundation, { configuration, relay, timings }, closers);
+  const { serverPush, relayAccount } = await mountServerPush(foundation, { configuration, timings }, closers);
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
@@ -115,7 +112,6 @@ async function assemble(
     addressFailures: new AddressFailures(),
     hashQueue: createHashQueue(),
     registerQueue: createRegisterQueue(),
-    isPushConfigured: configuration.relay.kind === 'configured',
     startedAt: clock(),
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
@@ -127,7 +123,7 @@ async function assemble(
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
   await startJobs(context, metrics);
-  const reloadCredentials = () => reloadRelayKey(configuration, serverPush);
+  const reloadCredentials = () => relayAccount.read();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid, reloadCredentials };
 }
 
@@ -135,11 +131,6 @@ async function assemble(
 async function expectRestoredDatabase(database: ServerDatabase, clock: Clock): Promise<void> {
   await noteServerStart(database);
   await raiseClientDeviceIds(database, clock);
-}
-
-async function reloadRelayKey({ relay }: ServerConfiguration, serverPush: ServerPush): Promise<void> {
-  const account = await readRelayKey(relay);
-  if (account.kind === 'configured') serverPush.useServerKey(account.serverKey);
 }
 
 /** Registers all job handlers and schedules, then starts the job queue. */
@@ -174,15 +165,14 @@ interface Foundation
 
 interface Mounting {
   readonly configuration: ServerConfiguration;
-  readonly relay: RelayAccount;
   readonly timings: ServerTimings;
 }
 
 async function mountServerPush(
   foundation: Foundation,
-  { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
+  { configuration, timings: { relayTimeoutMilliseconds } }: Mounting,
   closers: Closers,
-): Promise<ServerPush> {
+): Promise<{ readonly serverPush: ServerPush; readonly relayAccount: RelayAccountWatch }> {
   const { database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
@@ -197,11 +187,13 @@ async function mountServerPush(
       };
     },
     isWanted: (userId, messageId) => isStillNotified(database.db, userId, messageId as MessageId),
-    relay,
-    registrationsPerHour,
+    relay: { kind: 'not-configured' },
+    registrationsPerHour: configuration.registrationsPerHour,
     sodium,
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
   closers.push(() => serverPush.close());
-  return serverPush;
+  const relayAccount = await RelayAccountWatch.open({ configuration, database, log, serverPush });
+  closers.push(async () => relayAccount.close());
+  return { serverPush, relayAccount };
 }

@@ -1,22 +1,14 @@
-import { createRequire } from 'node:module';
 import type { ClientDeviceOnWire, PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
-import type { Secret } from '@waxwing/service/config';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
-import type { Dispatcher } from 'undici';
 import { ClientDeviceIntake } from './client-devices/client-device-intake.js';
 import { clientDevicesOf } from './client-devices/client-device-store.js';
 import { failingTokens } from './client-devices/fail-long-pending.js';
-import {
-  forwardFurtherTokenJob,
-  forwardTokenJob,
-  handleTokenForwarding,
-} from './client-devices/forward-token.js';
+import { handleTokenForwarding } from './client-devices/forward-token.js';
 import { tokenRemoving } from './client-devices/remove-tokens.js';
 import { repairTakenAgain } from './client-devices/taken-again.js';
-import { tokenFormat } from './client-devices/token-format.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
-import { KeyListCache } from './key-list/key-list-cache.js';
+import { CurrentRelay } from './current-relay.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
@@ -25,29 +17,22 @@ import {
 } from './notifications/deliver-notification.js';
 import { DeliveryResults } from './notifications/delivery-results.js';
 import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
-import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
 import { schedulePushCleanUp } from './push-clean-up.js';
 import { failingPushDevices } from './push-devices/fail-long-pending.js';
-import {
-  forwardFurtherRegistrationJob,
-  forwardRegistrationJob,
-  handleForwarding,
-} from './push-devices/forward-registration.js';
-import { pushAccountFormat } from './push-devices/push-account-format.js';
+import { handleForwarding } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { RegistrationIntake } from './push-devices/registration-intake.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { removingUnrenewedPushDevices } from './push-devices/remove-unrenewed.js';
+import { urgentJobKinds } from './push-job-kinds.js';
 import { scheduleFailureOfLongPending } from './registrations/fail-long-pending.js';
 import { handleRemovalJobs } from './registrations/removal-jobs.js';
 import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
-import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
-import { RelayLink } from './relay-link/relay-link.js';
 import { handleRevocations } from './revocations/forward-revocation.js';
-import type { ServerPushOptions } from './server-push-options.js';
+import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
 import type { PushTransaction, ServerPushTables } from './tables.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
@@ -74,8 +59,10 @@ export interface ServerPush {
    * none.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
-  /** Replaces the key by which the relay knows this server, from the next request on. */
-  useServerKey(serverKey: Secret<string>): void;
+  /** Whether there is a relay at present. */
+  readonly isConfigured: boolean;
+  /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
+  useRelay(account: RelayAccount): void;
   /**
    * Closes the connections to the relay and aborts requests in flight. Call it after the last job has ended. Leaves a
    * `dispatcher` from the options open.
@@ -85,8 +72,6 @@ export interface ServerPush {
 
 // 50 jobs per second and kind. A relay that has just recovered can easily take that from each of its servers.
 const recoverySpacingMilliseconds = 20;
-const defaultRelayTimeoutMilliseconds = 15_000;
-const maximumRelayConnections = 16;
 
 /**
  * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs
@@ -98,26 +83,25 @@ export function createServerPush<Tables extends ServerPushTables>(
 // Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
 export function createServerPush(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
-  const { link, closeLink } = createLink(options);
   const results = new DeliveryResults(options);
-  const sender = link && new NotificationSender({ ...options, link, results });
-  handleForwarding({
-    ...{ database, publish, clock, random },
-    registrations: link && new GroupedRegistrations(link, pushAccountFormat, clock),
-  });
-  handleTokenForwarding({
-    ...{ database, publish, clock, random },
-    registrations: link && new GroupedRegistrations(link, tokenFormat, clock),
-  });
+  const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
+  const relay = new CurrentRelay(options, { monitor, results });
+  const jobs = { database, publish, clock, random };
+  handleForwarding({ ...jobs, registrations: () => relay.connection?.registrations });
+  handleTokenForwarding({ ...jobs, registrations: () => relay.connection?.tokens });
   database.jobs.handle(
     deliverNotificationJob,
-    deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),
+    deliverNotificationHandler({
+      ...{ database, clock, random, isWanted: options.isWanted },
+      sender: () => relay.connection?.sender,
+    }),
   );
-  handleRemovalJobs({ database, link, clock, random }, relayDeviceRemoving);
-  handleRemovalJobs({ database, link, clock, random }, tokenRemoving, (transaction, removed) =>
+  const removals = { database, clock, random, link: () => relay.connection?.link };
+  handleRemovalJobs(removals, relayDeviceRemoving);
+  handleRemovalJobs(removals, tokenRemoving, (transaction, removed) =>
     repairTakenAgain(options, transaction, removed),
   );
-  handleRevocations({ database, link, clock, random });
+  handleRevocations(removals);
   scheduleFailureOfLongPending(options, failingPushDevices);
   scheduleFailureOfLongPending(options, failingTokens);
   scheduleRemovalOfUnrenewed(options, removingUnrenewedPushDevices(database));
@@ -125,28 +109,31 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   schedulePushCleanUp(options);
   const context = {
     ...options,
-    sender,
+    relay,
     registering: new RegistrationIntake(options),
     changing: new ClientDeviceIntake(options),
     testing: new OneAtATime(),
-    keyList: link && new KeyListCache(link, clock),
   };
   return {
     operations: bindOperations(context, serverPushOperations),
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
-    send: (notification) => sendNotification(options, notification),
-    useServerKey: (serverKey) => link?.useServerKey(serverKey),
+    send: (notification) => sendNotification(database, relay, notification),
+    get isConfigured() {
+      return relay.kind === 'configured';
+    },
+    useRelay: (account) => relay.use(account),
     async close() {
       results.close();
-      await closeLink();
+      await relay.close();
     },
   };
 }
 
 function sendNotification(
-  { database, relay }: Pick<ServerPushOptions, 'database' | 'relay'>,
+  database: ServerPushOptions['database'],
+  relay: Pick<CurrentRelay, 'kind'>,
   notification: QueuedNotification,
 ): Promise<NotificationReach> {
   return database.write(async (transaction) => {
@@ -156,39 +143,9 @@ function sendNotification(
   });
 }
 
-/**
- * Creates the relay link and its close function. Without a configured relay there is no link, and undici is not
- * loaded.
- */
-function createLink(options: ServerPushOptions): { link?: RelayLink; closeLink: () => Promise<void> } {
-  const { relay, realm, clock, relayTimeoutMilliseconds } = options;
-  if (relay.kind === 'not-configured') return { closeLink: async () => undefined };
-  const dispatcher = options.dispatcher ?? newDispatcher();
-  const link = new RelayLink({
-    relay,
-    realmUuid: realm.uuid,
-    dispatcher,
-    timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
-    clock,
-    monitor: new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) }),
-  });
-  const closeLink = async () => {
-    if (options.dispatcher === undefined) await dispatcher.destroy();
-  };
-  return { link, closeLink };
-}
-
-function newDispatcher(): Dispatcher {
-  const { Agent }: typeof import('undici') = createRequire(import.meta.url)('undici');
-  return new Agent({ connections: maximumRelayConnections });
-}
-
 /** Removals keep their time: their delay is deliberate. */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
-  for (const kind of [
-    ...[deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob],
-    ...[forwardTokenJob, forwardFurtherTokenJob],
-  ]) {
+  for (const kind of urgentJobKinds) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
   }
 }

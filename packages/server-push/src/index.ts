@@ -8,8 +8,20 @@ export { encodeNotification } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
+export { findUserWithDevice, type SentTest, sendTest } from './notifications/send-test.js';
 export { serverPushOperations } from './operations.js';
-export { checkRelay, type RelayCheck } from './relay-link/check-relay.js';
+export { PushAccountError } from './relay-account/account-errors.js';
+export type { ConfiguredRelay } from './relay-account/account-link.js';
+export {
+  allAccounts,
+  disableAccount,
+  enabledAccount,
+  forgetAccounts,
+  relayAccountChannel,
+} from './relay-account/account-store.js';
+export * from './relay-account/enable-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
 export { removePushDevicesOf } from './remove-devices-of.js';
 export type * from './server-push-options.js';
+export { checkPush } from './status/check-push.js';
+export { failed, type PushCheck, passed } from './status/push-check.js';

@@ -33,6 +33,18 @@ export interface PushRealm {
   readonly name: string;
 }
 
+/** How the relay is reached. By default directly, with the authorities that Node trusts. */
+export interface RelayNetwork {
+  /** Certificates (PEM) of further authorities that may vouch for the relay. */
+  readonly authorities?: string | undefined;
+  /** Name of the setting that holds them, for messages. */
+  readonly authoritiesSetting?: string;
+  /** URL of an HTTP proxy that opens tunnels; secret, because it may hold a password. */
+  readonly proxyUrl?: Secret<string> | undefined;
+  /** Name of the setting that holds the proxy's URL, for messages. */
+  readonly proxySetting?: string;
+}
+
 /** Address and credentials for the relay, or that the organization has none. */
 export type RelayAccount =
   | {
@@ -40,6 +52,7 @@ export type RelayAccount =
       readonly url: string;
       readonly serverId: string;
       readonly serverKey: Secret<string>;
+      readonly network?: RelayNetwork | undefined;
     }
   | { readonly kind: 'not-configured' };
 

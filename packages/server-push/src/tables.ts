@@ -10,6 +10,7 @@ import type {
 } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+import { createRelayAccounts, type RelayAccountTables } from './relay-account/account-tables.js';
 
 /** The server's id of a PushDevice. The relay has an id of its own for it, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
@@ -18,7 +19,7 @@ export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
-export interface ServerPushTables {
+export interface ServerPushTables extends RelayAccountTables {
   /**
    * One row per (user, `push_account_id`). `token_kind`, `push_public_key` and `relay_device_id` hold the active
    * registration. `pending_*` hold the newest one until the relay decides on it.
@@ -261,5 +262,6 @@ export const serverPushMigrations: MigrationSet = {
           .execute();
       },
     },
+    '0010-relay-accounts': { up: createRelayAccounts },
   },
 };

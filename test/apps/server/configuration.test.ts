@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { ConfigurationError } from '@waxwing/service/config';
+import { ConfigurationError, Secret } from '@waxwing/service/config';
 import { AddressRanges, defaultHttpLimits } from '@waxwing/service/http-settings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
@@ -38,6 +38,8 @@ describe('the server’s environment', () => {
       metrics: { kind: 'not-configured' },
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing', hasDefaultUrl: true },
       relay: { kind: 'not-configured' },
+      pushAccount: { keyFile: 'waxwing-server.key', allowsPlainHttp: false },
+      relayNetwork: { caFile: undefined, proxyUrl: undefined },
       registrationsPerHour: 60,
       offersWebPublicChannels: false,
       uploads: { store: { kind: 'disk', folder: 'uploads' }, quotaBytes: undefined },
@@ -66,6 +68,10 @@ describe('the server’s environment', () => {
       SERVER_RELAY_URL: 'https://push.example.com/',
       SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
       SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
+      SERVER_RELAY_PLAIN_HTTP: 'on',
+      SERVER_RELAY_CA_FILE: '/run/ca.pem',
+      SERVER_RELAY_PROXY: 'http://proxy.example:3128',
+      SERVER_KEY_FILE: '/run/own-key',
       SERVER_REGISTRATIONS_PER_HOUR: '100000',
       SERVER_WEB_PUBLIC_CHANNELS: 'on',
       SERVER_UPLOADS: 's3:files',
@@ -106,6 +112,8 @@ describe('the server’s environment', () => {
         serverId,
         serverKeyFile: '/run/key',
       },
+      pushAccount: { keyFile: '/run/own-key', allowsPlainHttp: true },
+      relayNetwork: { caFile: '/run/ca.pem', proxyUrl: new Secret('http://proxy.example:3128') },
       registrationsPerHour: 100_000,
       offersWebPublicChannels: true,
       uploads: {

@@ -27,7 +27,7 @@ it.each([
     SERVER_RELAY_SERVER_KEY_FILE: `${test.folder}/server-key`,
     [name]: key,
   };
-  const status = await runServerCommand(['push', 'check'], {
+  const status = await runServerCommand(['push', 'status'], {
     environment,
     clock: Date.now,
     print: (text) => void said.push(text),

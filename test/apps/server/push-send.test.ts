@@ -142,11 +142,13 @@ eachBackend((backend) => {
           `${metric}{status="rejected",fault="relay-configuration",reason="APP_NOT_SERVED"} 2`,
         );
         const status = await push(['status']);
-        expect(status.printed).toContain(
-          `Last notification that the relay did not deliver: ${new Date(server.now).toISOString()}: ${why}`,
-        );
+        const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+        const cause = `At ${new Date(server.now).toISOString()}: ${sentence}`;
+        expect(status.printed).toContain(`FAILED  last rejection: ${cause}`);
         const { printed } = await push(['status', '--json']);
-        expect(JSON.parse(printed)).toMatchObject({ last_rejection: why });
+        expect(JSON.parse(printed)).toContainEqual(
+          expect.objectContaining({ check: 'last rejection', ok: false, cause }),
+        );
       });
 
       it('fails if no phone was notified, and says what became of each', async () => {

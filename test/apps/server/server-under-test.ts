@@ -110,6 +110,8 @@ export class ServerUnderTest {
       },
       invitationValidityMinutes: this.#options.invitationValidityMinutes ?? 14_400,
       offersWebPublicChannels: this.#options.offersWebPublicChannels ?? false,
+      pushAccount: { keyFile: join(this.folder, 'waxwing-server.key'), allowsPlainHttp: false },
+      relayNetwork: { caFile: undefined, proxyUrl: undefined },
       relay: withoutRelay
         ? { kind: 'not-configured' }
         : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },

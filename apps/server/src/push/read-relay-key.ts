@@ -20,5 +20,5 @@ function findKey(text: string): string | undefined {
   const keys = text.match(/(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi) ?? [];
   if (keys.length === 1) return keys[0];
   const content = text.trim();
-  return keys.length > 1 || content === '' || /[\n{]|[0-9a-f]{65}/i.test(content) ? undefined : content;
+  return keys.length > 1 || content === '' || /[\s{]|[0-9a-f]{65}/i.test(content) ? undefined : content;
 }

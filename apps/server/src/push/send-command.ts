@@ -64,7 +64,9 @@ async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): 
   const { clock } = terminal;
   return withServerDatabase(terminal, async (database, configuration) => {
     const realm = await readRealm(database, configuration.realm, clock());
-    const options = { clock, realm, relay: configuration.relay };
+    const { findRelayAccount } = await import('./find-relay-account.js');
+    const { account: relay } = await findRelayAccount(database, configuration);
+    const options = { clock, realm, relay };
     const sent = await sendText(database, options, text).catch(asCommandError);
     const results = await awaitReport(database, { ...sent, timeoutMilliseconds: waitSeconds * 1000 });
     const { state, lastError } = await readRelayLinkStatus(database.db);

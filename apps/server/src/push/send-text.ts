@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { RenderedMarkdown } from '@waxwing/markdown';
-import { type NotificationReach, notificationReach, type PushRealm } from '@waxwing/server-push';
+import {
+  type NotificationReach,
+  notificationReach,
+  type PushRealm,
+  type RelayAccount,
+} from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { RelaySettings } from '../configuration.js';
 import { KnownLinkifiers } from '../content/linkifiers/known-linkifiers.js';
 import { sendMessages } from '../conversations/messages/insert-messages.js';
 import { notifyOfMessages } from '../conversations/messages/push/notify-of-messages.js';
@@ -15,6 +19,7 @@ import type { User } from '../people/users/user-store.js';
 import { createPublisher } from '../platform/event-queues/publish-events.js';
 import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
+import { enableRemedy } from './with-push.js';
 
 /** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
 export interface TextToSend {
@@ -42,7 +47,7 @@ export async function sendText(
     clock,
     realm,
     relay,
-  }: { readonly clock: Clock; readonly realm: PushRealm; readonly relay: RelaySettings },
+  }: { readonly clock: Clock; readonly realm: PushRealm; readonly relay: Pick<RelayAccount, 'kind'> },
   { email, text }: TextToSend,
 ): Promise<SentText> {
   const content = readNewContent(text);
@@ -75,9 +80,7 @@ export async function sendText(
 function requireDevices({ email }: User, reach: NotificationReach): number {
   if (reach.kind === 'devices') return reach.devices;
   if (reach.kind === 'no-relay') {
-    throw new CommandError(
-      'No relay is configured, so nothing was sent: set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE.',
-    );
+    throw new CommandError(`No relay is configured, so nothing was sent: ${enableRemedy}.`);
   }
   if (reach.pending > 0) {
     throw new CommandError(

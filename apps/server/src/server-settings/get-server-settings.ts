@@ -51,12 +51,12 @@ export const getServerSettings = operation({
   }),
   codes: [],
   async handle(context: ServerContext) {
-    const { realm, isPushConfigured } = context;
+    const { realm, serverPush } = context;
     const settings = await readRealmSettings(context.database.db);
     return {
       zulip_feature_level: featureLevel,
       ...serverVersion,
-      push_notifications_enabled: isPushConfigured,
+      push_notifications_enabled: serverPush.isConfigured,
       is_incompatible: false,
       email_auth_enabled: true,
       require_email_format_usernames: true,

@@ -53,8 +53,8 @@ export async function enqueueTokenForwarding(
 }
 
 export interface ForwardTokenOptions extends ForwardingOptions {
-  /** `undefined` if the organization has no relay. */
-  readonly registrations: GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts> | undefined;
+  /** Returns `undefined` if the organization has no relay. */
+  registrations(): GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts> | undefined;
   readonly publish: PublishEvents;
 }
 
@@ -69,13 +69,15 @@ interface FoundToken {
  * transaction publishes the events.
  */
 export function handleTokenForwarding(options: ForwardTokenOptions): void {
-  const { publish, registrations } = options;
+  const { publish } = options;
   handleForwardingJobs(options, {
     jobKinds,
     readKey,
     pending: (keys: readonly TokenKey[]) => findTokens(options, keys),
-    register: async (found, signal) =>
-      registrations && (hopeless(found.row) ?? registrations.register(registrationOf(found), signal)),
+    register: async (found, signal) => {
+      const registrations = options.registrations();
+      return registrations && (hopeless(found.row) ?? registrations.register(registrationOf(found), signal));
+    },
     activate: (transaction, key, { row }, { sameTokenAccounts }) =>
       activate(options, transaction, key, { row, sameTokenAccounts }),
     fail: async (transaction, key, errorCode) =>

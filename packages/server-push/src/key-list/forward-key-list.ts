@@ -28,7 +28,8 @@ export const forwardKeyList = operation({
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
     'ADMIN_ACTION_REQUIRED',
   ],
-  async handle({ keyList }: Pick<ServerPushContext, 'keyList'>, { head }) {
+  async handle({ relay }: Pick<ServerPushContext, 'relay'>, { head }) {
+    const keyList = relay.connection?.keyList;
     if (keyList === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
     const outcome = await keyList.get();
     if (outcome.kind === 'retry') throw retryRefusal(outcome);

@@ -41,8 +41,8 @@ export async function enqueueNotification(
 
 export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` if the organization has no relay. */
-  readonly sender: NotificationSender | undefined;
+  /** Returns `undefined` if the organization has no relay. */
+  sender(): NotificationSender | undefined;
   /** Called before each attempt to deliver a message. Default: always wanted. */
   readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
@@ -57,11 +57,12 @@ export interface DeliverNotificationOptions {
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
 ): JobHandler<ServerPushTables> {
-  const { database, sender, clock, isWanted = async () => true } = options;
+  const { database, clock, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const payload = JSON.parse(job.payload) as Payload;
     const { userId, content, taken: before = [], reportId } = payload;
+    const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.

@@ -7,7 +7,7 @@ import { retryRefusal } from '../relay-link/retry-refusal.js';
 import type { Sending } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';
 
-type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'sender' | 'testing'>;
+type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'relay' | 'testing'>;
 
 /**
  * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an
@@ -33,7 +33,8 @@ export const testNotification = operation({
     'ADMIN_ACTION_REQUIRED',
   ],
   async handle(context: Context, { actor: { lockUser, userId }, parameters, signal }) {
-    const { clock, database, log, sender, testing } = context;
+    const { clock, database, log, relay, testing } = context;
+    const sender = relay.connection?.sender;
     if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
     const recipients = await sender.recipientsOf(userId, parameters);
     if (recipients.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');

@@ -29,8 +29,8 @@ export const forwardFurtherRegistrationJob = 'push-devices/forward-further-regis
 const jobKinds = { common: forwardRegistrationJob, further: forwardFurtherRegistrationJob };
 
 export interface ForwardRegistrationOptions extends ForwardingOptions {
-  /** `undefined` if the organization has no relay. */
-  readonly registrations: GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice> | undefined;
+  /** Returns `undefined` if the organization has no relay. */
+  registrations(): GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice> | undefined;
   readonly publish: PublishEvents;
 }
 
@@ -50,7 +50,6 @@ export async function enqueueForwarding(
  * an event.
  */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
-  const { registrations } = options;
   const { db } = options.database;
   handleForwardingJobs(options, {
     jobKinds,
@@ -64,7 +63,7 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
         encryptedPushRegistration: row.pending_encrypted_registration ?? '',
         accountsOfUser,
       };
-      return registrations?.register(registration, signal);
+      return options.registrations()?.register(registration, signal);
     },
     activate: (transaction, key, { row }, registered) =>
       activate(options, transaction, key, { ...registered, pushAccountId: row.push_account_id }),

@@ -68,8 +68,8 @@ type RepairRemoved<Name> = (transaction: PushTransaction, removed: readonly Name
 
 export interface RemovalOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` if the organization has no relay. */
-  readonly link: RelayLink | undefined;
+  /** Returns `undefined` if the organization has no relay. */
+  link(): RelayLink | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -84,7 +84,7 @@ export function handleRemovalJobs<Name>(
   removing: Removing<Name>,
   repair?: RepairRemoved<Name>,
 ): void {
-  const { database, link, clock, random } = options;
+  const { database, clock, random } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { freed } = JSON.parse(job.payload) as { readonly freed: readonly Name[] };
@@ -105,6 +105,7 @@ export function handleRemovalJobs<Name>(
   }
 
   async function remove(free: readonly Name[], signal: AbortSignal): Promise<RelayOutcome<unknown>> {
+    const link = options.link();
     if (link === undefined) return noRelay;
     return link.remove((realmUuid) => removing.encode(realmUuid, free), signal);
   }

@@ -95,6 +95,16 @@ export function interpretRefusal(result: RefusedRegistration): RelayOutcome<neve
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
 }
 
+/**
+ * Reports an unknown operation as a fault: every relay knows the operations that servers need, so the address must be
+ * wrong.
+ */
+export function asRelayError<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
+  if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
+  const reason = 'the relay answered that it does not know the request; is its address right?';
+  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
+}
+
 function isSuccess(body: JsonValue | undefined): boolean {
   return isJsonObject(body) && body.result === 'success';
 }

@@ -1,9 +1,13 @@
 import {
   encodeRelayNotifyRequest,
+  type JsonObject,
   type KeyListAnswer,
   keyListAnswer,
   keyListPath,
+  type RelayAppsAnswer,
   type RelayNotifyAnyAnswer,
+  relayAppsAnswer,
+  relayAppsPath,
   relayNotifyAnyAnswer,
   relayNotifyPath,
   relayRegisterManyPath,
@@ -18,21 +22,30 @@ import {
 } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import { readAnswerText } from '@waxwing/service/http';
-import { type Clock, describeConnectTrouble } from '@waxwing/service/lifecycle';
+import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
 import {
+  asRelayError,
   interpretAnswer,
   interpretRefusal,
   type ReceivedAnswer,
   type RelayOutcome,
   type RelayRefusal,
-  type RelayRetry,
 } from './relay-answer.js';
 import { RelayKind } from './relay-kind.js';
+import {
+  analyticsAnswer,
+  analyticsPath,
+  encodeRegistration,
+  joinAnswer,
+  type ServerRegistration,
+  serverRegisterPath,
+} from './server-registration.js';
+import { findRelayTrouble, unreachableRelay, type WayToRelay } from './unreachable-relay.js';
 import { whileAllowed } from './while-allowed.js';
 
 export interface RelayLinkOptions {
@@ -53,7 +66,9 @@ interface Exchange {
   readonly path: string;
   /** Asks the relay to answer from its database, not from a cache. */
   readonly isFresh?: boolean;
-  /** POST body, sent with this server's credentials. Absent: a GET without credentials. */
+  /** Sends no credentials: the operation needs none. */
+  readonly isAnonymous?: true;
+  /** POST body. Absent: a GET. */
   readonly content?: { readonly type: string; readonly body: string };
   readonly signal?: AbortSignal | undefined;
   /**
@@ -161,14 +176,34 @@ export class RelayLink {
    * Sends a notify request without notifications and returns the raw answer, uninterpreted and not reported to the
    * monitor.
    */
-  async probe(): Promise<ProbeAnswer | RelayRetry> {
+  async probe(): Promise<ProbeAnswer | ConnectTrouble> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, []));
     try {
       const content = { type: 'application/json', body };
       return await this.#exchange({ path: relayNotifyPath, isFresh: true, content });
     } catch (error) {
-      return this.#unreachable(error);
+      return findRelayTrouble(error, this.#way);
     }
+  }
+
+  /** Registers this server with an id and a key of its own choice. Idempotent for the same id and key. */
+  async join(registration: ServerRegistration): Promise<RelayOutcome<{ readonly created: boolean }>> {
+    const account = { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
+    const content = formOf(encodeRegistration(account, registration));
+    return this.#ask({ path: serverRegisterPath, content, isAnonymous: true }, joinAnswer);
+  }
+
+  /** Reports the server's organization, so that the relay knows it as this server's. */
+  async reportRealm(realm: JsonObject): Promise<RelayOutcome<unknown>> {
+    const realms = stringifyJson([realm]);
+    const content = formOf({ realm_counts: '[]', installation_counts: '[]', realms });
+    return this.#ask({ path: analyticsPath, content }, analyticsAnswer);
+  }
+
+  /** Asks which of the organization's apps the relay can deliver to. Stock relays do not know the request. */
+  async fetchApps(): Promise<RelayOutcome<RelayAppsAnswer>> {
+    const path = `${relayAppsPath}?realm_uuid=${this.#options.realmUuid}`;
+    return this.#ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);
   }
 
   /**
@@ -176,7 +211,7 @@ export class RelayLink {
    * for good.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
-    return this.#ask({ path: keyListPath, finalStatuses: [404, 405] }, keyListAnswer);
+    return this.#ask({ path: keyListPath, isAnonymous: true, finalStatuses: [404, 405] }, keyListAnswer);
   }
 
   async #askAsServer<Schema extends z.ZodType>(
@@ -199,7 +234,7 @@ export class RelayLink {
     try {
       received = await this.#exchange(exchange);
     } catch (error) {
-      return this.#unreachable(error);
+      return unreachableRelay(error, this.#way);
     }
     if (exchange.finalStatuses?.includes(received.status) === true) {
       return notKnown;
@@ -213,7 +248,10 @@ export class RelayLink {
     );
   }
 
-  async #request({ path, isFresh, content }: Exchange, signal: AbortSignal): Promise<ProbeAnswer> {
+  async #request(
+    { path, isAnonymous, isFresh, content }: Exchange,
+    signal: AbortSignal,
+  ): Promise<ProbeAnswer> {
     const { relay, dispatcher } = this.#options;
     const { origin, pathname, search } = new URL(relay.url + path);
     const answer = await dispatcher.request({
@@ -224,7 +262,8 @@ export class RelayLink {
         'user-agent': userAgent,
         accept: 'application/json',
         ...(isFresh && { 'cache-control': 'no-cache' }),
-        ...(content && { authorization: this.#authorization(), 'content-type': content.type }),
+        ...(!isAnonymous && { authorization: this.#authorization() }),
+        ...(content && { 'content-type': content.type }),
       },
       body: content?.body ?? null,
       signal,
@@ -238,37 +277,15 @@ export class RelayLink {
     };
   }
 
+  get #way(): WayToRelay {
+    const { relay, timeoutMilliseconds } = this.#options;
+    return { url: relay.url, network: relay.network ?? {}, timeoutMilliseconds };
+  }
+
   #authorization(): string {
     const pair = Buffer.from(`${this.#options.relay.serverId}:${this.#serverKey.reveal()}`, 'utf8');
     return `Basic ${pair.toString('base64')}`;
   }
-
-  #unreachable(error: unknown): RelayRetry {
-    const { name, code } = error as NodeJS.ErrnoException;
-    const seconds = this.#options.timeoutMilliseconds / 1000;
-    const why =
-      name === 'TimeoutError'
-        ? `it did not answer within ${seconds} s: check its address and the network`
-        : (describeConnectTrouble(error) ?? code ?? name);
-    const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
-    return {
-      kind: 'retry',
-      cause: 'unreachable',
-      reason,
-      retryAfterSeconds: undefined,
-      httpStatus: undefined,
-    };
-  }
-}
-
-/**
- * Reports an unknown operation as a fault: every relay knows the operations that servers need, so the address must be
- * wrong.
- */
-function asRelayError<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
-  if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
-  const reason = 'the relay answered that it does not know the request; is its address right?';
-  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
 }
 
 function interpretResult<Registered>(result: RegistrationResult<Registered>): RelayOutcome<Registered> {

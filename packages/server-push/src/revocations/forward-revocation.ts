@@ -29,8 +29,8 @@ export async function enqueueRevocation(
 
 export interface RevocationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` if the organization has no relay. */
-  readonly link: RelayLink | undefined;
+  /** Returns `undefined` if the organization has no relay. */
+  link(): RelayLink | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -39,9 +39,12 @@ export interface RevocationOptions {
  * Registers the handler of the forwarding job. It retries until the relay has taken or refused the revocation, or answers
  * that it does not know the operation, as stock relays do.
  */
-export function handleRevocations({ database, link, clock, random }: RevocationOptions): void {
+export function handleRevocations(options: RevocationOptions): void {
+  const { database, clock, random } = options;
+
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const backoff = { clock, random, capMilliseconds };
+    const link = options.link();
     if (link === undefined) return retryLater(job, { reason: 'no relay is configured' }, backoff);
     const outcome = await link.revoke(JSON.parse(job.payload) as SealedRevocationOnWire, signal);
     if (outcome.kind !== 'retry') return { kind: 'done' };

@@ -93,7 +93,7 @@ export const realmAboutState = publicState({
     realm_upload_quota_mib: integer.nullable(),
   }),
   async fetch({ database: { db }, realm, ...server }) {
-    const { isPushConfigured, offersWebPublicChannels, startedAt, uploads } = server;
+    const { serverPush, offersWebPublicChannels, startedAt, uploads } = server;
     const row = await db.selectFrom('realm').select('created_at').executeTakeFirstOrThrow();
     return {
       ...always,
@@ -102,7 +102,7 @@ export const realmAboutState = publicState({
       realm_icon_url: realmIconUrl(realm),
       realm_bot_domain: new URL(realm.url).hostname,
       realm_date_created: Math.floor(row.created_at / 1000),
-      realm_push_notifications_enabled: isPushConfigured,
+      realm_push_notifications_enabled: serverPush.isConfigured,
       server_emoji_data_url: `${realm.url}${emojiDataPath}`,
       server_web_public_streams_enabled: offersWebPublicChannels,
       server_generation: Math.floor(startedAt / 1000),

@@ -1,0 +1,20 @@
+import { printResult, type Terminal, withJson } from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import type { EnableFlags } from './enable-push.js';
+import { withPush } from './with-push.js';
+
+/** Adds `push enable`. */
+export function addEnableCommand(push: Command, terminal: Terminal): void {
+  withJson(push.command('enable'))
+    .description('join a relay, and use it at once in every process; run it again if it was interrupted')
+    .requiredOption('--relay <url>', 'the address of the relay')
+    .option('--invitation <code>', "the code that the relay's operator gave you")
+    .option('--contact <address>', 'e-mail address for the operator; by default that of the first owner')
+    .option('--hostname <name>', 'name of this server; by default that of SERVER_REALM_URL')
+    .action(async (flags: EnableFlags) => {
+      // Imported lazily, so that help starts fast.
+      const { enablePush } = await import('./enable-push.js');
+      const result = await withPush(terminal, (work) => enablePush(terminal, work, flags));
+      printResult(terminal, flags, result);
+    });
+}

@@ -1,0 +1,42 @@
+import { enabledAccount, openAccount, PushAccountError, type RelayAccount } from '@waxwing/server-push';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { ServerConfiguration } from '../configuration.js';
+import type { ServerDatabase } from '../tables.js';
+import { readRelayKey } from './read-relay-key.js';
+import { readRelayNetwork } from './read-relay-network.js';
+import { readSecretKey } from './read-secret-key.js';
+
+export type AccountSettings = Pick<ServerConfiguration, 'relay' | 'pushAccount' | 'relayNetwork'>;
+
+export interface FoundAccount {
+  readonly account: RelayAccount;
+  /** The relay's signing key, if `push enable` pinned it. */
+  readonly pinnedSigningKey: string | undefined;
+}
+
+/**
+ * Finds the relay account in use: that of the SERVER_RELAY_ settings, else the one that `push enable` stored.
+ * @throws ConfigurationError if a key file cannot be used.
+ */
+export async function findRelayAccount(
+  { db }: Pick<ServerDatabase, 'db'>,
+  { relay, pushAccount, relayNetwork }: AccountSettings,
+): Promise<FoundAccount> {
+  const network = await readRelayNetwork(relayNetwork);
+  if (relay.kind === 'configured') {
+    const account = { ...(await readRelayKey(relay)), network };
+    return { account, pinnedSigningKey: undefined };
+  }
+  const row = await enabledAccount(db);
+  if (row === undefined) return { account: relay, pinnedSigningKey: undefined };
+  const secretKey = await readSecretKey(pushAccount);
+  try {
+    return {
+      account: openAccount({ secretKey, network }, row),
+      pinnedSigningKey: row.signing_public_key ?? undefined,
+    };
+  } catch (error) {
+    if (error instanceof PushAccountError) throw new ConfigurationError([error.message], { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { relayAccountChannel, type ServerPush } from '@waxwing/server-push';
+import { ConfigurationError } from '@waxwing/service/config';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { ServerDatabase } from '../tables.js';
+import { type AccountSettings, findRelayAccount } from './find-relay-account.js';
+
+export interface RelayAccountWatchOptions {
+  readonly configuration: AccountSettings;
+  readonly database: ServerDatabase;
+  readonly log: Log;
+  readonly serverPush: Pick<ServerPush, 'useRelay'>;
+}
+
+/** Needed because a signal is lost if a command ends right after its commit. */
+const readEveryMilliseconds = 10_000;
+
+/** Puts each change of the relay account into use in this process, without a restart. */
+export class RelayAccountWatch {
+  readonly #options: RelayAccountWatchOptions;
+  readonly #troubleLog = new TroubleLog();
+  #timer: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(options: RelayAccountWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Puts the account into use. @throws ConfigurationError if it cannot be used. */
+  static async open(options: RelayAccountWatchOptions): Promise<RelayAccountWatch> {
+    const watch = new RelayAccountWatch(options);
+    await watch.read();
+    // The settings take precedence, and change only with SIGHUP.
+    if (options.configuration.relay.kind === 'configured') return watch;
+    watch.#stop = await options.database.signals.listen(relayAccountChannel, () => void watch.#readQuietly());
+    watch.#timer = setInterval(() => void watch.#readQuietly(), readEveryMilliseconds).unref();
+    return watch;
+  }
+
+  /** Reads the account now. @throws ConfigurationError if it cannot be used; the former stays in use. */
+  read(): Promise<void> {
+    const { configuration, database, serverPush } = this.#options;
+    // One after the other: an earlier, slower read must not bring a former account back.
+    const reading = this.#last.then(async () => {
+      const { account } = await findRelayAccount(database, configuration);
+      serverPush.useRelay(account);
+    });
+    this.#last = reading.catch(() => undefined);
+    return reading;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stop?.();
+  }
+
+  async #readQuietly(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.read();
+      this.#troubleLog.end(() => log.info('the relay account can be read again'));
+    } catch (err) {
+      const detail = err instanceof ConfigurationError ? { problems: err.problems } : { err };
+      this.#troubleLog.begin(String(err), () =>
+        log.error(detail, 'the relay account cannot be read: the former one stays in use'),
+      );
+    }
+  }
+}

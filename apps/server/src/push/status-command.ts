@@ -1,0 +1,96 @@
+import type { PushCheck, RelayAccount } from '@waxwing/server-push';
+import {
+  CommandError,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Command } from 'commander';
+import type { FoundAccount } from './find-relay-account.js';
+import { enableRemedy, type PushWork, withPush } from './with-push.js';
+
+/** Adds `push status`. */
+export function addStatusCommand(push: Command, terminal: Terminal): void {
+  withJson(push.command('status'))
+    .description(
+      'check push from the configuration to the phones, and print what to do; fails if it does not work',
+    )
+    .action(async (flags: OutputFlags) => {
+      const checks = await checkAll(terminal);
+      printResult(terminal, flags, { machines: checks, people: checks.map(describe).join('\n') });
+      const wrong = [...new Set(checks.filter(({ ok }) => !ok).map(({ check }) => check))];
+      if (wrong.length > 0) {
+        throw new CommandError(`Push notifications do not work: see ${wrong.join(' and ')}.`);
+      }
+    });
+}
+
+function describe({ check, ok, cause, remedy }: PushCheck): string {
+  return `${ok ? 'ok    ' : 'FAILED'}  ${check}: ${cause}${remedy === null ? '' : ` ${remedy}`}`;
+}
+
+async function checkAll(terminal: Terminal): Promise<readonly PushCheck[]> {
+  try {
+    return await withPush(terminal, (work) => check(terminal, work));
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems.map(asCheck);
+    throw error;
+  }
+}
+
+async function check({ clock }: Terminal, { database, configuration, realm, sodium }: PushWork) {
+  const { checkPush } = await import('@waxwing/server-push');
+  const { findRelayAccount } = await import('./find-relay-account.js');
+  let found: FoundAccount | undefined;
+  let problems: readonly PushCheck[];
+  try {
+    found = await findRelayAccount(database, configuration);
+    problems = [await checkConfiguration(database, found.account, configuration.relay.kind === 'configured')];
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    problems = error.problems.map(asCheck);
+  }
+  const relay = found?.account.kind === 'configured' ? found.account : undefined;
+  const pinnedSigningKey = found?.pinnedSigningKey;
+  return [...problems, ...(await checkPush({ database, relay, realm, pinnedSigningKey, sodium, clock }))];
+}
+
+async function checkConfiguration(
+  { db }: PushWork['database'],
+  account: RelayAccount,
+  isFromSettings: boolean,
+): Promise<PushCheck> {
+  const { allAccounts, failed, passed } = await import('@waxwing/server-push');
+  const check = 'configuration';
+  if (account.kind === 'configured') {
+    const source = isFromSettings ? 'the SERVER_RELAY_ settings' : 'push enable';
+    return passed(check, `The relay is ${account.url}, by ${source}.`);
+  }
+  const [newest] = await allAccounts(db);
+  const remedy = `${enableRemedy.charAt(0).toUpperCase()}${enableRemedy.slice(1)}.`;
+  if (newest?.state === 'joining') {
+    return failed(
+      check,
+      `Joining ${newest.url} has begun and did not end, so devices cannot register.`,
+      `Run waxwing-server push enable --relay ${newest.url} again: it continues with the same credentials.`,
+    );
+  }
+  if (newest?.state === 'disabled') {
+    return failed(
+      check,
+      `Push was disabled; the relay was ${newest.url}.`,
+      `Run waxwing-server push enable --relay ${newest.url} to use it again.`,
+    );
+  }
+  return failed(check, 'No relay is configured, so devices cannot register.', remedy);
+}
+
+/** A problem of the configuration ends with what to do, after a colon. */
+function asCheck(problem: string): PushCheck {
+  const colon = problem.lastIndexOf(': ');
+  const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
+  const whatToDo = remedy === '' ? 'Correct the setting.' : remedy.charAt(0).toUpperCase() + remedy.slice(1);
+  return { check: 'configuration', ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
+}

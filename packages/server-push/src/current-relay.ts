@@ -1,0 +1,95 @@
+import type { ForwardedRegistration, ForwardedTokenRegistration } from '@waxwing/protocol';
+import type { Dispatcher } from 'undici';
+import { tokenFormat } from './client-devices/token-format.js';
+import { KeyListCache } from './key-list/key-list-cache.js';
+import type { DeliveryResults } from './notifications/delivery-results.js';
+import { NotificationSender } from './notifications/notification-sender.js';
+import { pushAccountFormat, type RegisteredRelayDevice } from './push-devices/push-account-format.js';
+import type { SameTokenAccounts } from './push-devices/same-token-devices.js';
+import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
+import type { LinkMonitor } from './relay-link/link-monitor.js';
+import { openDispatcher } from './relay-link/open-dispatcher.js';
+import { RelayLink } from './relay-link/relay-link.js';
+import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
+
+/** The link to one relay, and what caches that relay's answers. */
+export interface RelayConnection {
+  readonly link: RelayLink;
+  readonly sender: NotificationSender;
+  readonly keyList: KeyListCache;
+  readonly registrations: GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice>;
+  readonly tokens: GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts>;
+}
+
+const defaultRelayTimeoutMilliseconds = 15_000;
+
+/** What records how the relay answers. */
+export interface RelayRecords {
+  readonly monitor: LinkMonitor;
+  readonly results: DeliveryResults;
+}
+
+/** The relay in use. Commands can change it while the server runs. */
+export class CurrentRelay {
+  readonly #options: ServerPushOptions;
+  readonly #records: RelayRecords;
+  #account: RelayAccount = { kind: 'not-configured' };
+  #connection: RelayConnection | undefined;
+  #dispatcher: Dispatcher | undefined;
+
+  constructor(options: ServerPushOptions, records: RelayRecords) {
+    this.#options = options;
+    this.#records = records;
+    this.use(options.relay);
+  }
+
+  get kind(): RelayAccount['kind'] {
+    return this.#account.kind;
+  }
+
+  /** `undefined` if the organization has no relay. */
+  get connection(): RelayConnection | undefined {
+    return this.#connection;
+  }
+
+  /** Uses this account from the next request on. Another key of the same account keeps what is cached. */
+  use(account: RelayAccount): void {
+    const former = this.#account;
+    this.#account = account;
+    if (account.kind === 'not-configured') this.#connection = undefined;
+    else if (former.kind === 'not-configured' || !isSame(former, account)) {
+      this.#connection = this.#connect(account);
+    } else this.#connection?.link.useServerKey(account.serverKey);
+  }
+
+  /** Aborts requests in flight. Leaves a `dispatcher` from the options open. */
+  async close(): Promise<void> {
+    if (this.#options.dispatcher === undefined) await this.#dispatcher?.destroy();
+  }
+
+  #connect(relay: Extract<RelayAccount, { kind: 'configured' }>): RelayConnection {
+    const { clock, realm, relayTimeoutMilliseconds } = this.#options;
+    this.#dispatcher ??= this.#options.dispatcher ?? openDispatcher(relay.network);
+    const link = new RelayLink({
+      relay,
+      realmUuid: realm.uuid,
+      dispatcher: this.#dispatcher,
+      timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
+      clock,
+      monitor: this.#records.monitor,
+    });
+    return {
+      link,
+      sender: new NotificationSender({ ...this.#options, link, results: this.#records.results }),
+      keyList: new KeyListCache(link, clock),
+      registrations: new GroupedRegistrations(link, pushAccountFormat, clock),
+      tokens: new GroupedRegistrations(link, tokenFormat, clock),
+    };
+  }
+}
+
+type Named = Pick<Extract<RelayAccount, { kind: 'configured' }>, 'url' | 'serverId'>;
+
+function isSame(one: Named, other: Named): boolean {
+  return one.url === other.url && one.serverId === other.serverId;
+}

@@ -1,0 +1,20 @@
+import { forwardFurtherTokenJob, forwardTokenJob } from './client-devices/forward-token.js';
+import { tokenRemoving } from './client-devices/remove-tokens.js';
+import { deliverNotificationJob } from './notifications/deliver-notification.js';
+import {
+  forwardFurtherRegistrationJob,
+  forwardRegistrationJob,
+} from './push-devices/forward-registration.js';
+import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
+
+/** Kinds of the jobs for which someone waits: run at once when the relay is back. */
+export const urgentJobKinds = [
+  deliverNotificationJob,
+  forwardRegistrationJob,
+  forwardFurtherRegistrationJob,
+  forwardTokenJob,
+  forwardFurtherTokenJob,
+] as const;
+
+/** Kinds of all jobs that ask the relay. */
+export const pushJobKinds = [...urgentJobKinds, relayDeviceRemoving.jobKind, tokenRemoving.jobKind] as const;

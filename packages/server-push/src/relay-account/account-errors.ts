@@ -1,0 +1,91 @@
+import type { KeyListRefusal } from '@waxwing/protocol';
+import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
+
+/** A relay account that cannot be used or changed. */
+export class PushAccountError extends Error {
+  /** What is wrong, without a full stop. */
+  readonly problem: string;
+  readonly remedy: string;
+
+  constructor(problem: string, remedy: string) {
+    super(`${problem}: ${remedy}.`);
+    this.name = 'PushAccountError';
+    this.problem = problem;
+    this.remedy = remedy;
+  }
+}
+
+type NotAccepted = RelayRefusal | RelayRetry;
+
+/** Why a relay did not register the server. */
+export function joinRefusal(
+  outcome: NotAccepted,
+  { url, hostname }: { readonly url: string; readonly hostname: string },
+): PushAccountError {
+  if (outcome.kind === 'retry') {
+    const isRefusal = outcome.httpStatus !== undefined && outcome.httpStatus < 500;
+    const remedy = isRefusal
+      ? "ask the relay's operator"
+      : 'run the command again; it continues with the same credentials';
+    return new PushAccountError(sentenceOf(outcome.reason), remedy);
+  }
+  const { code, message } = outcome;
+  if (code === 'NOT_FOUND') {
+    return new PushAccountError(
+      `${url} does not register servers`,
+      'check --relay, or ask the operator to add this server and set the SERVER_RELAY_ settings',
+    );
+  }
+  const said = `The relay refuses to register this server: ${withoutFullStop(message)}`;
+  if (code === 'HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR') {
+    const remedy = `name another host with --hostname, or ask the relay's operator to remove the former server ${hostname}`;
+    return new PushAccountError(said, remedy);
+  }
+  return new PushAccountError(
+    said,
+    'correct --invitation, --hostname or --contact, and run the command again',
+  );
+}
+
+/** Why a relay did not take the organization. */
+export function realmRefusal(
+  outcome: NotAccepted,
+  { url, realmUuid }: { readonly url: string; readonly realmUuid: string },
+): PushAccountError {
+  if (outcome.kind === 'retry') {
+    return new PushAccountError(sentenceOf(outcome.reason), 'run the command again');
+  }
+  return new PushAccountError(
+    `${url} does not take the organization ${realmUuid}: ${withoutFullStop(outcome.message)}`,
+    "ask the relay's operator to remove the former server of this organization",
+  );
+}
+
+const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
+  'unknown-signing-key': 'is signed by a key that the pinned one does not lead to',
+  'bad-signature': 'has a wrong signature',
+  expired: 'has expired',
+  'issued-in-the-future': "is dated in the future of this server's clock",
+};
+
+/** What is wrong with a key list, as the rest of a sentence. */
+export function describeKeyListTrouble(reason: KeyListRefusal): string {
+  return keyListTroubles[reason] ?? `is not valid (${reason})`;
+}
+
+/** Why the relay's key list is not trusted. */
+export function pinRefusal(reason: KeyListRefusal, url: string): PushAccountError {
+  const remedy =
+    reason === 'unknown-signing-key'
+      ? 'ask its operator whether the signing key was replaced; if so, run "waxwing-server push disable --forget" first'
+      : 'ask its operator to run waxwing-relay keys verify';
+  return new PushAccountError(`The key list of ${url} ${describeKeyListTrouble(reason)}`, remedy);
+}
+
+function sentenceOf(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function withoutFullStop(text: string): string {
+  return text.replace(/\.$/, '');
+}

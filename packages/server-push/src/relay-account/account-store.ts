@@ -1,0 +1,132 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Kysely, Selectable } from 'kysely';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+
+/** The row of a relay account. */
+export type StoredAccount = Selectable<ServerPushTables['relay_accounts']>;
+
+type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'write' | 'signals'>;
+
+/** Signal channel: the account in use may have changed. */
+export const relayAccountChannel = 'relay-account';
+
+/** The account in use; `undefined` if push is not enabled. */
+export function enabledAccount(db: Kysely<ServerPushTables>): Promise<StoredAccount | undefined> {
+  return db.selectFrom('relay_accounts').selectAll().where('state', '=', 'enabled').executeTakeFirst();
+}
+
+/** All accounts, the last changed first. */
+export function allAccounts(db: Kysely<ServerPushTables>): Promise<StoredAccount[]> {
+  return db.selectFrom('relay_accounts').selectAll().orderBy('changed_at', 'desc').execute();
+}
+
+/** The account at a relay. */
+export function accountAt(db: Kysely<ServerPushTables>, url: string): Promise<StoredAccount | undefined> {
+  return db.selectFrom('relay_accounts').selectAll().where('url', '=', url).executeTakeFirst();
+}
+
+/** Stores a new account before the relay hears of it. Keeps the one that a concurrent command stored; returns the row. */
+export async function storeAccount(database: Database, account: StoredAccount): Promise<StoredAccount> {
+  return database.write(async ({ db }) => {
+    const { hostname, contact_email, changed_at } = account;
+    await db
+      .insertInto('relay_accounts')
+      .values(account)
+      .onConflict((conflict) => conflict.column('url').doUpdateSet({ hostname, contact_email, changed_at }))
+      .execute();
+    return db
+      .selectFrom('relay_accounts')
+      .selectAll()
+      .where('url', '=', account.url)
+      .executeTakeFirstOrThrow();
+  });
+}
+
+/**
+ * Puts a confirmed account into use in place of any other, in every process. What was known of the former link is
+ * forgotten.
+ */
+export async function enableAccount(
+  database: Database,
+  { url, signingPublicKey, now }: { url: string; signingPublicKey: string | null; now: number },
+): Promise<void> {
+  await database.write(async (transaction) => {
+    const { db } = transaction;
+    await db
+      .updateTable('relay_accounts')
+      .set({ state: 'disabled', changed_at: now })
+      .where('state', '=', 'enabled')
+      .where('url', '<>', url)
+      .execute();
+    await db
+      .updateTable('relay_accounts')
+      .set({ state: 'enabled', signing_public_key: signingPublicKey, changed_at: now })
+      .where('url', '=', url)
+      .execute();
+    await db.deleteFrom('relay_link').execute();
+    await announceChange(database, transaction);
+  });
+}
+
+/** Stops the use of the account. Returns its URL; `undefined` if none was in use. */
+export async function disableAccount(database: Database, now: number): Promise<string | undefined> {
+  return database.write(async (transaction) => {
+    const { db } = transaction;
+    const account = await enabledAccount(db);
+    if (account === undefined) return undefined;
+    await db
+      .updateTable('relay_accounts')
+      .set({ state: 'disabled', changed_at: now })
+      .where('state', '=', 'enabled')
+      .execute();
+    await announceChange(database, transaction);
+    return account.url;
+  });
+}
+
+/** Deletes every account. Returns how many there were. */
+export async function forgetAccounts(database: Database): Promise<number> {
+  return database.write(async (transaction) => {
+    const { numDeletedRows } = await transaction.db.deleteFrom('relay_accounts').executeTakeFirstOrThrow();
+    await announceChange(database, transaction);
+    return Number(numDeletedRows);
+  });
+}
+
+/** Stores a new key before the relay hears of it. Keeps the one of a rotation that did not end; returns it. */
+export async function storeNewKey(database: Database, url: string, sealed: string): Promise<string> {
+  return database.write(async ({ db }) => {
+    await db
+      .updateTable('relay_accounts')
+      .set({ sealed_new_key: sealed })
+      .where('url', '=', url)
+      .where('sealed_new_key', 'is', null)
+      .execute();
+    const row = await db
+      .selectFrom('relay_accounts')
+      .select('sealed_new_key')
+      .where('url', '=', url)
+      .executeTakeFirstOrThrow();
+    return row.sealed_new_key ?? sealed;
+  });
+}
+
+/** Puts the new key in place of the former one, in every process. */
+export async function adoptNewKey(
+  database: Database,
+  { url, sealed, now }: { url: string; sealed: string; now: number },
+): Promise<void> {
+  await database.write(async (transaction) => {
+    await transaction.db
+      .updateTable('relay_accounts')
+      .set({ sealed_key: sealed, sealed_new_key: null, changed_at: now })
+      .where('url', '=', url)
+      .where('sealed_new_key', '=', sealed)
+      .execute();
+    await announceChange(database, transaction);
+  });
+}
+
+function announceChange({ signals }: Database, transaction: PushTransaction): Promise<void> {
+  return signals.notify(transaction, relayAccountChannel, '');
+}

@@ -1,0 +1,45 @@
+import { columnTypes } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+
+/** Table of the accounts that commands opened at relays. Instants in Unix milliseconds. */
+export interface RelayAccountTables {
+  /** One row per relay. At most one is `enabled`. */
+  relay_accounts: {
+    /** Base URL of the relay. */
+    url: string;
+    /** UUID by which the relay knows this server; chosen here. */
+    server_id: string;
+    /**
+     * - `joining`: the relay has not confirmed the registration; a repeat sends the same id and key
+     * - `enabled`: in use
+     * - `disabled`: kept, so that the server can return to the relay as the same server
+     */
+    state: 'joining' | 'enabled' | 'disabled';
+    /** The name of this server at the relay, with a port if it is not 443. */
+    hostname: string;
+    contact_email: string;
+    /** Result of `sealServerKey`. */
+    sealed_key: string;
+    /** Stored before the relay is asked to take it; `null` unless a rotation has begun. */
+    sealed_new_key: string | null;
+    /** The relay's signing key, in base64; `null` for a relay that publishes no key list. */
+    signing_public_key: string | null;
+    changed_at: number;
+  };
+}
+
+export async function createRelayAccounts(db: Kysely<unknown>): Promise<void> {
+  const { integer, text } = columnTypes;
+  await db.schema
+    .createTable('relay_accounts')
+    .addColumn('url', text, (column) => column.primaryKey())
+    .addColumn('server_id', text, (column) => column.notNull())
+    .addColumn('state', text, (column) => column.notNull())
+    .addColumn('hostname', text, (column) => column.notNull())
+    .addColumn('contact_email', text, (column) => column.notNull())
+    .addColumn('sealed_key', text, (column) => column.notNull())
+    .addColumn('sealed_new_key', text)
+    .addColumn('signing_public_key', text)
+    .addColumn('changed_at', integer, (column) => column.notNull())
+    .execute();
+}

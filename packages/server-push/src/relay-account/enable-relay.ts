@@ -1,0 +1,174 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { JsonObject } from '@waxwing/protocol';
+import { generateCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import type { PushRealm, RelayNetwork } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import { joinRefusal, PushAccountError, pinRefusal, realmRefusal } from './account-errors.js';
+import { type ConfiguredRelay, withAccountLink } from './account-link.js';
+import {
+  accountAt,
+  adoptNewKey,
+  enableAccount,
+  type StoredAccount,
+  storeAccount,
+  storeNewKey,
+} from './account-store.js';
+import { verifyPinned } from './pin-signing-key.js';
+import { openServerKey, sealServerKey } from './seal-server-key.js';
+
+export interface RelayAccountOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly realm: PushRealm;
+  readonly network: RelayNetwork;
+  /** 32 bytes that encrypt server keys in the database. */
+  readonly secretKey: Secret<Uint8Array>;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+}
+
+/** What an admin says to join a relay. */
+export interface JoinRequest {
+  /** Base URL of the relay. */
+  readonly url: string;
+  readonly hostname: string;
+  readonly contactEmail: string;
+  readonly invitation: Secret<string> | undefined;
+}
+
+export interface EnabledRelay {
+  readonly relay: ConfiguredRelay;
+  /** Whether the relay did not know this server before. */
+  readonly isNew: boolean;
+  /** The relay's signing key in base64, now pinned; `undefined` if the relay publishes no key list. */
+  readonly signingPublicKey: string | undefined;
+}
+
+/**
+ * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into use
+ * in every process. The id and the key are stored before the relay hears of them, so that a repeat after a lost answer
+ * sends the same ones. A relay in use stays in use until everything has succeeded.
+ * @throws PushAccountError with a sentence for the admin.
+ */
+export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
+  const { database, realm, clock } = options;
+  const row = await storeAccount(database, await prepareAccount(options, request));
+  const relay = openAccount(options, row);
+  return withAccountLink({ relay, realm, clock }, async (link) => {
+    const joined = await link.join(request);
+    if (joined.kind !== 'accepted') throw joinRefusal(joined, request);
+    await reportRealm(options, link, relay);
+    const signingPublicKey = await pin(options, link, row);
+    await enableAccount(database, { url: row.url, signingPublicKey: signingPublicKey ?? null, now: clock() });
+    return { relay, isNew: joined.answer.created, signingPublicKey };
+  });
+}
+
+/**
+ * Replaces this server's key at the relay. The new key is stored before the relay hears of it. A rotation that did not
+ * end is repeated with the same new key, proved by either key: the relay may have taken it already.
+ * @throws PushAccountError with a sentence for the admin; the former key stays in use then.
+ */
+export async function rotateServerKey(options: RelayAccountOptions, row: StoredAccount): Promise<void> {
+  const { database, realm, clock, secretKey } = options;
+  const owner = { url: row.url, serverId: row.server_id };
+  const sealed = await storeNewKey(database, row.url, sealServerKey(secretKey, owner, generateCredential()));
+  const newKey = openServerKey(secretKey, owner, sealed);
+  if (newKey === undefined) throw unreadable(row.url);
+  const relay = openAccount(options, row);
+  const registration = { hostname: row.hostname, contactEmail: row.contact_email };
+  await withAccountLink({ relay, realm, clock }, async (link) => {
+    let rotated = await link.join({ ...registration, newKey });
+    if (isRefused(rotated)) {
+      // The relay may have taken the new key already, and have forgotten the former one since.
+      link.useServerKey(newKey);
+      const repeated = await link.join(registration);
+      if (repeated.kind === 'accepted') rotated = repeated;
+    }
+    if (rotated.kind !== 'accepted') throw joinRefusal(rotated, { url: row.url, ...registration });
+    await adoptNewKey(database, { url: row.url, sealed, now: clock() });
+  });
+}
+
+/** Decrypts the key of a stored account. @throws PushAccountError if the secret key is another one. */
+export function openAccount(
+  { secretKey, network }: Pick<RelayAccountOptions, 'secretKey' | 'network'>,
+  row: StoredAccount,
+): ConfiguredRelay {
+  const { url, server_id: serverId } = row;
+  const serverKey = openServerKey(secretKey, { url, serverId }, row.sealed_key);
+  if (serverKey === undefined) throw unreadable(url);
+  return { kind: 'configured', url, serverId, serverKey, network };
+}
+
+/** Whether the relay has decided, and not for it. */
+function isRefused(outcome: RelayOutcome<unknown>): boolean {
+  if (outcome.kind !== 'retry') return outcome.kind === 'refused-for-good';
+  return outcome.cause === 'admin-must-act';
+}
+
+function unreadable(url: string): PushAccountError {
+  return new PushAccountError(
+    `The stored key for ${url} cannot be decrypted: the server's key file is not the one that it was encrypted with`,
+    'restore SERVER_KEY_FILE from a backup, or run "waxwing-server push disable --forget", then "push enable" again',
+  );
+}
+
+async function prepareAccount(
+  { database, secretKey, clock }: RelayAccountOptions,
+  { url, hostname, contactEmail }: JoinRequest,
+): Promise<StoredAccount> {
+  const named = { hostname, contact_email: contactEmail, changed_at: clock() };
+  const known = await accountAt(database.db, url);
+  if (known !== undefined) return { ...known, ...named };
+  const serverId = randomUUID();
+  const sealed_key = sealServerKey(secretKey, { url, serverId }, generateCredential());
+  const fresh = { state: 'joining', sealed_new_key: null, signing_public_key: null } as const;
+  return { url, server_id: serverId, sealed_key, ...fresh, ...named };
+}
+
+async function reportRealm(
+  { realm }: RelayAccountOptions,
+  link: RelayLink,
+  relay: ConfiguredRelay,
+): Promise<void> {
+  const reported = await link.reportRealm(describeRealm(realm, relay));
+  if (reported.kind !== 'accepted') throw realmRefusal(reported, { url: relay.url, realmUuid: realm.uuid });
+}
+
+/** An organization as relays expect it; stock ones require every field. */
+function describeRealm({ uuid, url, name }: PushRealm, { serverKey }: ConfiguredRelay): JsonObject {
+  return {
+    id: 1,
+    uuid,
+    // Stock relays store it at first sight. Derived, so that it needs no storage and stays the same.
+    uuid_owner_secret: createHmac('sha256', serverKey.reveal()).update(`realm ${uuid}`).digest('hex'),
+    host: new URL(url).host,
+    url,
+    name,
+    org_type: 0,
+    date_created: 0,
+    deactivated: false,
+    is_system_bot_realm: false,
+    authentication_methods: {},
+  };
+}
+
+async function pin(
+  { sodium, clock }: RelayAccountOptions,
+  link: RelayLink,
+  row: StoredAccount,
+): Promise<string | undefined> {
+  const fetched = await link.fetchKeyList();
+  // Stock relays publish no list.
+  if (fetched.kind === 'refused-for-good') return undefined;
+  if (fetched.kind === 'retry') throw new PushAccountError(fetched.reason, 'run the command again');
+  const pinned = row.signing_public_key ?? undefined;
+  const verified = verifyPinned(fetched.answer, pinned, { sodium, now: clock() });
+  if (verified.kind === 'refused') throw pinRefusal(verified.reason, row.url);
+  return verified.signingPublicKey;
+}

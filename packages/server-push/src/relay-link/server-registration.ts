@@ -1,0 +1,35 @@
+import type { Secret } from '@waxwing/service/config';
+import { z } from 'zod';
+
+/** What a server tells a relay about itself when it registers. */
+export interface ServerRegistration {
+  /** With a port if it is not 443. */
+  readonly hostname: string;
+  readonly contactEmail: string;
+  /** The code of an invitation, if the relay asks for one. */
+  readonly invitation?: Secret<string> | undefined;
+  /** Replaces the key that the request proves. */
+  readonly newKey?: Secret<string> | undefined;
+}
+
+/** Paths of the relay's operations on the server itself and its organizations (docs/protocol.md). */
+export const serverRegisterPath = '/api/v1/remotes/server/register';
+export const analyticsPath = '/api/v1/remotes/server/analytics';
+
+export const joinAnswer = z.object({ created: z.boolean() });
+export const analyticsAnswer = z.object({ realms: z.record(z.string(), z.unknown()) });
+
+/** The form that registers a server. */
+export function encodeRegistration(
+  { serverId, serverKey }: { readonly serverId: string; readonly serverKey: Secret<string> },
+  { hostname, contactEmail, invitation, newKey }: ServerRegistration,
+): Record<string, string> {
+  return {
+    zulip_org_id: serverId,
+    zulip_org_key: serverKey.reveal(),
+    hostname,
+    contact_email: contactEmail,
+    ...(invitation && { invitation: invitation.reveal() }),
+    ...(newKey && { new_org_key: newKey.reveal() }),
+  };
+}

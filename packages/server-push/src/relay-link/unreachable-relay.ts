@@ -1,0 +1,48 @@
+import { type ConnectTrouble, findConnectTrouble } from '@waxwing/service/lifecycle';
+import type { RelayNetwork } from '../server-push-options.js';
+import type { RelayRetry } from './relay-answer.js';
+
+/** How the relay is reached, for messages. */
+export interface WayToRelay {
+  readonly url: string;
+  readonly network: RelayNetwork;
+  readonly timeoutMilliseconds: number;
+}
+
+/** Finds why a request to the relay got no answer. */
+export function findRelayTrouble(
+  error: unknown,
+  { network, timeoutMilliseconds }: Omit<WayToRelay, 'url'>,
+): ConnectTrouble {
+  const { proxyUrl, proxySetting = 'the setting of the proxy', authoritiesSetting } = network;
+  const trouble = findConnectTrouble(error, authoritiesSetting) ?? otherTrouble(error, timeoutMilliseconds);
+  // The connection that failed may be the one to the proxy.
+  if (proxyUrl === undefined || trouble.step === 'tls') return trouble;
+  return { ...trouble, remedy: `${trouble.remedy}; check also the proxy in ${proxySetting}` };
+}
+
+function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTrouble {
+  const { name, code = name, message } = error as NodeJS.ErrnoException;
+  const remedy = 'check its address and the network';
+  if (name === 'TimeoutError') {
+    const what = `it did not answer within ${timeoutMilliseconds / 1000} s`;
+    return { step: 'connection', what, remedy };
+  }
+  // undici names the proxy's answer in the message alone.
+  const [, status] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
+  if (status === undefined) return { step: 'connection', what: code, remedy };
+  const access = status === '407' ? 'its user name and password' : 'that it opens tunnels to the relay';
+  return { step: 'connection', what: `the proxy answers ${status}`, remedy: `check ${access}` };
+}
+
+/** The outcome of a request to the relay that got no answer. */
+export function unreachableRelay(error: unknown, way: WayToRelay): RelayRetry {
+  const { what, remedy } = findRelayTrouble(error, way);
+  return {
+    kind: 'retry',
+    cause: 'unreachable',
+    reason: `the relay at ${way.url} cannot be reached: ${what}: ${remedy}`,
+    retryAfterSeconds: undefined,
+    httpStatus: undefined,
+  };
+}

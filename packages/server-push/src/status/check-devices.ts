@@ -1,0 +1,68 @@
+import { type Kysely, sql } from 'kysely';
+import type { ServerPushTables } from '../tables.js';
+import { failed, type PushCheck, passed } from './push-check.js';
+
+interface DeviceCounts {
+  active: number;
+  pending: number;
+  failed: number;
+}
+
+/** Counts the organization's devices by state. Fails if registrations failed and no phone is registered. */
+export async function checkDevices(db: Kysely<ServerPushTables>): Promise<PushCheck[]> {
+  const counts = await countDevices(db);
+  const cause = `${counts.active} registered, ${counts.pending} pending, ${counts.failed} failed.`;
+  if (counts.failed === 0 || counts.active > 0) return [passed('devices', cause)];
+  const code = await commonestError(db);
+  return [
+    failed(
+      'devices',
+      `No phone is registered: ${cause} The relay's most frequent refusal is ${code}.`,
+      remedyOf(code),
+    ),
+  ];
+}
+
+async function countDevices(db: Kysely<ServerPushTables>): Promise<DeviceCounts> {
+  const push = await db
+    .selectFrom('push_devices')
+    .select([
+      sql<number>`count(relay_device_id)`.as('active'),
+      sql<number>`count(pending_token_kind)`.as('pending'),
+      sql<number>`count(error_code)`.as('failed'),
+    ])
+    .executeTakeFirstOrThrow();
+  const client = await db
+    .selectFrom('client_devices')
+    .select([
+      sql<number>`count(push_token_id)`.as('active'),
+      sql<number>`count(pending_encrypted_registration)`.as('pending'),
+      sql<number>`count(push_registration_error_code)`.as('failed'),
+    ])
+    .executeTakeFirstOrThrow();
+  return {
+    active: Number(push.active) + Number(client.active),
+    pending: Number(push.pending) + Number(client.pending),
+    failed: Number(push.failed) + Number(client.failed),
+  };
+}
+
+async function commonestError(db: Kysely<ServerPushTables>): Promise<string> {
+  const { rows } = await sql<{ code: string }>`
+    select code from (
+      select error_code as code from push_devices where error_code is not null
+      union all
+      select push_registration_error_code from client_devices where push_registration_error_code is not null
+    ) as refusals group by code order by count(*) desc, code limit 1`.execute(db);
+  return rows[0]?.code ?? 'BAD_REQUEST';
+}
+
+function remedyOf(code: string): string {
+  if (code === 'INVALID_BOUNCER_PUBLIC_KEY') {
+    return 'The app seals for a key that this relay does not have: use a build of the app that is made for this relay, or its key list.';
+  }
+  if (code === 'REQUEST_EXPIRED') {
+    return 'The registrations reached the relay more than a day late: check the clocks of phones and servers, then open the app again.';
+  }
+  return "Open the app again. If it stays, ask the relay's operator to look at its log.";
+}

@@ -1,0 +1,48 @@
+import type { Kysely } from 'kysely';
+import { type RelayLinkStatus, readRelayLinkStatus } from '../relay-link/link-monitor.js';
+import type { ServerPushTables } from '../tables.js';
+import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
+
+const hourMilliseconds = 3_600_000;
+
+/**
+ * What the running server found when it last asked the relay. An old failure is no fault if the relay `answersNow`: the
+ * server asks again only when there is something to send.
+ */
+export async function checkHistory(
+  db: Kysely<ServerPushTables>,
+  { answersNow, now }: { readonly answersNow: boolean; readonly now: number },
+): Promise<PushCheck[]> {
+  const status = await readRelayLinkStatus(db);
+  return [checkExchange(status, answersNow), checkRejection(status, now)];
+}
+
+function checkExchange(
+  { state, lastSuccessAt, failingSince, lastError }: RelayLinkStatus,
+  answersNow: boolean,
+): PushCheck {
+  if (state === 'failing') {
+    const cause = `The server has failed at the relay since ${instant(failingSince)}: ${lastError?.reason}`;
+    if (answersNow) return passed('last exchange', `${sentenceOf(cause)} It answers now.`);
+    const remedy = 'The server tries again by itself; correct what it names, or what the other checks name.';
+    return failed('last exchange', sentenceOf(cause), remedy);
+  }
+  if (lastSuccessAt === undefined) return passed('last exchange', 'The server has not asked the relay yet.');
+  const before =
+    lastError && ` The last error was at ${instant(lastError.at)}: ${sentenceOf(lastError.reason)}`;
+  return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);
+}
+
+/** An older rejection may have been mended since. */
+function checkRejection({ lastRejection }: RelayLinkStatus, now: number): PushCheck {
+  if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
+  const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;
+  if (now - lastRejection.at > hourMilliseconds) return passed('last rejection', cause);
+  const remedy =
+    'Correct what it names; waxwing-server push test --user ADDRESS shows whether it still happens.';
+  return failed('last rejection', cause, remedy);
+}
+
+function instant(milliseconds: number | undefined): string {
+  return milliseconds === undefined ? 'an unknown time' : new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,57 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { pushJobKinds } from '../push-job-kinds.js';
+import type { ServerPushTables } from '../tables.js';
+import { failed, type PushCheck, passed } from './push-check.js';
+
+/** A job that is due for longer has no process to run it, or too few. */
+const maximumDelayMilliseconds = 2 * 60_000;
+const maximumListed = 1000;
+const dayMilliseconds = 86_400_000;
+
+/** Checks that the server's jobs for the relay run, and that none was given up. */
+export async function checkJobs(
+  { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  now: number,
+): Promise<PushCheck[]> {
+  const list = async (state: 'due' | 'waiting' | 'running' | 'dead') => {
+    const listed = pushJobKinds.map((kind) => jobs.list({ kind, state, limit: maximumListed }));
+    return (await Promise.all(listed)).flat();
+  };
+  // Of any kind: a notification begins as a job of the message.
+  const due = await jobs.list({ state: 'due', limit: maximumListed });
+  const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
+  return [checkQueue(due, ofPush, now), checkDead(await list('dead'), now)];
+}
+
+type Listed = Awaited<ReturnType<DatabaseWithJobs<ServerPushTables>['jobs']['list']>>;
+
+function checkQueue(due: Listed, ofPush: Listed, now: number): PushCheck {
+  const count = (many: number, verb: string) => `${many} ${many === 1 ? `job ${verb}s` : `jobs ${verb}`}`;
+  // Registrations are dated in the past for fairness: their age counts from when they were created.
+  const oldest = Math.min(...due.map(({ at, createdAt }) => Math.max(at, createdAt)));
+  if (now - oldest > maximumDelayMilliseconds) {
+    return failed(
+      'jobs',
+      `${count(due.length, 'wait')}, and the oldest has been due since ${new Date(oldest).toISOString()}: no server process works on them.`,
+      'Start waxwing-server, or look at its log; waxwing-server queue list shows the jobs.',
+    );
+  }
+  const reason = ofPush.find((job) => job.reason !== undefined)?.reason;
+  if (reason === undefined) return passed('jobs', `${count(ofPush.length, 'wait')} for the relay.`);
+  const remedy = 'The server tries again by itself; correct what it names, or what the other checks name.';
+  return failed('jobs', `${count(ofPush.length, 'wait')} for the relay, since ${reason}.`, remedy);
+}
+
+/** Jobs stay listed for 14 days after they were given up: only the last day says that something is wrong. */
+function checkDead(dead: Listed, now: number): PushCheck {
+  const newest = dead.toSorted((one, other) => other.at - one.at)[0];
+  if (newest === undefined) return passed('given-up jobs', 'No job was given up.');
+  const at = new Date(newest.at).toISOString();
+  const cause = `${dead.length} ${dead.length === 1 ? 'job was' : 'jobs were'} given up, the last at ${at}: ${newest.reason ?? 'its time was over'}.`;
+  if (now - newest.at > dayMilliseconds) return passed('given-up jobs', cause);
+  return failed(
+    'given-up jobs',
+    cause,
+    'Correct the cause, then retry or drop them: waxwing-server queue list --state dead.',
+  );
+}

@@ -1,0 +1,38 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import type { ConfiguredRelay } from '../relay-account/account-link.js';
+import type { PushRealm } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import { checkApps } from './check-apps.js';
+import { checkDevices } from './check-devices.js';
+import { checkHistory } from './check-history.js';
+import { checkJobs } from './check-jobs.js';
+import { checkKeyList } from './check-key-list.js';
+import { checkRelay } from './check-relay.js';
+import type { PushCheck } from './push-check.js';
+
+export interface CheckPushOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  /** `undefined` if there is none, or it cannot be used: the checks that need it are left out. */
+  readonly relay: ConfiguredRelay | undefined;
+  readonly realm: Pick<PushRealm, 'uuid'>;
+  /** The relay's signing key as it was pinned; `undefined` if none was. */
+  readonly pinnedSigningKey: string | undefined;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+}
+
+/** Checks push end to end: the relay, then what this server's database says. Each failed check names its remedy. */
+export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]> {
+  const { database, relay, realm, clock, sodium, pinnedSigningKey: pinned } = options;
+  const atRelay = [
+    (link) => checkKeyList(link, { sodium, now: clock(), pinned }),
+    (link) => checkApps(link),
+  ] satisfies Parameters<typeof checkRelay>[1];
+  const here = async () => [...(await checkJobs(database, clock())), ...(await checkDevices(database.db))];
+  if (relay === undefined) return here();
+  const there = await checkRelay({ relay, realm, clock }, atRelay);
+  const answersNow = there.every(({ ok }) => ok);
+  return [...there, ...(await here()), ...(await checkHistory(database.db, { answersNow, now: clock() }))];
+}

@@ -1,0 +1,145 @@
+import { isJsonObject, type JsonObject, parseJsonOrUndefined, relayNotifyAnyAnswer } from '@waxwing/protocol';
+import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
+import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-link.js';
+import { printable } from '../relay-link/relay-answer.js';
+import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
+import type { PushRealm } from '../server-push-options.js';
+import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
+
+export interface CheckRelayOptions {
+  readonly relay: ConfiguredRelay;
+  readonly realm: Pick<PushRealm, 'uuid'>;
+  readonly clock: Clock;
+}
+
+/** One aspect that is checked once the relay has accepted this server and its organization. */
+export type FurtherCheck = (link: RelayLink) => Promise<readonly PushCheck[]>;
+
+/** The relay accepts registrations for a day by their timestamp, but a larger clock error is a fault anyway. */
+const maximumClockErrorMilliseconds = 5 * 60_000;
+
+/**
+ * Asks the relay, with this server's credentials, whether the way to it, the credentials and the organization are right.
+ * Delivers nothing. Stops at the first failure that makes later checks impossible. Never rejects because of the relay.
+ */
+export async function checkRelay(
+  options: CheckRelayOptions,
+  further: readonly FurtherCheck[],
+): Promise<PushCheck[]> {
+  return withAccountLink(options, async (link) => {
+    const answer = await link.probe();
+    if ('step' in answer) return checkConnection(answer, options.relay);
+    const checks = [...wayIsOpen(options.relay), ...judgeAnswer(answer, options)];
+    if (checks.some(({ ok }) => !ok)) return checks;
+    for (const check of further) checks.push(...(await check(link)));
+    return checks;
+  });
+}
+
+const settingRemedy = 'the address is that of SERVER_RELAY_URL or push enable --relay';
+
+function checkConnection({ step, what, remedy }: ConnectTrouble, { url }: ConfiguredRelay): PushCheck[] {
+  const { hostname } = new URL(url);
+  const before = wayIsOpen({ url }).slice(0, ['dns', 'connection', 'tls'].indexOf(step));
+  const subject = step === 'dns' ? `The name ${hostname} cannot be found` : `${url} cannot be reached`;
+  return [
+    ...before,
+    failed(step, `${subject}: ${what}.`, `${sentenceOf(remedy).slice(0, -1)}; ${settingRemedy}.`),
+  ];
+}
+
+function wayIsOpen({ url }: Pick<ConfiguredRelay, 'url'>): PushCheck[] {
+  const { hostname, protocol } = new URL(url);
+  const isEncrypted = protocol === 'https:';
+  return [
+    passed('dns', `The name ${hostname} is known.`),
+    passed('connection', `A connection to ${url} can be opened.`),
+    passed('tls', isEncrypted ? 'Its certificate is trusted.' : 'Not used: the address begins with http://.'),
+  ];
+}
+
+function judgeAnswer(answer: ProbeAnswer, { relay, realm, clock }: CheckRelayOptions): PushCheck[] {
+  const { status } = answer;
+  const body = readBody(answer);
+  const isRelay = status === 200 ? relayNotifyAnyAnswer.safeParse(body).success : body?.result === 'error';
+  if (body === undefined || !isRelay || status === 404 || status === 405) {
+    return [notARelay(relay.url, status)];
+  }
+  const relayAnswers = passed('relay', `A relay answers at ${relay.url}.`);
+  // A clock that is off is named even where the relay refuses: the admin sees both at once.
+  return [relayAnswers, checkClock(answer, clock()), ...judgeRefusal(status, body, relay, realm.uuid)];
+}
+
+function notARelay(url: string, status: number): PushCheck {
+  const detail = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
+  return failed(
+    'relay',
+    `${url} answers ${status}${detail}, but not as a relay does.`,
+    'Set SERVER_RELAY_URL, or --relay of push enable, to the address of the relay, without a path.',
+  );
+}
+
+function judgeRefusal(
+  status: number,
+  body: JsonObject,
+  { url, serverId }: ConfiguredRelay,
+  realmUuid: string,
+): PushCheck[] {
+  const said = typeof body.msg === 'string' ? printable(body.msg) : '';
+  const accepted = passed('credentials', "The relay accepts this server's id and key.");
+  // Relays say so only to the holder of the key, and with the code of a wrong key.
+  const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
+  if ((status === 401 || status === 403) && state !== undefined) {
+    const remedy = `Ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
+    return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
+  }
+  if (status === 401) {
+    return [
+      failed(
+        'credentials',
+        `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`,
+        'Check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or run push enable again; the operator can give a new key with waxwing-relay servers rotate-key.',
+      ),
+    ];
+  }
+  const active = passed('server', 'The relay serves this server.');
+  if (body.code === 'MISSING_REMOTE_REALM' || body.code === 'REMOTE_REALM_SERVER_MISMATCH_ERROR') {
+    const isMissing = body.code === 'MISSING_REMOTE_REALM';
+    const remedy = isMissing
+      ? `Run push enable again, or ask the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
+      : "Ask the relay's operator which server holds this organization, and to remove it there.";
+    const whose = isMissing ? 'does not know' : "counts as another server's";
+    return [accepted, active, failed('realm', `The relay ${whose} the organization ${realmUuid}.`, remedy)];
+  }
+  if (status === 429 || body.code === 'RATE_LIMIT_HIT') {
+    const remedy =
+      'Wait a minute. If it comes back, ask the operator for a larger quota (RELAY_SERVER_NOTIFICATIONS_PER_MINUTE).';
+    return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
+  }
+  if (status !== 200) {
+    const remedy = "Try again in a minute; if it stays, ask the relay's operator to look at its log.";
+    return [failed('relay', `The relay at ${url} answers ${status}: ${said}`, remedy)];
+  }
+  const realm = passed('realm', `The relay knows the organization ${realmUuid} as this server's.`);
+  return [accepted, active, passed('quota', "This server's quota is not used up."), realm];
+}
+
+function checkClock({ date }: ProbeAnswer, now: number): PushCheck {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return passed('clock', 'The relay does not say what time it is.');
+  const seconds = Math.round(Math.abs(theirs - now) / 1000);
+  if (seconds * 1000 <= maximumClockErrorMilliseconds) {
+    return passed('clock', "This server's clock and the relay's agree.");
+  }
+  const which = theirs > now ? 'behind' : 'ahead of';
+  return failed(
+    'clock',
+    `This server's clock is ${seconds} s ${which} the relay's.`,
+    'Set the wrong one right, such as by NTP: registrations are refused as expired otherwise.',
+  );
+}
+
+function readBody({ body }: ProbeAnswer): JsonObject | undefined {
+  const value = body === undefined ? undefined : parseJsonOrUndefined(body);
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,25 @@
+/** Result of one check of push, for the admin. */
+export interface PushCheck {
+  /** Short name, such as `credentials`. */
+  readonly check: string;
+  readonly ok: boolean;
+  /** What was found; one sentence. */
+  readonly cause: string;
+  /** What to do; `null` if nothing is wrong. */
+  readonly remedy: string | null;
+}
+
+/** A check that found nothing wrong. */
+export const passed = (check: string, cause: string): PushCheck => ({
+  ...{ check, ok: true, cause, remedy: null },
+});
+
+/** A check that found what is wrong. `cause` and `remedy` are sentences. */
+export const failed = (check: string, cause: string, remedy: string): PushCheck => ({
+  ...{ check, ok: false, cause, remedy },
+});
+
+/** Makes a sentence of a clause. */
+export function sentenceOf(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { atTheRelay } from './broken-at-the-relay.js';
+import { beforeJoining } from './broken-before-joining.js';
+import { configuration } from './broken-configuration.js';
+import { delivery } from './broken-delivery.js';
+import { network } from './broken-network.js';
+import { type Broken, BrokenWorld } from './broken-world.js';
+
+let w: BrokenWorld;
+beforeAll(async () => {
+  w = await BrokenWorld.create();
+}, 60_000);
+afterAll(() => w.close());
+
+function describeEach(title: string, setUps: Readonly<Record<string, Broken>>): void {
+  describe(title, () => {
+    it.each(Object.entries(setUps))('%s', async (_, broken) => {
+      const { code, found } = await w.diagnose(broken);
+      expect(code).toBe(1);
+      expect(found.cause).toMatch(broken.cause);
+      expect(found.remedy).toMatch(broken.remedy);
+    });
+  });
+}
+
+// One after the other in one world: each set-up is mended before the next one is broken.
+describe('push status names cause and remedy of', () => {
+  describeEach('a server that has not joined:', beforeJoining);
+  describe('a server that has joined:', () => {
+    beforeAll(() => w.join());
+    describeEach('configuration:', configuration);
+    describeEach('network:', network);
+    describeEach('relay:', atTheRelay);
+    describeEach('delivery:', delivery);
+
+    it('and finds nothing once all is mended', async () => {
+      const { code, checks } = await w.world.status();
+      expect([code, checks.filter(({ ok }) => !ok)]).toEqual([0, []]);
+    });
+
+    it('and prints no secret in any of them', () => {
+      const pushOutput = w.world.pushOutput.join('\n');
+      expect(pushOutput.length).toBeGreaterThan(10_000);
+      for (const secret of [w.serverKey, w.ownKey.trim(), w.ada.api_key]) {
+        expect(pushOutput).not.toContain(secret);
+        expect(w.world.log.text()).not.toContain(secret);
+      }
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { enabledAccount } from '@waxwing/server-push';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../support/test-databases.js';
+import { PushWorld, type WorldUser } from './push-world.js';
+
+eachBackend((backend) => {
+  let world: PushWorld;
+  let ada: WorldUser;
+  beforeAll(async () => {
+    world = await PushWorld.create(await backend.freshUrl());
+    ada = await world.addUser('ada');
+  }, 60_000);
+  afterAll(() => world.close());
+
+  const account = () => enabledAccount(world.server.database.db);
+  const works = async () => (await world.status()).checks.filter(({ ok }) => !ok);
+
+  describe('push enable', () => {
+    it('is what status names as long as phones get PUSH_SERVICE_NOT_CONFIGURED', async () => {
+      const answer = await register('{}');
+      expect(answer).toMatchObject({ code: 'PUSH_SERVICE_NOT_CONFIGURED' });
+      const { code, checks } = await world.status();
+      expect(code).toBe(1);
+      expect(checks[0]).toMatchObject({
+        check: 'configuration',
+        ok: false,
+        remedy: expect.stringContaining('push enable --relay URL'),
+      });
+    });
+
+    it('without an invitation it repeats what the relay says, and nothing is in use', async () => {
+      const { code, said } = await world.run(['push', 'enable', '--relay', world.relayUrl]);
+      expect([code, said]).toEqual([
+        1,
+        expect.stringContaining('This relay admits new servers by invitation'),
+      ]);
+      expect(await account()).toBeUndefined();
+      const { checks } = await world.status();
+      expect(checks[0]).toMatchObject({ cause: expect.stringContaining('did not end'), ok: false });
+    });
+
+    it('joins with the invitation, pins the signing key, and phones can register without a restart', async () => {
+      const invitation = await world.invite();
+      const { signing_public_key: signing } = await world.operateJson<{ signing_public_key: string }>([
+        ...['keys', 'export-public'],
+      ]);
+      const joined = await world.runJson<Record<string, unknown>>([
+        ...['push', 'enable', '--relay', world.relayUrl, '--invitation', invitation],
+      ]);
+      expect(joined).toMatchObject({
+        relay_url: world.relayUrl,
+        hostname: `127.0.0.1:${world.serverPort}`,
+        contact_email: ada.email,
+        created: true,
+        signing_public_key: signing,
+        test: null,
+      });
+      await expect.poll(() => isConfigured()).toBe(true);
+      expect(await world.registerPhones(ada)).toEqual(['active', 'active']);
+      expect(await works()).toEqual([]);
+    });
+
+    it('stores the key encrypted, and the key of the encryption in a file of mode 0600', async () => {
+      const row = await account();
+      const keyFile = join(world.dir, 'waxwing-server.key');
+      expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+      expect(row?.sealed_key).not.toContain(readFileSync(keyFile, 'utf8').trim());
+      expect(Buffer.from(row?.sealed_key ?? '', 'base64').toString('latin1')).not.toMatch(/[0-9a-f]{64}/);
+    });
+
+    it('run again, it keeps its credentials, and ends with a test to a phone', async () => {
+      const before = await account();
+      const again = await world.runJson<Record<string, unknown>>([
+        'push',
+        'enable',
+        '--relay',
+        world.relayUrl,
+      ]);
+      expect(again).toMatchObject({ created: false, test: { sent: 2, not_sent: [], problem: null } });
+      expect(await account()).toMatchObject({ server_id: before?.server_id, sealed_key: before?.sealed_key });
+    });
+
+    it('push test says how many phones got it, and why others did not', async () => {
+      const { code, printed } = await world.run(['push', 'test', '--user', ada.email]);
+      expect([code, printed]).toEqual([0, '2 sent.']);
+      world.writeApps(['apns']);
+      await world.relay.context.deliveries.reloadCredentials();
+      const rejected = await world.run(['push', 'test', '--user', ada.email]);
+      expect([rejected.code, rejected.printed]).toEqual([
+        1,
+        expect.stringContaining('1 sent, 1 not: rejected: APP_NOT_SERVED (ask the relay'),
+      ]);
+      world.writeApps(['fcm', 'apns']);
+      await world.relay.context.deliveries.reloadCredentials();
+    });
+
+    it('push rotate-credentials changes the key in every process, and a lost answer can be repeated', async () => {
+      const before = await account();
+      await world.runJson(['push', 'rotate-credentials']);
+      const after = await account();
+      expect(after?.sealed_key).not.toBe(before?.sealed_key);
+      expect(after?.sealed_new_key).toBeNull();
+      expect(await works()).toEqual([]);
+      // As if the command had ended before it stored that the relay took the key.
+      await world.server.database.write(({ db }) =>
+        db
+          .updateTable('relay_accounts')
+          .set({ sealed_key: before?.sealed_key ?? '', sealed_new_key: after?.sealed_key ?? '' })
+          .execute(),
+      );
+      await world.runJson(['push', 'rotate-credentials']);
+      expect((await account())?.sealed_key).toBe(after?.sealed_key);
+      expect(await works()).toEqual([]);
+    });
+
+    it('push rotate-credentials recovers after the relay has forgotten the former key', async () => {
+      const former = (await account())?.sealed_key ?? '';
+      await world.runJson(['push', 'rotate-credentials']);
+      const current = (await account())?.sealed_key ?? '';
+      await world.server.database.write(({ db }) =>
+        db.updateTable('relay_accounts').set({ sealed_key: former, sealed_new_key: current }).execute(),
+      );
+      world.ahead.relay = 11 * 60_000;
+      await world.runJson(['push', 'rotate-credentials']);
+      expect(await account()).toMatchObject({ sealed_key: current, sealed_new_key: null });
+      expect(await works()).toEqual([]);
+      world.ahead.relay = 0;
+    });
+
+    it('push disable stops push in every process; push enable returns as the same server', async () => {
+      const before = await account();
+      await world.runJson(['push', 'disable', '--yes']);
+      await expect.poll(isConfigured).toBe(false);
+      expect((await world.status()).checks[0]).toMatchObject({
+        cause: expect.stringContaining('was disabled'),
+      });
+      await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
+      await expect.poll(isConfigured).toBe(true);
+      expect((await account())?.server_id).toBe(before?.server_id);
+    });
+
+    it('survives a restart of the server', async () => {
+      await world.stopServer();
+      await world.startServer();
+      expect(await isConfigured()).toBe(true);
+    });
+
+    it('keeps the relay in use if another one cannot be joined', async () => {
+      const { code } = await world.run(['push', 'enable', '--relay', 'http://127.0.0.1:9']);
+      expect(code).toBe(1);
+      expect((await account())?.url).toBe(world.relayUrl);
+    });
+
+    it('leaves the settings of the environment alone: they take precedence', async () => {
+      const settings = {
+        SERVER_RELAY_URL: 'https://relay.example',
+        SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+        SERVER_RELAY_SERVER_KEY_FILE: join(world.dir, 'waxwing-server.key'),
+      };
+      const enable = ['push', 'enable', '--relay', world.relayUrl];
+      for (const args of [enable, ['push', 'disable', '--yes'], ['push', 'rotate-credentials']]) {
+        const { code, said } = await world.run(args, settings);
+        expect([code, said]).toEqual([1, expect.stringContaining('take precedence')]);
+      }
+    });
+
+    it.each([
+      [['--relay', 'relay.example'], 'not the address of a relay'],
+      [['--relay', 'http://relay.example'], 'plain http to another machine'],
+    ])('refuses %j with a sentence', async (flags, sentence) => {
+      const { code, said } = await world.run(['push', 'enable', ...flags]);
+      expect([code, said]).toEqual([1, expect.stringContaining(sentence)]);
+    });
+  });
+
+  async function register(fields: string): Promise<unknown> {
+    const response = await fetch(`${world.serverUrl}/api/v1/mobile_push/register`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${ada.email}:${ada.api_key}`)}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: new URLSearchParams({ device_id: '1', push_key_id: '1', push_key: fields }).toString(),
+    });
+    return response.json();
+  }
+
+  async function isConfigured(): Promise<boolean> {
+    const response = await fetch(`${world.serverUrl}/api/v1/server_settings`);
+    return ((await response.json()) as { push_notifications_enabled: boolean }).push_notifications_enabled;
+  }
+});
