@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { refused } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
@@ -18,13 +17,14 @@ import {
 import type { Exchange } from './exchange.js';
 import { addHealth, asksForHealth } from './health/health-routes.js';
 import { Readiness, type ReadinessChecks } from './health/readiness.js';
-import { isNotFound, notFound } from './not-found.js';
+import { isNotFound, notFoundIn } from './not-found.js';
 import { publishAnswer } from './operations/answer-channel.js';
 import { FastifyOperationRequest } from './operations/fastify-operation-request.js';
 import type { BoundOperation } from './operations/operation.js';
 import { addOperation, defaultBodyLimitBytes } from './operations/operation-route.js';
 import { recordRequest } from './operations/record-request.js';
 import { factsKey, factsOf, type RequestFacts } from './operations/request-facts.js';
+import { requestIds } from './operations/request-ids.js';
 import { type ServedOperation, serveOperations } from './operations/served-operation.js';
 import { ConcurrencyLimiter, type ConcurrencyLimiterOptions } from './overload/concurrency-limiter.js';
 import { InFlightCaps } from './overload/in-flight-caps.js';
@@ -155,12 +155,6 @@ function addOperations(
   });
 }
 
-function requestIds(): () => string {
-  const prefix = randomBytes(4).toString('hex');
-  let count = 0;
-  return () => `${prefix}-${(++count).toString(36)}`;
-}
-
 /** Adds the hook that every request passes first. */
 function admitRequests(app: FastifyInstance, parts: AppParts): void {
   const { closing, connections, operations, options, scheduler } = parts;
@@ -196,7 +190,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
       return next(error as Error);
     }
     // Not in Fastify's 404 handler, which runs after the body is read.
-    next(isNotFound(request) ? notFound(operations, request) : undefined);
+    next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
 }
 

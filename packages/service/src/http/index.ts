@@ -18,3 +18,6 @@ export * from './operations/wire-parameters.js';
 export { BoundedQueue } from './overload/bounded-queue.js';
 export { rateLimitHit } from './overload/rate-limit-hit.js';
 export * from './retry-after.js';
+export * from './web/mount-in-fastify.js';
+export { type NodeListener, toNodeListener } from './web/node-listener.js';
+export * from './web/web-handler.js';

@@ -8,11 +8,15 @@ export function isNotFound({ is404, params }: FastifyRequest): boolean {
   return is404 || Object.values(params as Record<string, string>).includes('');
 }
 
-/** NOT_FOUND, or METHOD_NOT_ALLOWED with `allowed_methods` if the path exists with other methods. */
-export function notFound(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
+/** The refusal of a request that no operation of the app serves. */
+export function notFoundIn(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
   const [path = ''] = request.url.split('?', 1);
-  const methods = isHealthPath(path) ? servedMethods('GET') : allowedMethods(operations, path);
+  return notFound(isHealthPath(path) ? servedMethods('GET') : allowedMethods(operations, path));
+}
+
+/** NOT_FOUND, or METHOD_NOT_ALLOWED with `allowed_methods` if the path exists with other methods. */
+export function notFound(methods: readonly string[]): ProtocolError {
   if (methods.length === 0) return new ProtocolError('NOT_FOUND');
   const message = `${errorCodes.METHOD_NOT_ALLOWED.message}: use ${methods.join(' or ')}`;
-  return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: methods } });
+  return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: [...methods] } });
 }

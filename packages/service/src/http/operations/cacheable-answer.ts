@@ -1,5 +1,6 @@
-import { type JsonObject, stringifyJson } from '@waxwing/protocol';
+import type { JsonObject } from '@waxwing/protocol';
 import { RawAnswer, type RequestHead } from './operation.js';
+import { successBody } from './success-answer.js';
 
 export interface CacheableAnswer {
   /** The ETag, without quotes: printable ASCII. */
@@ -19,7 +20,7 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
   const etag = `"${answer.version}"`;
   const headers = { etag, 'cache-control': `public, max-age=${answer.maximumAgeSeconds}` };
   if (namesEtag(request.header('if-none-match'), etag)) return new RawAnswer(304, headers, undefined);
-  const body = `${stringifyJson({ result: 'success', msg: '', ...answer.fields })}\n`;
+  const body = successBody(answer.fields);
   const type = { 'content-type': 'application/json; charset=utf-8' };
   return new RawAnswer(200, { ...headers, ...type }, body, answer.fields);
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { expectedBodyBytes, longUrlBytes, receiveBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
@@ -12,6 +12,7 @@ import { ListAnswer, type Streaming, streamList } from './list-answer.js';
 import { type OperationRequest, RawAnswer } from './operation.js';
 import { factsOf, type RequestFacts } from './request-facts.js';
 import { type ServedOperation, servedMethods } from './served-operation.js';
+import { ignoredParameters, successBody } from './success-answer.js';
 
 export const defaultBodyLimitBytes = 64 * 1024;
 
@@ -162,10 +163,10 @@ function sendAnswer(
     publishAnswer(() => ({ declared, httpStatus, code: undefined, fields }));
     return sendBody(reply.code(httpStatus).headers(headers), body);
   }
-  const extra = ignoredParameters(reply, reader);
+  const extra = ignoredParameters(factsOf(reply.request).received, reader);
   reply.header('cache-control', 'no-store').type(json);
   publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
-  return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
+  return reply.send(successBody(answer, extra));
 }
 
 /** Streams a list. The request keeps its permit until the end, so that the limit of its operation counts the stream. */
@@ -203,12 +204,10 @@ function sendList(
     },
   };
   reply.header('cache-control', 'no-store').type(json);
-  return sendBody(reply, streamList(answer, ignoredParameters(reply, reader), streaming));
-}
-
-function ignoredParameters(reply: FastifyReply, reader: ServedOperation['reader']): JsonObject {
-  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
-  return ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  return sendBody(
+    reply,
+    streamList(answer, ignoredParameters(factsOf(reply.request).received, reader), streaming),
+  );
 }
 
 /** Answers HEAD like GET without the body. Does not read a streamed body. */

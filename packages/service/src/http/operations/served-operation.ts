@@ -18,11 +18,19 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
   });
 }
 
+/** The operations of a path, whatever their method. */
+export function operationsAt(operations: readonly ServedOperation[], path: string): ServedOperation[] {
+  const parts = path.split('/');
+  return operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
+}
+
 /** The HTTP methods of a path; empty for an unknown path. */
 export function allowedMethods(operations: readonly ServedOperation[], path: string): string[] {
-  const parts = path.split('/');
-  const matching = operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
-  return [...new Set(matching.flatMap(({ declared }) => servedMethods(declared.method)))];
+  return methodsOf(operationsAt(operations, path));
+}
+
+export function methodsOf(operations: readonly ServedOperation[]): string[] {
+  return [...new Set(operations.flatMap(({ declared }) => servedMethods(declared.method)))];
 }
 
 /** The HTTP methods that an operation serves: GET includes HEAD. */

@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { type JsonValue, ProtocolError, parseJson, refused } from '@waxwing/protocol';
+import { charsetOf } from './charset.js';
+import { type CollectedParameters, undecodable } from './collected-parameters.js';
+import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
+import { addUrlEncoded, decodeUtf8 } from './percent-encoding.js';
+import type { UploadedFile } from './uploaded-file.js';
+
+/** A received body. It is validated after authentication, so that errors tell unauthenticated clients nothing. */
+export type ReceivedBody =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'form';
+      readonly entries: CollectedParameters;
+      readonly file?: UploadedFile | undefined;
+    }
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'refused'; readonly error: ProtocolError };
+
+/** The headers that describe a body. */
+export type BodyHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>;
+
+/** Parses a buffered body by its media type. */
+export function parseBody(headers: BodyHeaders, bytes: Buffer): ReceivedBody | Promise<ReceivedBody> {
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (isEncoded(headers)) return refuseEncoding(headers);
+  switch (mediaType.trim().toLowerCase()) {
+    case 'application/x-www-form-urlencoded':
+      return readForm(headers, bytes);
+    case 'multipart/form-data':
+      return readMultipart(headers, bytes);
+    case 'application/json':
+      return { kind: 'json', text: decodeJsonText(bytes) };
+    default:
+      return refuseType(headers);
+  }
+}
+
+/** The text of a JSON body; `undecodable` if it is not UTF-8. */
+export function decodeJsonText(bytes: Buffer): string {
+  return decodeUtf8(bytes) ?? undecodable;
+}
+
+/** @throws ProtocolError BAD_REQUEST if the text is not JSON, or not UTF-8. */
+export function parseJsonBody(text: string): JsonValue {
+  if (text === undecodable) throw refused('The request body must be UTF-8');
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new ProtocolError('BAD_REQUEST', { message: 'Malformed JSON in the request body', cause });
+  }
+}
+
+export function readForm(headers: BodyHeaders, bytes: Buffer): ReceivedBody {
+  const charset = charsetOf(headers['content-type'] ?? '');
+  if (charset.decode === undefined) {
+    return refuse(`Unsupported charset: ${charset.name}: send the form in UTF-8`);
+  }
+  const entries: CollectedParameters = new Map();
+  addUrlEncoded(entries, bytes.toString('latin1'), charset.decode);
+  return { kind: 'form', entries };
+}
+
+export function readMultipart(headers: BodyHeaders, bytes: Buffer): Promise<ReceivedBody> {
+  return refusing(async () => ({
+    kind: 'form',
+    entries: await parseMultipartForm(bytes, headers['content-type'] ?? ''),
+  }));
+}
+
+/** Reads a multipart form up to its file, which is streamed. */
+export function readUpload(
+  headers: BodyHeaders,
+  stream: Readable,
+  maximumFileBytes: number,
+): Promise<ReceivedBody> {
+  return refusing(async () => {
+    const form = await receiveUploadForm(stream, headers['content-type'] ?? '', maximumFileBytes);
+    return { kind: 'form', ...form };
+  });
+}
+
+async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ProtocolError) return { kind: 'refused', error };
+    throw error;
+  }
+}
+
+export function isEncoded(headers: BodyHeaders): boolean {
+  return !/^\s*(?:identity)?\s*$/i.test(headers['content-encoding'] ?? '');
+}
+
+export function refuseEncoding(headers: BodyHeaders): ReceivedBody {
+  const given = String(headers['content-encoding']).slice(0, 100);
+  return refuse(`Unsupported content encoding: ${given}: send the body without compression`);
+}
+
+export function refuseType(headers: BodyHeaders): ReceivedBody {
+  const given = String(headers['content-type'] ?? 'none').slice(0, 100);
+  return refuse(`Unsupported content type: ${given}`);
+}
+
+function refuse(message: string): ReceivedBody {
+  return { kind: 'refused', error: new ProtocolError('UNSUPPORTED_MEDIA_TYPE', { message }) };
+}

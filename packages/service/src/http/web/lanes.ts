@@ -1,0 +1,27 @@
+/** Long polls by lane: a newer request of a lane replaces the older one, which then answers at once. */
+export class Lanes {
+  readonly #running = new Map<string, AbortController>();
+
+  /** @param closing aborts all long polls. */
+  constructor(closing: AbortSignal | undefined) {
+    closing?.addEventListener('abort', () => {
+      for (const running of this.#running.values()) running.abort();
+    });
+  }
+
+  /** Runs `work` with a signal that is aborted when the lane's next request enters, or when `signal` is. */
+  async run<Result>(
+    lane: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    this.#running.get(lane)?.abort();
+    const replaced = new AbortController();
+    this.#running.set(lane, replaced);
+    try {
+      return await work(AbortSignal.any([signal, replaced.signal]));
+    } finally {
+      if (this.#running.get(lane) === replaced) this.#running.delete(lane);
+    }
+  }
+}

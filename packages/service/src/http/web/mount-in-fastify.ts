@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+import type { BoundOperation } from '../operations/operation.js';
+import { serveOperations } from '../operations/served-operation.js';
+import type { NodeListener } from './node-listener.js';
+
+/** An app of Fastify, or a scope of one. */
+export type FastifyApp = FastifyInstance;
+
+/**
+ * Adds the paths of operations to a Fastify app of the host. The request is taken over before its body is parsed, so that the
+ * host's parsers and later hooks do not apply. Its `onRequest` and `onResponse` hooks do.
+ */
+export function mountInFastify(
+  app: FastifyApp,
+  operations: readonly BoundOperation[],
+  listener: NodeListener,
+): void {
+  for (const path of new Set(serveOperations(operations).map(({ route }) => route))) {
+    app.all(path, {
+      onRequest: async (request, reply) => {
+        reply.hijack();
+        listener(request.raw, reply.raw);
+      },
+      handler: () => {
+        throw new Error('the request is answered before');
+      },
+    });
+  }
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import { ProtocolError, refused } from '@waxwing/protocol';
+import type { Log } from '../../logging/create-logger.js';
+import { refuseUnrouted } from '../error-answer.js';
+import type { WebHandler } from './web-handler.js';
+
+/** A listener of `node:http`, and a middleware of Express and Connect. */
+export type NodeListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/**
+ * Serves a {@link WebHandler} in a server of `node:http`. Calls `next`, if it is given, for a path that is not the handler's,
+ * and answers 404 otherwise. Mount it before middleware that reads bodies.
+ */
+export function toNodeListener(handler: WebHandler, log: Pick<Log, 'error'>): NodeListener {
+  return (request, response, next) => {
+    serve(handler, { request, response, next }).catch((err) => {
+      // The client has disconnected, or the body was read before: there may be nothing left to answer.
+      if (!response.destroyed) log.error({ err }, 'a request could not be answered');
+      if (response.headersSent) response.destroy();
+      else refuseUnrouted(response, new ProtocolError('INTERNAL_SERVER_ERROR', { cause: err }));
+    });
+  };
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly next: ((error?: unknown) => void) | undefined;
+}
+
+async function serve(handler: WebHandler, { request, response, next }: Exchange): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const asked = toWebRequest(request, gone.signal);
+  const answer = asked === undefined ? undefined : await handler(asked);
+  if (answer !== undefined) return send(answer, response);
+  if (next !== undefined) next();
+  else if (asked === undefined) refuseUnrouted(response, refused('Invalid path or method'));
+  else refuseUnrouted(response, new ProtocolError('NOT_FOUND'));
+}
+
+/** Returns `undefined` for what the Fetch API cannot express, such as TRACE or an invalid path. */
+function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { method = 'GET', rawHeaders } = request;
+  const url = `http://localhost${escapeBytes(request.url ?? '/')}`;
+  if (!request.url?.startsWith('/') || !URL.canParse(url) || isForbidden(method)) return undefined;
+  const headers = new Headers();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+  }
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
+  return new Request(url, { method, headers, signal, body: bodyOf(request), duplex: 'half' });
+}
+
+/** Node gives each byte of a URL as one character. The URL parser would take the bytes of UTF-8 for characters. */
+function escapeBytes(url: string): string {
+  return url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+}
+
+/** Methods that the Fetch API forbids. */
+function isForbidden(method: string): boolean {
+  return /^(?:CONNECT|TRACE|TRACK)$/i.test(method);
+}
+
+/** The body as a stream that is read on demand. Cancelling it discards the rest, as Node does with unread bodies. */
+function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+  let chunks: AsyncIterableIterator<Uint8Array> | undefined;
+  const source = {
+    async pull(controller: { enqueue(chunk: Uint8Array): void; close(): void }) {
+      if (chunks === undefined && request.readableDidRead) throw new Error(bodyWasRead);
+      chunks ??= request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks?.return?.();
+      request.resume();
+    },
+  };
+  // Without a high-water mark of 0 the stream would begin to read before the request is authenticated.
+  return new ReadableStream(source, { highWaterMark: 0 });
+}
+
+const bodyWasRead =
+  'The body was read before the push operations got it: mount them before body parsers such as express.json().';
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  if (answer.body === null) return void response.end();
+  await pipeline(Readable.fromWeb(answer.body as WebStream), response);
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import type { JsonObject, ProtocolError } from '@waxwing/protocol';
+import { errorAnswer, json, wholeHeaders } from '../error-answer.js';
+import { publishAnswer } from '../operations/answer-channel.js';
+import { ListAnswer, streamList } from '../operations/list-answer.js';
+import { RawAnswer } from '../operations/operation.js';
+import type { ReceivedRequest } from '../operations/received-request.js';
+import type { ServedOperation } from '../operations/served-operation.js';
+import { ignoredParameters, successBody } from '../operations/success-answer.js';
+
+/** The response of a success. HEAD is answered like GET without the body. */
+export function successResponse(
+  request: Request,
+  { declared, reader }: ServedOperation,
+  { answer, received }: { readonly answer: JsonObject | RawAnswer | ListAnswer; received: ReceivedRequest },
+): Response {
+  const isHead = request.method === 'HEAD';
+  if (answer instanceof RawAnswer) {
+    const { body, fields, headers, httpStatus } = answer;
+    publishAnswer(() => ({ declared, httpStatus, code: undefined, fields }));
+    return respond(body, { status: httpStatus, headers, isHead });
+  }
+  const extra = ignoredParameters(received, reader);
+  const headers = { 'cache-control': 'no-store', 'content-type': json };
+  if (!(answer instanceof ListAnswer)) {
+    publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
+    return respond(successBody(answer, extra), { status: 200, headers, isHead });
+  }
+  const publish = (chunk: readonly unknown[]): void =>
+    publishAnswer(() => {
+      const fields = { ...answer.rest, [answer.name]: chunk };
+      return { declared, httpStatus: 200, code: undefined, fields };
+    });
+  publish([]);
+  const streaming = { onChunk: publish, beginChunk: async () => {}, endChunk() {}, onComplete() {} };
+  return respond(streamList(answer, extra, streaming), { status: 200, headers, isHead });
+}
+
+export function errorResponse({ method }: Request, error: ProtocolError): Response {
+  const answer = errorAnswer(error);
+  const isHead = method === 'HEAD';
+  return respond(answer.body, { status: answer.httpStatus, headers: wholeHeaders(answer), isHead });
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isHead: boolean;
+}
+
+// The Fetch API allows these no body, not even an empty one.
+const statusesWithoutBody = [204, 205, 304];
+
+function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {
+  const isBodyless = isHead || body === undefined || statusesWithoutBody.includes(status);
+  if (body instanceof Readable) {
+    if (isBodyless) body.destroy();
+    return new Response(isBodyless ? null : asWebStream(body), { status, headers });
+  }
+  if (body === undefined || statusesWithoutBody.includes(status))
+    return new Response(null, { status, headers });
+  const length = { 'content-length': String(Buffer.byteLength(body)) };
+  return new Response(isBodyless ? null : body, { status, headers: { ...headers, ...length } });
+}
+
+// Node's own type of a web stream and the one of `Response` are declared apart, and are the same class.
+function asWebStream(body: Readable): ReadableStream {
+  return Readable.toWeb(body) as WebStream as unknown as ReadableStream;
+}

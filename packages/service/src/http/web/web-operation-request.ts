@@ -1,0 +1,53 @@
+import { refused } from '@waxwing/protocol';
+import { ReceivedRequest } from '../operations/received-request.js';
+
+/** Where an operation's view of a request comes from. */
+interface Source {
+  readonly id: string;
+  /** The operation's declared path. */
+  readonly pattern: string;
+  /** The request's path after `rewritePath`. */
+  readonly path: string;
+  /** The query string without `?`. */
+  readonly query: string;
+}
+
+/** An operation's view of a Fetch `Request`. */
+export class WebOperationRequest extends ReceivedRequest {
+  readonly id: string;
+  /** Unknown here: the Fetch API has no address. The host limits requests per address itself. */
+  readonly address = undefined;
+  protected readonly pathParameters: Readonly<Record<string, string>>;
+  protected readonly queryText: string;
+  readonly #headers: Headers;
+
+  /** @throws ProtocolError BAD_REQUEST if a parameter of the path is not UTF-8. */
+  constructor({ headers }: Request, { id, pattern, path, query }: Source) {
+    super();
+    this.id = id;
+    this.#headers = headers;
+    this.queryText = query;
+    this.pathParameters = parametersIn(pattern, path);
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined;
+  }
+}
+
+function parametersIn(pattern: string, path: string): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  const parts = path.split('/');
+  for (const [index, part] of pattern.split('/').entries()) {
+    if (part.startsWith('{')) parameters[part.slice(1, -1)] = decode(parts[index] ?? '');
+  }
+  return parameters;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refused('Invalid path: must be UTF-8');
+  }
+}

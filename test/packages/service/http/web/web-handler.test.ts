@@ -1,0 +1,360 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ProtocolError } from '@waxwing/protocol';
+import {
+  type BoundOperation,
+  createHttpApp,
+  createWebHandler,
+  ListAnswer,
+  mountInFastify,
+  RawAnswer,
+  toNodeListener,
+} from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createMemoryLog } from '../../../../support/memory-log.js';
+import { testOperation } from '../../../../support/test-operation.js';
+import { RawConnection } from '../listening-app.js';
+
+const path = '/api/v1/thing';
+const schema = z.object({ name: z.string(), count: z.string().regex(/^\d+$/, 'must be digits').optional() });
+/** What handlers were given, and how their signals ended. */
+const seen: unknown[] = [];
+
+async function* chunks() {
+  yield [1, 2];
+  yield [];
+  yield [3];
+}
+
+/** Waits until its signal is aborted. */
+const waiting = testOperation({
+  method: 'GET',
+  path: '/api/v1/wait',
+  parameters: z.object({ as: z.string() }),
+  lane: (head) => head.queryParameter('as'),
+  async authenticate(head) {
+    head.setActor('user:1');
+  },
+  async handle({ signal }) {
+    seen.push('waiting');
+    if (!signal.aborted) await once(signal, 'abort');
+    seen.push('aborted');
+    return { replaced: true };
+  },
+});
+
+const operations: readonly BoundOperation[] = [
+  testOperation({
+    method: 'POST',
+    path,
+    bodyLimitBytes: 1000,
+    parameters: schema,
+    async authenticate(head) {
+      head.setActor(`user:${head.basicCredentials().username.length}`);
+    },
+    async handle({ parameters }) {
+      seen.push(parameters);
+      return { id: 2n ** 62n, text: 'é' };
+    },
+  }),
+  testOperation({
+    method: 'DELETE',
+    path: `${path}/{name}`,
+    parameters: z.object({ name: z.string() }),
+    handle: async ({ parameters: { name } }) => ({ name: String(name) }),
+  }),
+  testOperation({
+    method: 'POST',
+    path: '/api/v1/json',
+    body: 'json',
+    parameters: z.looseObject({}),
+    handle: async ({ parameters }) => ({ got: String(parameters.a) }),
+  }),
+  testOperation({
+    method: 'GET',
+    path: '/api/v1/broken',
+    async handle() {
+      throw new Error('the disk is on fire');
+    },
+  }),
+  testOperation({
+    method: 'GET',
+    path: '/api/v1/full',
+    async handle() {
+      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 2.5 });
+    },
+  }),
+  testOperation({
+    method: 'GET',
+    path: '/api/v1/unchanged',
+    async handle({ head }) {
+      return head.header('If-None-Match') === '"1"' ? new RawAnswer(304, { etag: '"1"' }, undefined) : {};
+    },
+  }),
+  testOperation({
+    method: 'GET',
+    path: '/api/v1/list',
+    handle: async () => new ListAnswer('numbers', chunks(), { more: false }),
+  }),
+  waiting,
+];
+
+const logged = createMemoryLog();
+const closing = new AbortController();
+const handler = createWebHandler({ operations, log: logged.log, closing: closing.signal });
+
+function get(query: string, signal?: AbortSignal) {
+  return handler(new Request(`http://host${query}`, signal === undefined ? {} : { signal }));
+}
+
+const authorization = `Basic ${Buffer.from('iago@example.org:key').toString('base64')}`;
+const form = 'application/x-www-form-urlencoded';
+const boundary = 'multipart/form-data; boundary=x';
+const multipart = (name: string) =>
+  `--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n${name}\r\n--x--\r\n`;
+
+interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+const thing = (body: string | Buffer, type: string | undefined = form, more = {}): Asked => ({
+  method: 'POST',
+  path,
+  headers: { authorization, ...(type === '' ? {} : { 'content-type': type }), ...more },
+  body,
+});
+
+const requests: Readonly<Record<string, Asked>> = {
+  'a form': thing('name=Bj%C3%B6rn+B&count=3'),
+  'parameters in form and query': { ...thing('name=a'), path: `${path}?count=4&other=1` },
+  'a form in another charset': thing(Buffer.from('name=\xf6', 'latin1'), `${form}; charset=latin1`),
+  'a form in an unknown charset': thing('name=a', `${form}; charset=klingon`),
+  'a form that is not UTF-8': thing('name=%ff'),
+  'a multipart form': thing(multipart('Zoë'), boundary),
+  'a malformed multipart form': thing('--x\r\nnonsense', boundary),
+  'JSON where a form is due': thing('{"name":"a"}', 'application/json'),
+  'a body of another type': thing('<name>', 'text/xml'),
+  'a body without a type': thing('name=a', ''),
+  'a compressed body': thing('name=a', form, { 'content-encoding': 'gzip' }),
+  'an empty form': thing(''),
+  'no body': { method: 'POST', path, headers: { authorization } },
+  'a wrong parameter': thing('name=a&count=x'),
+  'a repeated parameter': thing('name=a&name=b'),
+  'a body of exactly the limit': thing(`name=${'a'.repeat(995)}`),
+  'a body above the limit': thing(`name=${'a'.repeat(996)}`),
+  'a large body without credentials': { method: 'POST', path, body: 'a'.repeat(5000) },
+  'no credentials': { method: 'POST', path, headers: { 'content-type': form }, body: 'name=a' },
+  'another scheme': { method: 'POST', path, headers: { authorization: 'Bearer x' }, body: 'name=a' },
+  'an escaped parameter in the path': { method: 'DELETE', path: `${path}/a%2Fb%20%C3%A9%` },
+  'a parameter in the path that is not UTF-8': { method: 'DELETE', path: `${path}/a%ff` },
+  'an escaped letter of the path': { path: '/api/v1/unch%61nged' },
+  'JSON with a 64-bit integer': {
+    method: 'POST',
+    path: '/api/v1/json',
+    headers: { 'content-type': 'application/json' },
+    body: '{"a":9223372036854775807}',
+  },
+  'malformed JSON': {
+    method: 'POST',
+    path: '/api/v1/json',
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: '{',
+  },
+  'a form where JSON is due': { ...thing('a=1'), path: '/api/v1/json' },
+  'an unexpected error': { path: '/api/v1/broken' },
+  'an overload': { path: '/api/v1/full' },
+  'an answer that is unchanged': { path: '/api/v1/unchanged', headers: { 'if-none-match': '"1"' } },
+  'a list': { path: '/api/v1/list?ignored=1' },
+  'the head of an answer': { method: 'HEAD', path: '/api/v1/unchanged' },
+  'the head of an error': { method: 'HEAD', path: '/api/v1/full' },
+  'another method': { method: 'PUT', path },
+  'an unknown path': { path: '/api/v1/nothing' },
+};
+
+/** What a Fastify host answers itself: its own router finds no path for these. */
+const answeredByHost = [
+  'an unknown path',
+  'an escaped parameter in the path',
+  'a parameter in the path that is not UTF-8',
+];
+
+const comparedHeaders = ['allow', 'cache-control', 'content-type', 'etag', 'retry-after', 'www-authenticate'];
+
+/** Sends a request over a socket, and reads the whole answer. */
+async function answerAt(server: Server, { method = 'GET', path: asked = '/', headers = {}, body }: Asked) {
+  const { port } = server.address() as AddressInfo;
+  const sent = send({ port, host: '127.0.0.1', method, path: asked, headers, agent: false });
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  for (const [name, value] of Object.entries(length)) sent.setHeader(name, value);
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  const named = comparedHeaders.map((name) => [name, response.headers[name]]);
+  return { status: response.statusCode, headers: Object.fromEntries(named), text };
+}
+
+async function listen(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+describe('operations that a host serves', () => {
+  let app: FastifyInstance;
+  let plain: Server;
+  let host: FastifyInstance;
+  const listener = toNodeListener(handler, logged.log);
+  /** Whether another hook of the host saw a request of ours. */
+  const hooked: string[] = [];
+
+  beforeAll(async () => {
+    app = await createHttpApp({ log: logged.log, metrics: new Metrics(), operations, readiness: {} });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    plain = await listen(listener);
+    host = fastify();
+    host.addHook('onRequest', async ({ url }) => void hooked.push(`onRequest ${url}`));
+    host.addHook('preHandler', async ({ url }) => void hooked.push(`preHandler ${url}`));
+    host.addHook('onResponse', async ({ url }) => void hooked.push(`onResponse ${url}`));
+    host.post('/own', async ({ body }) => ({ own: body }));
+    await host.register(async (scope) => mountInFastify(scope, operations, listener));
+    await host.listen({ port: 0, host: '127.0.0.1' });
+  });
+  afterAll(async () => {
+    plain.close();
+    await Promise.all([app.close(), host.close(), once(plain, 'close')]);
+  });
+
+  it.each(Object.entries(requests))('answer %s as an HTTP app of ours does', async (name, asked) => {
+    const expected = await answerAt(app.server, asked);
+    expect(await answerAt(plain, asked)).toEqual(expected);
+    if (!answeredByHost.includes(name)) expect(await answerAt(host.server, asked)).toEqual(expected);
+  });
+
+  it('leave the parsers, the routes and the later hooks of a Fastify host alone', async () => {
+    hooked.length = 0;
+    const body = '{"a":1}';
+    const own = await host.inject({
+      method: 'POST',
+      url: '/own',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(own.json()).toEqual({ own: { a: 1 } });
+    expect(
+      (await host.inject({ method: 'POST', url: '/own', headers: { 'content-type': form }, body }))
+        .statusCode,
+    ).toBe(415);
+    expect((await host.inject('/api/v1/nothing')).json()).toMatchObject({ error: 'Not Found' });
+    hooked.length = 0;
+    await answerAt(host.server, thing('name=a'));
+    await expect.poll(() => hooked).toEqual([`onRequest ${path}`, `onResponse ${path}`]);
+  });
+
+  it('call the next middleware for other paths, and for what the Fetch API does not know', async () => {
+    const server = await listen((request, response) =>
+      listener(request, response, () => void response.end(`next ${request.method}`)),
+    );
+    try {
+      expect((await answerAt(server, { path: '/other' })).text).toBe('next GET');
+      expect((await answerAt(server, { method: 'TRACE', path })).text).toBe('next TRACE');
+      expect((await answerAt(server, { path: '//%' })).text).toBe('next GET');
+      expect((await answerAt(server, thing('name=a'))).status).toBe(200);
+    } finally {
+      server.close();
+    }
+    expect((await answerAt(plain, { method: 'TRACE', path })).status).toBe(400);
+  });
+
+  it('say where to mount them if another middleware has read the body', async () => {
+    const server = await listen(async (request, response) => {
+      for await (const chunk of request) seen.push(chunk);
+      listener(request, response);
+    });
+    try {
+      expect((await answerAt(server, thing('name=a'))).status).toBe(500);
+      expect(logged.text()).toContain('mount them before body parsers');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('refuse a body of unknown length at the limit, and keep the connection', async () => {
+    const connection = await RawConnection.open((plain.address() as AddressInfo).port);
+    const head = `host: x\r\nauthorization: ${authorization}\r\ncontent-type: ${form}\r\n`;
+    connection.send(`POST ${path} HTTP/1.1\r\n${head}transfer-encoding: chunked\r\n\r\n`);
+    for (let sent = 0; sent < 2; sent += 1) connection.send(`200\r\n${'a'.repeat(512)}\r\n`);
+    await expect.poll(() => connection.statuses).toEqual([413]);
+    // The rest of the body is discarded, however much it is.
+    for (let sent = 0; sent < 500; sent += 1) connection.send(`1000\r\n${'a'.repeat(4096)}\r\n`);
+    connection.send(`0\r\n\r\nPOST ${path} HTTP/1.1\r\n${head}content-length: 6\r\n\r\nname=a`);
+    await expect.poll(() => connection.statuses).toEqual([413, 200]);
+    connection.socket.destroy();
+  });
+
+  it('abort the signal when the client disconnects, without an error in the log', async () => {
+    seen.length = 0;
+    const before = logged.lines().length;
+    const gone = new AbortController();
+    const { port } = plain.address() as AddressInfo;
+    const asked = fetch(`http://127.0.0.1:${port}/api/v1/wait?as=a`, { signal: gone.signal });
+    await expect.poll(() => seen).toEqual(['waiting']);
+    gone.abort();
+    await expect(asked).rejects.toThrow('aborted');
+    await expect.poll(() => seen).toEqual(['waiting', 'aborted']);
+    expect(logged.lines().slice(before)).toEqual([]);
+  });
+});
+
+describe('a web handler', () => {
+  it('is undefined for the paths of others, so that the host answers them', async () => {
+    expect(await get('/other')).toBeUndefined();
+  });
+
+  it('authenticates by the head: of a body it reads nothing before', async () => {
+    let pulled = false;
+    const body = new ReadableStream(
+      {
+        pull() {
+          pulled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const sent = { method: 'POST', body, duplex: 'half' };
+    const asked = new Request(`http://host${path}`, sent);
+    expect((await handler(asked))?.status).toBe(401);
+    expect(pulled).toBe(false);
+  });
+
+  it('ends a long poll for a newer one of the same actor and lane, and all when it closes', async () => {
+    seen.length = 0;
+    const first = get('/api/v1/wait?as=a');
+    await expect.poll(() => seen).toEqual(['waiting']);
+    const second = get('/api/v1/wait?as=a');
+    expect((await first)?.status).toBe(200);
+    const other = get('/api/v1/wait?as=b');
+    await expect.poll(() => [...seen].sort()).toEqual(['aborted', 'waiting', 'waiting', 'waiting']);
+    closing.abort();
+    expect([(await second)?.status, (await other)?.status]).toEqual([200, 200]);
+  });
+
+  it('logs the cause of an unexpected error, and hides it from the client', async () => {
+    const answer = await get('/api/v1/broken');
+    expect(await answer?.text()).not.toContain('fire');
+    expect(logged.text()).toContain('the disk is on fire');
+  });
+
+  it('refuses operations that take a file', () => {
+    const upload = testOperation({ method: 'POST', path: '/up', body: 'file', handle: async () => ({}) });
+    expect(() => createWebHandler({ operations: [upload], log: logged.log })).toThrow('takes a file');
+  });
+});
