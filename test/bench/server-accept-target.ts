@@ -53,7 +53,7 @@ const known = new Map(
   accounts.map(({ email, key }, index) => [email, { id: ids[index] ?? 0, hash: hashCredential(key) }]),
 );
 
-const push = createServerPush({
+const push = await createServerPush({
   ...{ database, clock, random: Math.random, log, metrics: new Metrics(), sodium },
   publish: async () => undefined,
   authenticate: async (head) => {

@@ -3,12 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProtocolError } from '@waxwing/protocol';
-import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { mountServerPush } from '../../docs/examples/mount-server-push.js';
 import { notifyUser } from '../../docs/examples/send-notification.js';
 import { userId } from '../support/ids.js';
-import { createMemoryLog } from '../support/memory-log.js';
 
 const root = join(import.meta.dirname, '../..');
 const packages = readdirSync(join(root, 'packages'));
@@ -85,8 +83,6 @@ it('the example of server-push is code that mounts it', async () => {
       name: 'Example',
     },
     relay: { kind: 'not-configured' },
-    log: createMemoryLog().log,
-    metrics: new Metrics(),
   });
   expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
   expect(await push.pushDevicesOf(userId(1))).toEqual({});

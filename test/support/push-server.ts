@@ -96,7 +96,7 @@ export class PushServer {
       now: () => this.now,
       url: this.#url,
     });
-    this.#push = createServerPush({
+    this.#push = await createServerPush({
       database: this.#database,
       authenticate: async () => ({ userId: 0 as UserId, isBot: false, lockUser: async () => undefined }),
       publish: async (_transaction, events) => void this.events.push(...events),
@@ -189,8 +189,7 @@ export class PushServer {
 
   /** Sends a notification that is given up after a minute. */
   async notify(userId: UserId, content: NotificationContent = { type: 'test', time: 1 }): Promise<void> {
-    const notification = { userId, content, giveUpAt: this.now + 60_000 };
-    await this.database.write((transaction) => this.push.notify(transaction, notification));
+    await this.push.notify([userId], { content, giveUpAt: this.now + 60_000 });
     await this.settle();
   }
 

@@ -40,7 +40,7 @@ export function openDatabaseWithJobs<Tables>(
 export async function openDatabaseWithJobs(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<JobTables>> {
-  const { url, role, connections, remedyIfMissing, now } = options;
+  const { url, role, connections, remedyIfMissing, mayHoldOthers, now } = options;
   const onError = (error: unknown, job: Job = noJob): void => options.onJobError(error, job);
   const migrations = [jobMigrations, ...options.migrations];
   const database = await openDatabase<JobTables>({
@@ -48,6 +48,7 @@ export async function openDatabaseWithJobs(
     role,
     migrations,
     remedyIfMissing,
+    mayHoldOthers,
     onError,
     ...(connections === undefined ? {} : { connections }),
   });

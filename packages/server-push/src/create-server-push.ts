@@ -1,5 +1,6 @@
 import type { ClientDeviceOnWire, PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
+import { type AnyTransaction, type ForeignConnection, withinTransaction } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { ClientDeviceIntake } from './client-devices/client-device-intake.js';
 import { clientDevicesOf } from './client-devices/client-device-store.js';
@@ -9,10 +10,12 @@ import { tokenRemoving } from './client-devices/remove-tokens.js';
 import { repairTakenAgain } from './client-devices/taken-again.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
 import { CurrentRelay } from './current-relay.js';
+import { type MountOptions, withDefaults } from './mount-options.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
   enqueueNotification,
+  type NewNotification,
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
 import { DeliveryResults } from './notifications/delivery-results.js';
@@ -32,11 +35,12 @@ import { handleRemovalJobs } from './registrations/removal-jobs.js';
 import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { handleRevocations } from './revocations/forward-revocation.js';
+import { type ServedPush, servePush } from './serve-push.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
-import type { PushTransaction, ServerPushTables } from './tables.js';
+import type { ServerPushTables } from './tables.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
-export interface ServerPush {
+export interface ServerPush extends ServedPush {
   /** HTTP operations to mount in the server's app. */
   readonly operations: readonly BoundOperation[];
   /**
@@ -50,10 +54,15 @@ export interface ServerPush {
   /** The `devices` field of an event queue's first answer: maps each decimal device id to its state. */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
-   * Enqueues a notification to all devices of one user, in the transaction of the change it reports. It is sent only
-   * if that transaction commits.
+   * Enqueues a notification to all devices of each user. With `within`, in the transaction of the change that it reports,
+   * so that it is sent if and only if that commits: a transaction of `database`, or a connection of the host's own on the
+   * same database with a transaction in progress, which the host then commits. Without, in a transaction of its own.
    */
-  notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
+  notify(
+    userIds: readonly number[],
+    notification: NewNotification,
+    within?: AnyTransaction | ForeignConnection,
+  ): Promise<void>;
   /**
    * Like `notify`, in a transaction of its own. Returns how many devices it will reach. Enqueues nothing if there is
    * none.
@@ -64,7 +73,7 @@ export interface ServerPush {
   /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
   useRelay(account: RelayAccount): void;
   /**
-   * Closes the connections to the relay and aborts requests in flight. Call it after the last job has ended. Leaves a
+   * Closes the connections to the relay and aborts requests in flight, also those of phones. Call it after the last job has ended. Leaves a
    * `dispatcher` from the options open.
    */
   close(): Promise<void>;
@@ -72,16 +81,20 @@ export interface ServerPush {
 
 // 50 jobs per second and kind. A relay that has just recovered can easily take that from each of its servers.
 const recoverySpacingMilliseconds = 20;
+const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
 /**
  * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs
  * start.
  */
-export function createServerPush<Tables extends ServerPushTables>(
-  options: ServerPushOptions<Tables>,
-): ServerPush;
-// Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
-export function createServerPush(options: ServerPushOptions): ServerPush {
+export async function createServerPush<Tables extends ServerPushTables>(
+  options: MountOptions<Tables>,
+): Promise<ServerPush> {
+  // Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
+  return assemble((await withDefaults(options)) as unknown as ServerPushOptions);
+}
+
+function assemble(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
   const results = new DeliveryResults(options);
   const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
@@ -114,21 +127,45 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     changing: new ClientDeviceIntake(options),
     testing: new OneAtATime(),
   };
+  const operations = bindOperations(context, serverPushOperations);
+  const closing = new AbortController();
   return {
-    operations: bindOperations(context, serverPushOperations),
+    ...servePush(operations, options, closing.signal),
+    operations,
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
-    notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
+    notify: (userIds, notification, within) => notify(options, { userIds, notification, within }),
     send: (notification) => sendNotification(database, relay, notification),
     get isConfigured() {
       return relay.kind === 'configured';
     },
     useRelay: (account) => relay.use(account),
     async close() {
+      closing.abort();
       results.close();
       await relay.close();
     },
   };
+}
+
+interface ToNotify {
+  readonly userIds: readonly number[];
+  readonly notification: NewNotification;
+  readonly within: AnyTransaction | ForeignConnection | undefined;
+}
+
+async function notify(
+  { database, clock }: Pick<ServerPushOptions, 'clock' | 'database'>,
+  { userIds, notification, within }: ToNotify,
+): Promise<void> {
+  const { content, giveUpAt = clock() + defaultLifetimeMilliseconds, reportId } = notification;
+  const enqueue = async (transaction: AnyTransaction) => {
+    for (const userId of userIds as readonly UserId[]) {
+      await enqueueNotification(database, transaction, { userId, content, giveUpAt, reportId });
+    }
+  };
+  if (within === undefined) await database.write(enqueue);
+  else await withinTransaction(within, enqueue);
 }
 
 function sendNotification(

@@ -1,7 +1,9 @@
 export type { UserId } from '@waxwing/protocol';
 export { raiseClientDeviceIds } from './client-devices/raise-client-device-ids.js';
 export * from './create-server-push.js';
+export { serverPush } from './fastify-plugin.js';
 export * from './foundation.js';
+export type { HostActor, MountOptions } from './mount-options.js';
 export { readReport } from './notifications/delivery-reports.js';
 export { type CountedResult, describeResults } from './notifications/describe-results.js';
 export { encodeNotification } from './notifications/encode-notification.js';
@@ -9,6 +11,7 @@ export type * from './notifications/notification-content.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
 export { findUserWithDevice, type SentTest, sendTest } from './notifications/send-test.js';
+export * from './open-push-database.js';
 export { serverPushOperations } from './operations.js';
 export { PushAccountError } from './relay-account/account-errors.js';
 export type { ConfiguredRelay } from './relay-account/account-link.js';

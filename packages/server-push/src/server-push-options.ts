@@ -72,7 +72,7 @@ export type PublishEvents<Tables = ServerPushTables> = (
   events: readonly AddressedEvent[],
 ) => Promise<void>;
 
-/** Dependencies of {@link createServerPush}; `Tables` are all tables of the chat server. */
+/** Dependencies of the server's half of push, with every default filled in; `Tables` are all tables of the server. */
 export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Opened with {@link serverPushMigrations} among its migrations. */
   readonly database: DatabaseWithJobs<Tables>;

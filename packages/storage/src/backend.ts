@@ -48,6 +48,8 @@ export interface BackendOptions {
   readonly connections: number;
   /** If given, a database without tables is refused. Ends the refusal. */
   readonly remedyIfMissing?: string | undefined;
+  /** Whether a SQLite file may hold the tables of other programs. */
+  readonly mayHoldOthers?: boolean | undefined;
   /** Called with errors of background work. */
   onError(error: unknown): void;
 }

@@ -27,6 +27,8 @@ export interface OpenDatabaseOptions {
   readonly connections?: number;
   /** If given, a missing or empty database is not created, but refused. Ends the refusal: what to do. */
   readonly remedyIfMissing?: string | undefined;
+  /** Whether a SQLite file may hold the tables of other programs too; default: it is refused. */
+  readonly mayHoldOthers?: boolean | undefined;
 }
 
 /** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
@@ -88,14 +90,16 @@ const defaultConnections = 10;
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
-  const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
+  const { url, role, migrations, connections = defaultConnections, remedyIfMissing, mayHoldOthers } = options;
   const onError = (error: unknown): void => options.onError(error);
   const units = migrations.map(({ unit }) => unit);
   const missing = remedyIfMissing === undefined ? undefined : missingFile(url);
   if (missing !== undefined) {
     throw new DatabaseUnusableError(`There is no database file ${resolve(missing)}: ${remedyIfMissing}.`);
   }
-  const backend = await openBackend<Tables>({ url, role, units, connections, remedyIfMissing, onError });
+  const backend = await openBackend<Tables>({
+    ...{ url, role, units, connections, remedyIfMissing, mayHoldOthers, onError },
+  });
   const { kind, location, db, signals, writers, isConflict, runAtOnce } = backend;
   const commits = new GroupCommit(db, {
     writers,

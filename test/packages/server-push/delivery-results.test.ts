@@ -36,9 +36,7 @@ eachBackend((backend) => {
     },
   });
   const notify = async (reportId?: string) => {
-    await server.database.write((transaction) =>
-      server.push.notify(transaction, { userId: ada, content, giveUpAt: server.now + 3_600_000, reportId }),
-    );
+    await server.push.notify([ada], { content, giveUpAt: server.now + 3_600_000, reportId });
     await server.settle();
   };
 

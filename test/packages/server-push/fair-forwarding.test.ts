@@ -29,7 +29,7 @@ async function waitingServer(backend: TestBackend) {
   const isActive = new Promise<void>((resolve) => {
     tellActive = resolve;
   });
-  const push = createServerPush({
+  const push = await createServerPush({
     database,
     authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
     publish: async (transaction, events) => {

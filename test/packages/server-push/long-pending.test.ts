@@ -25,7 +25,7 @@ describe('a registration whose job is gone', () => {
         now: () => now,
       });
       const told: [JsonObject, readonly number[]][] = [];
-      const push = createServerPush({
+      const push = await createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, events) => {

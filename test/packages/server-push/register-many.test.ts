@@ -62,7 +62,7 @@ eachBackend((backend) => {
   async function start(): Promise<void> {
     relay = await RelayStandIn.start({ takesMany: true });
     database = await backend.open<ServerPushTables>({ migrations: [serverPushMigrations], now: () => now });
-    push = createServerPush({
+    push = await createServerPush({
       database,
       authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
       publish: async () => undefined,

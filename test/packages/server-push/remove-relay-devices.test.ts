@@ -47,7 +47,7 @@ eachBackend((backend) => {
       relay = await RelayStandIn.start();
       metrics = new Metrics();
       log = createMemoryLog();
-      push = createServerPush({
+      push = await createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async () => undefined,
@@ -230,9 +230,7 @@ eachBackend((backend) => {
       relay.next(notified([11, 12]));
       relay.otherwise({ status: 404 });
       const content = { type: 'test', time: 1 } as const;
-      await database.write((transaction) =>
-        push.notify(transaction, { userId: ada, content, giveUpAt: now + 60_000 }),
-      );
+      await push.notify([ada], { content, giveUpAt: now + 60_000 });
       await idle(database.jobs);
       expect(removals()).toEqual([]);
       await register(ada, '2', 12, 'again');

@@ -36,7 +36,7 @@ eachBackend((backend) => {
       events = [];
       database = await backend.open<ServerPushTables>({ migrations: [serverPushMigrations], now: () => now });
       relay = await RelayStandIn.start();
-      push = createServerPush({
+      push = await createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, published) => {

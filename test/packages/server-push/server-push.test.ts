@@ -128,7 +128,7 @@ eachBackend((backend) => {
       database = await open(backend);
       relay = await RelayStandIn.start();
       published = [];
-      push = createServerPush({
+      push = await createServerPush({
         database,
         authenticate: async () => ({ userId, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, events) => {
@@ -163,8 +163,7 @@ eachBackend((backend) => {
       });
     }
 
-    const send = (content: NotificationContent) =>
-      database.write((transaction) => push.notify(transaction, { userId, content, giveUpAt: now + 60_000 }));
+    const send = (content: NotificationContent) => push.notify([userId], { content, giveUpAt: now + 60_000 });
     const sentTo = (index: number) =>
       (
         JSON.parse(relay.requests[index]?.body ?? '') as {

@@ -28,7 +28,7 @@ describe('a registration that is not renewed', () => {
       relay.otherwise({ status: 200, body: { result: 'success', msg: '', device_id: 1 } });
       const events: [JsonObject, readonly number[]][] = [];
       const metrics = new Metrics();
-      const push = createServerPush({
+      const push = await createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, lockUser: async () => undefined }),
         publish: async (_transaction, published) => {

@@ -1,10 +1,11 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/jobs';
 import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
-import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { ServerPushTables } from '../tables.js';
 import { addToReport } from './delivery-reports.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
@@ -16,14 +17,19 @@ export const deliverNotificationJob = 'notifications/deliver-notification';
 const capMilliseconds = 10 * 60_000;
 const concurrency = 32;
 
-/** A notification for all devices of one user. */
-export interface QueuedNotification {
-  readonly userId: UserId;
+/** A notification, without its recipients. */
+export interface NewNotification {
   readonly content: NotificationContent;
-  /** Deadline in Unix milliseconds; the notification is dropped after it. */
-  readonly giveUpAt: number;
+  /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
+  readonly giveUpAt?: number;
   /** Has what the relay says of each device stored under this text, for {@link readReport}. */
   readonly reportId?: string | undefined;
+}
+
+/** A notification for all devices of one user. */
+export interface QueuedNotification extends NewNotification {
+  readonly userId: UserId;
+  readonly giveUpAt: number;
 }
 
 /** What the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
@@ -32,7 +38,7 @@ type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { r
 /** Enqueues a notification in the transaction of the change it reports. */
 export async function enqueueNotification(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
-  transaction: PushTransaction,
+  transaction: AnyTransaction,
   { userId, content, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
   const payload = JSON.stringify({ userId, content, reportId } satisfies Payload);

@@ -20,4 +20,5 @@ export { rateLimitHit } from './overload/rate-limit-hit.js';
 export * from './retry-after.js';
 export * from './web/mount-in-fastify.js';
 export { type NodeListener, toNodeListener } from './web/node-listener.js';
+export { errorResponse } from './web/web-answer.js';
 export * from './web/web-handler.js';

@@ -27,13 +27,17 @@ const writerCacheKibibytes = 32_768;
 
 /**
  * Opens (or creates, mode 0600) a database file with settings that make commits durable. The file must be empty or
- * contain the tables of one of `units`.
+ * contain the tables of one of `units`, unless it may hold those of others.
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export function openSqlite(
   path: string,
-  { units, remedyIfMissing }: Pick<BackendOptions, 'units' | 'remedyIfMissing'>,
+  {
+    units,
+    remedyIfMissing,
+    mayHoldOthers,
+  }: Pick<BackendOptions, 'mayHoldOthers' | 'units' | 'remedyIfMissing'>,
 ): SqliteFile {
   refuseUnusable(path);
   try {
@@ -42,7 +46,7 @@ export function openSqlite(
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
     // Before anything is changed in the file.
-    refuseForeign(writer, path, { units, remedyIfMissing });
+    if (mayHoldOthers !== true) refuseForeign(writer, path, { units, remedyIfMissing });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');

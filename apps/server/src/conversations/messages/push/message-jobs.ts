@@ -52,7 +52,7 @@ async function removeFromPhones(
     for (let start = 0; start < messageIds.length; start += messagesPerRemoval) {
       const some = messageIds.slice(start, start + messagesPerRemoval);
       const content = { type: 'remove', messageIds: some } as const;
-      await serverPush.notify(transaction, { userId, content, giveUpAt });
+      await serverPush.notify([userId], { content, giveUpAt }, transaction);
     }
   }
 }

@@ -60,12 +60,8 @@ export async function notifyPhones(
     const isForGroup = (flags & messageFlags.group_mentioned) !== 0 && !named.includes(userId);
     const isHidden = hidden.get(message.senderId)?.has(userId) ?? false;
     const ofGroup = group !== undefined && isForGroup ? { mentionedUserGroup: group } : {};
-    await serverPush.notify(transaction, {
-      userId,
-      content: { ...(isHidden ? ofUnknown : content), ...ofGroup },
-      giveUpAt,
-      reportId,
-    });
+    const ofReader = { ...(isHidden ? ofUnknown : content), ...ofGroup };
+    await serverPush.notify([userId], { content: ofReader, giveUpAt, reportId }, transaction);
   }
 }
 

@@ -1,0 +1,61 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import type { RequestHead } from '@waxwing/service/http';
+import { createLogger } from '@waxwing/service/logging';
+import { Metrics } from '@waxwing/service/metrics';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { PushActor, ServerPushOptions } from './server-push-options.js';
+import type { ServerPushTables } from './tables.js';
+
+/** An authenticated user of the host, as far as push needs to know. */
+export interface HostActor<Tables = ServerPushTables> {
+  /** A positive integer. */
+  readonly userId: number;
+  /** Bots have no phones: push refuses them. Default `false`. */
+  readonly isBot?: boolean;
+  /** See {@link PushActor.lockUser}. Default: locks nothing, for hosts that keep users in another database. */
+  readonly lockUser?: PushActor<Tables>['lockUser'];
+}
+
+type Optional = 'sodium' | 'clock' | 'random' | 'log' | 'metrics';
+
+/** What a host gives to `createServerPush`; `Tables` are all tables of its database. */
+export interface MountOptions<Tables = ServerPushTables>
+  extends Omit<ServerPushOptions<Tables>, Optional | 'authenticate'>,
+    Partial<Pick<ServerPushOptions, Optional>> {
+  /**
+   * Authenticates a request by its head, before the body is read. Returns `undefined` for missing or wrong credentials,
+   * which answers 401 `INVALID_API_KEY`.
+   *
+   * @throws ProtocolError for another refusal.
+   */
+  readonly authenticate: (head: RequestHead) => Promise<HostActor<Tables> | undefined>;
+}
+
+/**
+ * Fills in what a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log of warnings on
+ * standard output, and metrics that nothing reads.
+ */
+export async function withDefaults<Tables>(
+  options: MountOptions<Tables>,
+): Promise<ServerPushOptions<Tables>> {
+  const { clock = Date.now, random = Math.random, metrics = new Metrics() } = options;
+  const log = options.log ?? createLogger('server-push', 'warn');
+  const sodium = options.sodium ?? (await loadSodium(log));
+  return {
+    ...options,
+    ...{ clock, random, metrics, log, sodium },
+    async authenticate(head) {
+      const actor = await options.authenticate(head);
+      if (actor === undefined) throw new ProtocolError('INVALID_API_KEY');
+      const { isBot = false, lockUser = async () => undefined } = actor;
+      head.setActor(`user ${actor.userId}`);
+      return { userId: actor.userId as UserId, isBot, lockUser };
+    },
+  };
+}
+
+async function loadSodium(log: ServerPushOptions['log']): Promise<ServerPushOptions['sodium']> {
+  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
+  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
+  return sodium;
+}

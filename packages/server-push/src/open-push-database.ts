@@ -1,0 +1,30 @@
+import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
+import { createLogger, type Log } from '@waxwing/service/logging';
+import { type ServerPushTables, serverPushMigrations } from './tables.js';
+
+export interface PushDatabaseOptions {
+  /** `sqlite:<file>` or `postgres://…`. It may be the host's own database. */
+  readonly url: string;
+  /** Default: a log of warnings on standard output. */
+  readonly log?: Log;
+}
+
+/**
+ * Opens the database of a host that brings no tables of its own, and creates the tables of push in it. On SQLite one process
+ * at a time can have it open like this; on PostgreSQL any number.
+ *
+ * @throws DatabaseUnusableError with a sentence that says what to do.
+ */
+export async function openPushDatabase(
+  options: PushDatabaseOptions,
+): Promise<DatabaseWithJobs<ServerPushTables>> {
+  const log = options.log ?? createLogger('server-push', 'warn');
+  return await openDatabaseWithJobs<ServerPushTables>({
+    url: options.url,
+    migrations: [serverPushMigrations],
+    role: 'serving',
+    mayHoldOthers: true,
+    now: Date.now,
+    onJobError: (err, { kind }) => log.error({ err, job: kind }, 'a job failed'),
+  });
+}

@@ -1,0 +1,70 @@
+import { Kysely, PostgresDialect, type PostgresPoolClient, SqliteDialect } from 'kysely';
+import type { AnyTransaction } from './transaction.js';
+
+/** A client of `pg`, with a transaction of the host's own in progress. */
+export interface PgConnection {
+  query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
+}
+
+/** A connection of `node:sqlite`, `@photostructure/sqlite` or `better-sqlite3`, likewise. */
+export interface SqliteConnection {
+  prepare(text: string): {
+    run(...values: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+    all(...values: never[]): unknown[];
+  };
+}
+
+/** A transaction of Kysely, likewise. */
+export interface KyselyConnection {
+  readonly isTransaction: boolean;
+  withTables(): object;
+}
+
+/** A connection of the host's own, on the database of ours, with a transaction in progress. */
+export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
+
+/**
+ * Runs `work` in a transaction of ours, or in the one of a host's connection. There, what `work` wrote is committed or rolled
+ * back by the host, and other processes notice it when they look for it: nothing runs after the host's commit.
+ */
+export async function withinTransaction<Result>(
+  within: AnyTransaction | ForeignConnection,
+  work: (transaction: AnyTransaction) => Promise<Result>,
+): Promise<Result> {
+  if ('beforeCommit' in within) return work(within);
+  const actions: (() => Promise<void>)[] = [];
+  const db = kyselyOn(within) as AnyTransaction['db'];
+  const beforeCommit = (action: () => Promise<void>) => void actions.push(action);
+  const result = await work({ db, beforeCommit, afterCommit: () => undefined });
+  for (const action of actions) await action();
+  return result;
+}
+
+/** A new object each time: pending work is found by it. */
+function kyselyOn(connection: ForeignConnection): object {
+  if ('withTables' in connection) return connection.withTables();
+  return new Kysely<never>({
+    dialect: 'query' in connection ? postgresDialect(connection) : sqliteDialect(connection),
+  });
+}
+
+function postgresDialect(connection: PgConnection): PostgresDialect {
+  const query = (text: string, values: readonly unknown[]) => connection.query(text, [...values]);
+  const client = { query, release: () => undefined } as unknown as PostgresPoolClient;
+  return new PostgresDialect({ pool: { connect: async () => client, end: async () => undefined } });
+}
+
+function sqliteDialect(connection: SqliteConnection): SqliteDialect {
+  const prepare = (text: string) => {
+    const statement = connection.prepare(text);
+    const valuesOf = (values: readonly unknown[]) => values as never[];
+    return {
+      // Only `better-sqlite3` says itself whether a statement returns rows.
+      reader: /^\s*select\b|\breturning\b/i.test(text),
+      run: (values: readonly unknown[]) => statement.run(...valuesOf(values)),
+      all: (values: readonly unknown[]) => statement.all(...valuesOf(values)),
+      iterate: (values: readonly unknown[]) => statement.all(...valuesOf(values))[Symbol.iterator](),
+    };
+  };
+  return new SqliteDialect({ database: { prepare, close: () => undefined } });
+}
