@@ -16,7 +16,7 @@ export interface NativeVector {
     | {
         /** The opened bytes as text, without their padding. */
         readonly plaintext: string;
-        readonly type: 'message' | 'remove' | 'test';
+        readonly type: 'message' | 'remove' | 'test' | 'payload';
       }
     | { readonly ignored: 'unknown-account' | 'cannot-open' | 'unknown-type' | 'wrong-account' }
     | { readonly ignored: 'not-encrypted-push' };
@@ -77,6 +77,15 @@ const message = {
   channel_id: 3,
   channel_name: 'Verona',
   topic: 'lunch',
+};
+
+const payload = {
+  type: 'payload',
+  realm_url,
+  user_id: 10,
+  id: '0d5b9d5e-6a5c-4f0e-9a39-3f0f0f8d9c51',
+  time: 1773200000,
+  payload: { title: 'Café', body: 'Table 4 is ready', table: 4 },
 };
 
 function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): NativeVector['push'] {
@@ -143,7 +152,7 @@ function keyPushes(): readonly NativeVector[] {
 
 function opens(
   name: string,
-  type: 'message' | 'remove' | 'test',
+  type: 'message' | 'remove' | 'test' | 'payload',
   content: object,
   padding = '',
 ): NativeVector {
@@ -229,6 +238,13 @@ export function makeNativeVectors(): NativeVectors {
         user_id: 10,
         message_ids: [45, 46],
       }),
+      opens('a payload', 'payload', payload),
+      ignored(
+        'a payload with an id that is too long',
+        'unknown-type',
+        other({ ...payload, id: 'a'.repeat(65) }),
+      ),
+      ignored('a payload that is no object', 'unknown-type', other({ ...payload, payload: [] })),
       opens('a test', 'test', { type: 'test', realm_url, user_id: 10, time: 1773200000 }),
       {
         name: 'the notification of the protocol’s own vectors, made with another library',

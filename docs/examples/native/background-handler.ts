@@ -44,10 +44,14 @@ export function createBackgroundHandler(startPhone: () => Promise<PushClient>, d
     const opened = await phone.open(data ?? {});
     if (opened.kind === 'ignored') return;
     const { notification, account } = opened;
-    const nameOf = (messageId: number | bigint) => `${account.pushAccountId} ${messageId}`;
+    const nameOf = (id: number | bigint | string) => `${account.pushAccountId} ${id}`;
     if (notification.type === 'message') {
       const { message_id, sender_full_name, content } = notification;
       await drawer.show(nameOf(message_id), sender_full_name, content);
+    } else if (notification.type === 'payload') {
+      // The payload is the app's own. This example shows its title and body.
+      const { title = '', body = '' } = notification.payload;
+      await drawer.show(nameOf(`p${notification.id}`), String(title), String(body));
     } else if (notification.type === 'remove') {
       for (const messageId of notification.message_ids) await drawer.hide(nameOf(messageId));
     }

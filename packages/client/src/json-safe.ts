@@ -1,13 +1,15 @@
 /**
- * Lets `JSON.stringify` write the `bigint` fields of an object, and those in its arrays, as decimal text. Otherwise it
+ * Lets `JSON.stringify` write every `bigint` in an object as decimal text. Otherwise it
  * throws a TypeError. Adds a `toJSON` that is not enumerable, and returns the object.
  */
 export function jsonSafe<T extends object>(object: T): T {
-  const toJSON = () => Object.fromEntries(Object.entries(object).map(([name, value]) => [name, safe(value)]));
+  const toJSON = () => safe({ ...object });
   return Object.defineProperty(object, 'toJSON', { value: toJSON });
 }
 
 function safe(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(safe);
-  return typeof value === 'bigint' ? value.toString() : value;
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'bigint' ? value.toString() : value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, safe(part)]));
 }

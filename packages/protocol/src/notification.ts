@@ -41,8 +41,18 @@ export interface TestNotification extends EveryNotification {
   readonly time: number;
 }
 
+/** Content of any kind, which only the app and its server understand. */
+export interface PayloadNotification extends EveryNotification {
+  readonly type: 'payload';
+  /** Names it, however often it is sealed: 1 to 64 letters, digits, `-` and `_`. */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly time: number;
+  readonly payload: JsonObject;
+}
+
 /** An opened notification (docs/protocol.md#notification). */
-export type Notification = MessageNotification | RemoveNotification | TestNotification;
+export type Notification = MessageNotification | RemoveNotification | TestNotification | PayloadNotification;
 export type NotificationType = Notification['type'];
 
 /** A type guard per field. */
@@ -86,6 +96,18 @@ const ofMessage: Checks<MessageNotification> = {
 };
 const ofRemove: Checks<RemoveNotification> = { type: is('remove'), ...ofEvery, message_ids: isIds };
 const ofTest: Checks<TestNotification> = { type: is('test'), ...ofEvery, time: isInteger };
+const ofPayload: Checks<PayloadNotification> = {
+  type: is('payload'),
+  ...ofEvery,
+  id: isPayloadId,
+  time: isInteger,
+  payload: isJsonObject,
+};
+
+/** Whether a value may be the `id` of a payload. */
+export function isPayloadId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{1,64}$/.test(value);
+}
 
 /**
  * Parses the opened bytes of a notification. Ignores padding (white space after the JSON) and unknown fields. Returns
@@ -95,7 +117,12 @@ export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);
   const value = text === undefined ? undefined : parseJsonOrUndefined(text);
   if (!isJsonObject(value)) return undefined;
-  return pickFields(value, ofMessage) ?? pickFields(value, ofRemove) ?? pickFields(value, ofTest);
+  return (
+    pickFields(value, ofMessage) ??
+    pickFields(value, ofRemove) ??
+    pickFields(value, ofTest) ??
+    pickFields(value, ofPayload)
+  );
 }
 
 function pickFields<Fields>(value: JsonObject, checks: Checks<Fields>): Fields | undefined {

@@ -11,6 +11,7 @@ import { repairTakenAgain } from './client-devices/taken-again.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
 import { CurrentRelay } from './current-relay.js';
 import { type MountOptions, withDefaults } from './mount-options.js';
+import { completeContent } from './notifications/complete-content.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
@@ -135,7 +136,7 @@ function assemble(options: ServerPushOptions): ServerPush {
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
     notify: (userIds, notification, within) => notify(options, { userIds, notification, within }),
-    send: (notification) => sendNotification(database, relay, notification),
+    send: (notification) => sendNotification(options, relay, notification),
     get isConfigured() {
       return relay.kind === 'configured';
     },
@@ -155,27 +156,30 @@ interface ToNotify {
 }
 
 async function notify(
-  { database, clock }: Pick<ServerPushOptions, 'clock' | 'database'>,
+  options: ServerPushOptions,
   { userIds, notification, within }: ToNotify,
 ): Promise<void> {
-  const { content, giveUpAt = clock() + defaultLifetimeMilliseconds, reportId } = notification;
+  const now = options.clock();
+  // Completed once, so that a user's phones and a later repeat of the write get the same notification.
+  const content = completeContent(notification.content, now);
+  const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {
     for (const userId of userIds as readonly UserId[]) {
-      await enqueueNotification(database, transaction, { userId, content, giveUpAt, reportId });
+      await enqueueNotification(options, transaction, { userId, content, giveUpAt, reportId });
     }
   };
-  if (within === undefined) await database.write(enqueue);
+  if (within === undefined) await options.database.write(enqueue);
   else await withinTransaction(within, enqueue);
 }
 
 function sendNotification(
-  database: ServerPushOptions['database'],
+  options: ServerPushOptions,
   relay: Pick<CurrentRelay, 'kind'>,
   notification: QueuedNotification,
 ): Promise<NotificationReach> {
-  return database.write(async (transaction) => {
+  return options.database.write(async (transaction) => {
     const reach = await notificationReach(transaction, relay, notification.userId);
-    if (reach.kind === 'devices') await enqueueNotification(database, transaction, notification);
+    if (reach.kind === 'devices') await enqueueNotification(options, transaction, notification);
     return reach;
   });
 }

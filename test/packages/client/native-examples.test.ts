@@ -135,10 +135,18 @@ describe('The background handler', () => {
     await handle(pushOf('a message'));
     await handle(pushOf('another user'));
     await handle({});
+    await handle(pushOf('a payload'));
+    await handle(pushOf('a payload'));
     await handle(pushOf('the removal of messages'));
     const [{ pushAccountId }] = accounts as readonly [PushAccount];
     const names = [45, 46].map((messageId) => `${pushAccountId} ${messageId}`);
-    expect(log).toEqual([`show ${names[0]} Iago`, `hide ${names[0]}`, `hide ${names[1]}`]);
+    const payload = `${pushAccountId} p0d5b9d5e-6a5c-4f0e-9a39-3f0f0f8d9c51`;
+    expect(log).toEqual([
+      `show ${names[0]} Iago`,
+      `show ${payload} Café`,
+      `hide ${names[0]}`,
+      `hide ${names[1]}`,
+    ]);
   });
 });
 

@@ -93,9 +93,10 @@ describe('a relay that cannot be reached for an hour', () => {
     test.relay.otherwise('cut');
     const content = { type: 'test', time: 1_773_230_400 } as const;
     const { database } = test.server;
+    const options = { database, clock: () => test.now } as never;
     const giveUpAt = test.now + day;
     await database.write((transaction) =>
-      enqueueNotification(database as never, transaction, { userId: ada.userId, content, giveUpAt }),
+      enqueueNotification(options, transaction, { userId: ada.userId, content, giveUpAt }),
     );
     await pass(hour);
     test.relay.otherwise(notified());

@@ -20,6 +20,13 @@ sealed interface OpenedPush {
 
   data class Remove(val pushAccountId: String, val messageIds: List<Long>) : OpenedPush
 
+  data class Payload(
+    val pushAccountId: String,
+    val id: String,
+    val time: Long,
+    val payload: JSONObject,
+  ) : OpenedPush
+
   data object Test : OpenedPush
 
   data class Ignored(val reason: String) : OpenedPush
@@ -58,7 +65,7 @@ fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes:
   val id = account.optString("pushAccountId")
   val notification = decodeUtf8(plaintext)?.let(::parseObject) ?: return OpenedPush.Ignored("unknown-type")
   val type = notification.opt("type")
-  if (type !in setOf("message", "remove", "test")) return OpenedPush.Ignored("unknown-type")
+  if (type !in setOf("message", "remove", "test", "payload")) return OpenedPush.Ignored("unknown-type")
   val isForAccount =
     webOrigin(notification.optString("realm_url")) == account.optString("realmOrigin") &&
       integer(notification.opt("user_id"))?.toString() == account.optString("userId")
@@ -66,6 +73,7 @@ fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes:
   return when (type) {
     "test" -> OpenedPush.Test
     "remove" -> removal(id, notification)
+    "payload" -> payload(id, notification)
     else -> message(id, notification)
   } ?: OpenedPush.Ignored("unknown-type")
 }
@@ -106,6 +114,15 @@ private fun removal(pushAccountId: String, notification: JSONObject): OpenedPush
   val ids = notification.optJSONArray("message_ids") ?: return null
   val messageIds = (0 until ids.length()).map { integer(ids.opt(it)) ?: return null }
   return OpenedPush.Remove(pushAccountId, messageIds)
+}
+
+private val PAYLOAD_ID = Regex("[A-Za-z0-9_-]{1,64}")
+
+private fun payload(pushAccountId: String, notification: JSONObject): OpenedPush? {
+  val id = (notification.opt("id") as? String)?.takeIf(PAYLOAD_ID::matches) ?: return null
+  val time = integer(notification.opt("time")) ?: return null
+  val payload = notification.optJSONObject("payload") ?: return null
+  return OpenedPush.Payload(pushAccountId, id, time, payload)
 }
 
 private fun integer(value: Any?): Long? =

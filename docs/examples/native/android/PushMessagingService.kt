@@ -19,9 +19,19 @@ class PushMessagingService : FirebaseMessagingService() {
   override fun onMessageReceived(message: RemoteMessage) {
     val notifications = NotificationManagerCompat.from(this)
     when (val opened = openPush(message.data, keys::all, boxes)) {
-      is OpenedPush.Message -> if (isNew(opened)) show(opened)
+      is OpenedPush.Message -> {
+        val name = opened.messageId.toString()
+        val shown = Shown(opened.sender, opened.topic, opened.content)
+        if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
+      }
+      is OpenedPush.Payload -> {
+        // The payload is the app's own. This example shows its title and body.
+        val name = "p${opened.id}"
+        val shown = Shown(opened.payload.optString("title"), null, opened.payload.optString("body"))
+        if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
+      }
       is OpenedPush.Remove ->
-        opened.messageIds.forEach { notifications.cancel(tagOf(opened.pushAccountId, it), 0) }
+        opened.messageIds.forEach { notifications.cancel(tagOf(opened.pushAccountId, it.toString()), 0) }
       is OpenedPush.Test, is OpenedPush.Ignored -> Unit
     }
   }
@@ -43,12 +53,13 @@ class PushMessagingService : FirebaseMessagingService() {
       }
     }
 
+  private data class Shown(val title: String, val subtitle: String?, val text: String)
+
   /** Remembers the message, so that a replay of it is not shown, and forgets accounts that have no keys any more. */
-  private fun isNew(message: OpenedPush.Message): Boolean {
+  private fun isNew(account: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
-    val account = message.pushAccountId
     val known = SeenMessages.decode(storage.getString(account, null).orEmpty())
-    val seen = known.with(SeenMessages.SeenMessage(message.time, message.messageId)) ?: return false
+    val seen = known.with(SeenMessages.SeenMessage(time, name)) ?: return false
     val changes = storage.edit()
     storage.all.keys.filter { keys.get(it) == null }.forEach { changes.remove(it) }
     changes.putString(account, seen.encode()).apply()
@@ -57,18 +68,17 @@ class PushMessagingService : FirebaseMessagingService() {
 
   // Without the permission to notify, Android drops it.
   @SuppressLint("MissingPermission")
-  private fun show(message: OpenedPush.Message) {
+  private fun show(tag: String, shown: Shown) {
     val notification =
       NotificationCompat.Builder(this, "messages")
         .setSmallIcon(applicationInfo.icon)
-        .setContentTitle(message.sender)
-        .setSubText(message.topic)
-        .setContentText(message.content)
+        .setContentTitle(shown.title)
+        .setSubText(shown.subtitle)
+        .setContentText(shown.text)
         .setAutoCancel(true)
         .build()
-    val tag = tagOf(message.pushAccountId, message.messageId)
     NotificationManagerCompat.from(this).notify(tag, 0, notification)
   }
 
-  private fun tagOf(pushAccountId: String, messageId: Long) = "$pushAccountId $messageId"
+  private fun tagOf(pushAccountId: String, name: String) = "$pushAccountId $name"
 }

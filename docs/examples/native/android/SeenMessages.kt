@@ -1,11 +1,12 @@
 package com.example.push
 
 /**
- * The newest messages of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
+ * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
  * time of those that were evicted: an older message counts as shown.
  */
 data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
-  data class SeenMessage(val time: Long, val messageId: Long)
+  /** [name] is the id of a message, or that of a payload after "p". */
+  data class SeenMessage(val time: Long, val name: String)
 
   /** With one more message, at most [capacity] in all; null for a repeat, which is not shown. */
   fun with(message: SeenMessage, capacity: Int = 200): SeenMessages? {
@@ -19,7 +20,7 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
   }
 
   fun encode(): String =
-    (listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.messageId}" }).joinToString(" ")
+    (listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.name}" }).joinToString(" ")
 
   companion object {
     /** Leaves out what is damaged: that must not stop notifications. */
@@ -28,8 +29,8 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
       val messages =
         words.drop(1).mapNotNull { word ->
           val time = word.substringBefore(':').toLongOrNull()
-          val messageId = word.substringAfter(':', "").toLongOrNull()
-          if (time == null || messageId == null) null else SeenMessage(time, messageId)
+          val name = word.substringAfter(':', "")
+          if (time == null || name == "") null else SeenMessage(time, name)
         }
       return SeenMessages(words.first().toLongOrNull(), messages)
     }

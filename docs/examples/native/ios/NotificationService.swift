@@ -21,7 +21,7 @@ final class NotificationService: UNNotificationServiceExtension {
       encryptedData: userInfo["encrypted_data"] as? String)
     let opened = openPush(push, readAccounts: readSharedKeychain)
     if case .remove(let messageIds, let account) = opened {
-      hide(messageIds.map { shownName(account.pushAccountId, $0) })
+      hide(messageIds.map { shownName(account.pushAccountId, String($0)) })
     } else {
       finish(content(for: opened, request: request))
     }
@@ -51,15 +51,37 @@ final class NotificationService: UNNotificationServiceExtension {
   }
 
   private func content(for opened: OpenedPush, request: UNNotificationRequest) -> UNNotificationContent {
-    guard case .message(let message, let account) = opened,
-      let content = request.content.mutableCopy() as? UNMutableNotificationContent,
-      let time = message.time, let messageId = message.message_id,
-      isNew(SeenMessages.Message(time: time, messageId: messageId), of: account.pushAccountId)
-    else { return request.content }
+    guard let content = request.content.mutableCopy() as? UNMutableNotificationContent else { return request.content }
+    switch opened {
+    case .message(let message, let account): return show(message, of: account, in: content) ?? request.content
+    case .payload(let payload, let account): return show(payload, of: account, in: content) ?? request.content
+    default: return request.content
+    }
+  }
+
+  /// The payload is the app's own. This example shows its title and body. Nil for a repeat.
+  private func show(
+    _ payload: PushPayload, of account: ExtensionAccount, in content: UNMutableNotificationContent
+  ) -> UNNotificationContent? {
+    let name = "p\(payload.id)"
+    guard isNew(SeenMessages.Message(time: payload.time, name: name), of: account.pushAccountId) else { return nil }
+    content.title = payload.payload["title"] as? String ?? ""
+    content.body = payload.payload["body"] as? String ?? ""
+    content.userInfo[shownNameKey] = shownName(account.pushAccountId, name)
+    return content
+  }
+
+  /// Nil for a repeat.
+  private func show(
+    _ message: PushNotification, of account: ExtensionAccount, in content: UNMutableNotificationContent
+  ) -> UNNotificationContent? {
+    guard let time = message.time, let messageId = message.message_id,
+      isNew(SeenMessages.Message(time: time, name: String(messageId)), of: account.pushAccountId)
+    else { return nil }
     content.title = message.sender_full_name ?? ""
     content.subtitle = [message.channel_name, message.topic].compactMap { $0 }.joined(separator: " > ")
     content.body = message.content ?? ""
-    content.userInfo[shownNameKey] = shownName(account.pushAccountId, messageId)
+    content.userInfo[shownNameKey] = shownName(account.pushAccountId, String(messageId))
     content.threadIdentifier = "\(account.realmOrigin) \(content.subtitle)"
     return content
   }
@@ -68,8 +90,8 @@ final class NotificationService: UNNotificationServiceExtension {
 /// Where a shown notification carries its account and message, so that a removal finds it.
 private let shownNameKey = "waxwing_message"
 
-private func shownName(_ pushAccountId: String, _ messageId: Int64) -> String {
-  "\(pushAccountId) \(messageId)"
+private func shownName(_ pushAccountId: String, _ name: String) -> String {
+  "\(pushAccountId) \(name)"
 }
 
 /// APNs delivers the id as a JSON number, which `NSNumber` keeps whole. A fraction or a boolean is no id.

@@ -37,11 +37,20 @@ struct PushNotification: Decodable {
   let sender_full_name: String?
   let channel_name: String?
   let topic: String?
+  let id: String?
+}
+
+/// What only the app understands.
+struct PushPayload {
+  let id: String
+  let time: Int64
+  let payload: [String: Any]
 }
 
 enum OpenedPush {
   case message(PushNotification, account: ExtensionAccount)
   case remove([Int64], account: ExtensionAccount)
+  case payload(PushPayload, account: ExtensionAccount)
   case test
   case ignored(String)
 }
@@ -73,7 +82,7 @@ func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush 
   guard let notification = try? JSONDecoder().decode(PushNotification.self, from: Data(plaintext)) else {
     return .ignored("unknown-type")
   }
-  let isKnown = ["message", "remove", "test"].contains(notification.type)
+  let isKnown = ["message", "remove", "test", "payload"].contains(notification.type)
   guard isKnown else { return .ignored("unknown-type") }
   guard webOrigin(of: notification.realm_url) == account.realmOrigin,
     String(notification.user_id) == account.userId
@@ -82,12 +91,22 @@ func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush 
   switch notification.type {
   case "remove": return .remove(notification.message_ids ?? [], account: account)
   case "test": return .test
+  case "payload":
+    return payload(of: notification, plaintext).map { .payload($0, account: account) } ?? .ignored("unknown-type")
   default:
     let isWhole =
       notification.message_id != nil && notification.time != nil && notification.content != nil
       && notification.sender_full_name != nil
     return isWhole ? .message(notification, account: account) : .ignored("unknown-type")
   }
+}
+
+private func payload(of notification: PushNotification, _ plaintext: Bytes) -> PushPayload? {
+  let object = try? JSONSerialization.jsonObject(with: Data(plaintext)) as? [String: Any]
+  guard let payload = object?["payload"] as? [String: Any], let time = notification.time,
+    let id = notification.id, id.range(of: "^[A-Za-z0-9_-]{1,64}$", options: .regularExpression) != nil
+  else { return nil }
+  return PushPayload(id: id, time: time, payload: payload)
 }
 
 private func openSealed(_ sealed: Bytes, _ account: ExtensionAccount) -> Bytes? {

@@ -1,9 +1,10 @@
-/// The newest messages of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
+/// The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
 /// time of those that were evicted: an older message counts as shown.
 struct SeenMessages {
   struct Message: Equatable {
     let time: Int64
-    let messageId: Int64
+    /// The id of a message, or that of a payload after "p".
+    let name: String
   }
 
   let watermark: Int64?
@@ -23,7 +24,7 @@ struct SeenMessages {
 
 extension SeenMessages {
   var encoded: String {
-    let words = messages.map { "\($0.time):\($0.messageId)" }
+    let words = messages.map { "\($0.time):\($0.name)" }
     return ([watermark.map { String($0) } ?? "-"] + words).joined(separator: " ")
   }
 
@@ -32,9 +33,9 @@ extension SeenMessages {
     let words = encoded.split(separator: " ", omittingEmptySubsequences: false)
     watermark = words.first.flatMap { Int64($0) }
     messages = words.dropFirst().compactMap { word in
-      let numbers = word.split(separator: ":").map { Int64($0) }
-      guard numbers.count == 2, let time = numbers[0], let messageId = numbers[1] else { return nil }
-      return Message(time: time, messageId: messageId)
+      let parts = word.split(separator: ":")
+      guard parts.count == 2, let time = Int64(parts[0]) else { return nil }
+      return Message(time: time, name: String(parts[1]))
     }
   }
 }

@@ -1,10 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import {
   encodeBase64,
-  type MessageNotification,
   type Notification,
   parseNotification,
-  type TestNotification,
+  type RemoveNotification,
 } from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
 import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
@@ -53,7 +52,7 @@ export interface OpenNotificationContext {
 
 /**
  * Opens a push from FCM or APNs: finds the account, opens the box, checks that `realm_url` and `user_id` are
- * the account's, and drops replays of messages and tests. Never throws because of the push's contents; errors of the
+ * the account's, and drops replays of all but removals. Never throws because of the push's contents; errors of the
  * stores pass through.
  */
 export async function openNotification(
@@ -86,14 +85,19 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 }
 
 /**
- * Name for replay detection. A message has one id however often it is sealed; a test is identified by its ciphertext.
+ * Name for replay detection. A message and a payload have one id however often they are sealed; a test is identified by
+ * its ciphertext.
  * A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish notifications of
  * one second.
  */
-function nameOf(notification: MessageNotification | TestNotification, sealed: Uint8Array): string {
-  const isMessage = notification.type === 'message';
-  const named = isMessage ? new TextEncoder().encode(`message ${notification.message_id}`) : sealed;
-  return encodeBase64(sha256(named)).slice(0, nameCharacters);
+function nameOf(notification: Exclude<Notification, RemoveNotification>, sealed: Uint8Array): string {
+  return encodeBase64(sha256(identityOf(notification) ?? sealed)).slice(0, nameCharacters);
+}
+
+function identityOf(notification: Exclude<Notification, RemoveNotification>): Uint8Array | undefined {
+  if (notification.type === 'test') return undefined;
+  const id = notification.type === 'message' ? notification.message_id : notification.id;
+  return new TextEncoder().encode(`${notification.type} ${id}`);
 }
 
 function ignored(reason: IgnoredReason): OpenedNotification {

@@ -1,12 +1,14 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/jobs';
-import type { UserId } from '@waxwing/protocol';
+import { type JsonObject, parseJson, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
+import { completeContent } from './complete-content.js';
 import { addToReport } from './delivery-reports.js';
+import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
 import { rowName } from './recipient.js';
@@ -35,14 +37,25 @@ export interface QueuedNotification extends NewNotification {
 /** What the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
 type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { readonly taken?: string[] };
 
-/** Enqueues a notification in the transaction of the change it reports. */
+/**
+ * Enqueues a notification in the transaction of the change it reports.
+ * @throws RangeError for a payload that fits no notification; TypeError for an invalid one.
+ */
 export async function enqueueNotification(
-  { jobs }: DatabaseWithJobs<ServerPushTables>,
+  { database: { jobs }, realm, clock }: Pick<ServerPushOptions, 'clock' | 'database' | 'realm'>,
   transaction: AnyTransaction,
-  { userId, content, giveUpAt, reportId }: QueuedNotification,
+  { userId, content: given, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
-  const payload = JSON.stringify({ userId, content, reportId } satisfies Payload);
+  const content = completeContent(given, clock());
+  // Here, where the caller gets the error. The content of other types is cut until it fits.
+  if (content.type === 'payload') encodeNotification(realm, userId, content);
+  const payload = encodePayload({ userId, content, reportId });
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
+}
+
+/** Keeps the integers of a host's payload, which may be longer than a double can hold. */
+function encodePayload(payload: Payload): string {
+  return stringifyJson(payload as unknown as JsonObject);
 }
 
 export interface DeliverNotificationOptions {
@@ -66,7 +79,7 @@ export function deliverNotificationHandler(
   const { database, clock, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
-    const payload = JSON.parse(job.payload) as Payload;
+    const payload = parseJson(job.payload) as unknown as Payload;
     const { userId, content, taken: before = [], reportId } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
@@ -113,7 +126,7 @@ function judgeFailure(
 function jobForOthers({ giveUpAt }: Job, payload: Payload, outcome: FailedOutcome, now: number): NewJob {
   return {
     kind: deliverNotificationJob,
-    payload: JSON.stringify(payload),
+    payload: encodePayload(payload),
     runAt: outcome.kind === 'retry' ? outcome.at : now,
     giveUpAt,
     reason: outcome.reason,

@@ -1,5 +1,10 @@
-import type { UserId } from '@waxwing/protocol';
-import { maximumNotificationBytes, notificationSizeBucketsBytes } from '@waxwing/protocol';
+import {
+  type JsonObject,
+  maximumNotificationBytes,
+  notificationSizeBucketsBytes,
+  stringifyJson,
+  type UserId,
+} from '@waxwing/protocol';
 import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
@@ -8,7 +13,7 @@ import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shor
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 
-type Fields = Record<string, string | number | readonly number[]>;
+type Fields = Record<string, string | number | readonly number[] | JsonObject>;
 
 const space = 0x20;
 // Shortened in this order: the content first, then the least informative field.
@@ -25,21 +30,25 @@ const textFields = [
  * Encodes a notification as bytes to seal: JSON, padded with spaces to the next size bucket. Texts are cut at code
  * points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
  *
- * @throws RangeError if the JSON exceeds the largest bucket even when shortened.
+ * @throws RangeError if the JSON exceeds the largest bucket even when shortened. A payload is not shortened.
  */
 export function encodeNotification(realm: PushRealm, userId: UserId, content: NotificationContent): Buffer {
   const fields = fieldsOf(content);
   fields.realm_url = realm.url;
   fields.realm_name = realm.name;
   fields.user_id = userId;
-  let json = JSON.stringify(fields);
+  let json = stringifyJson(fields);
   let bytes = Buffer.byteLength(json, 'utf8');
   if (bytes > maximumNotificationBytes) {
-    json = JSON.stringify(shortened(fields, bytes - maximumNotificationBytes, content));
+    json = stringifyJson(shortened(fields, bytes - maximumNotificationBytes, content));
     bytes = Buffer.byteLength(json, 'utf8');
   }
   const bucket = notificationSizeBucketsBytes.find((size) => size >= bytes);
-  if (bucket === undefined) throw new RangeError(`a notification of ${bytes} bytes fits no size bucket`);
+  if (bucket === undefined) {
+    throw new RangeError(
+      `The notification takes ${bytes} bytes, and at most ${maximumNotificationBytes} fit: send less, or an id by which the app fetches the rest.`,
+    );
+  }
   const padded = Buffer.allocUnsafe(bucket);
   padded.fill(space, padded.write(json, 'utf8'));
   return padded;
@@ -48,6 +57,7 @@ export function encodeNotification(realm: PushRealm, userId: UserId, content: No
 function fieldsOf(content: NotificationContent): Fields {
   if (content.type === 'test') return { type: 'test', time: content.time };
   if (content.type === 'message') return messageFields(content);
+  if (content.type === 'payload') return { ...content };
   const newest = [...content.messageIds].sort((a, b) => a - b).slice(-maximumRemovedMessages);
   return { type: 'remove', message_ids: newest };
 }

@@ -1,4 +1,5 @@
-import type { UserId } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
+
 /** A test notification. `time` is in Unix seconds. */
 export interface TestContent {
   readonly type: 'test';
@@ -38,5 +39,18 @@ export interface RemoveContent {
   readonly messageIds: readonly number[];
 }
 
+/** Content of any kind, which only the app understands. Is never cut: one that is too large is refused. */
+export interface PayloadContent {
+  readonly type: 'payload';
+  /**
+   * The phone opens each id once, however often it is sent with the same `time`: 1 to 64 letters, digits, `-` and `_`.
+   * Default: a random UUID.
+   */
+  readonly id?: string;
+  /** Unix seconds. Default: now. */
+  readonly time?: number;
+  readonly payload: JsonObject;
+}
+
 /** Content of a notification, without its recipient (docs/protocol.md#notification). */
-export type NotificationContent = TestContent | MessageContent | RemoveContent;
+export type NotificationContent = TestContent | MessageContent | RemoveContent | PayloadContent;

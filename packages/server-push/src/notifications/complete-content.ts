@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { isJsonObject, isPayloadId } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import type { NotificationContent } from './notification-content.js';
+
+/**
+ * Gives a payload its id and time, so that each attempt to deliver it sends the same notification.
+ * @throws TypeError for a payload that is no JSON object, or an invalid id or time.
+ */
+export function completeContent(content: NotificationContent, now: number): NotificationContent {
+  if (content.type !== 'payload') return content;
+  const { id = randomUUID(), time = unixSeconds(now), payload } = content;
+  if (!isJsonObject(payload)) throw new TypeError('The payload of a notification must be a JSON object.');
+  if (!isPayloadId(id)) {
+    throw new TypeError('The id of a notification must be 1 to 64 letters, digits, - and _.');
+  }
+  if (!Number.isSafeInteger(time)) {
+    throw new TypeError('The time of a notification must be an integer: Unix seconds.');
+  }
+  return { type: 'payload', id, time, payload };
+}
