@@ -1,5 +1,5 @@
 import type { ClientDeviceOnWire, PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
-import { type BoundOperation, bindOperations } from '@waxwing/service/http';
+import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { type AnyTransaction, type ForeignConnection, withinTransaction } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { ClientDeviceIntake } from './client-devices/client-device-intake.js';
@@ -9,6 +9,7 @@ import { handleTokenForwarding } from './client-devices/forward-token.js';
 import { tokenRemoving } from './client-devices/remove-tokens.js';
 import { repairTakenAgain } from './client-devices/taken-again.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
+import type { ServerPushContext } from './context.js';
 import { CurrentRelay } from './current-relay.js';
 import { type MountOptions, withDefaults } from './mount-options.js';
 import { completeContent } from './notifications/complete-content.js';
@@ -22,7 +23,8 @@ import {
 import { DeliveryResults } from './notifications/delivery-results.js';
 import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 import { OneAtATime } from './one-at-a-time.js';
-import { serverPushOperations } from './operations.js';
+import { ownEventOperations, serverPushOperations } from './operations.js';
+import { DeviceWatch } from './own-events/device-watch.js';
 import { schedulePushCleanUp } from './push-clean-up.js';
 import { failingPushDevices } from './push-devices/fail-long-pending.js';
 import { handleForwarding } from './push-devices/forward-registration.js';
@@ -92,14 +94,60 @@ export async function createServerPush<Tables extends ServerPushTables>(
   options: MountOptions<Tables>,
 ): Promise<ServerPush> {
   // Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
-  return assemble((await withDefaults(options)) as unknown as ServerPushOptions);
+  const complete = (await withDefaults(options)) as unknown as ServerPushOptions;
+  const { ownEvents = options.publish === undefined } = options;
+  return assemble(complete, ownEvents ? ownEventOperations : []);
 }
 
-function assemble(options: ServerPushOptions): ServerPush {
-  const { database, clock, random, publish } = options;
+function assemble(
+  given: ServerPushOptions,
+  ownOperations: readonly AnyOperation<ServerPushContext>[],
+): ServerPush {
+  const deviceWatch = new DeviceWatch(given.database.signals);
+  const options: ServerPushOptions = {
+    ...given,
+    async publish(transaction, events) {
+      if (ownOperations.length > 0) await deviceWatch.publish(transaction, events);
+      await given.publish(transaction, events);
+    },
+  };
+  const { database } = options;
   const results = new DeliveryResults(options);
   const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
   const relay = new CurrentRelay(options, { monitor, results });
+  handleJobs(options, relay);
+  const context = {
+    ...options,
+    relay,
+    deviceWatch,
+    registering: new RegistrationIntake(options),
+    changing: new ClientDeviceIntake(options),
+    testing: new OneAtATime(),
+  };
+  const operations = bindOperations(context, [...serverPushOperations, ...ownOperations]);
+  const closing = new AbortController();
+  return {
+    ...servePush(operations, options, closing.signal),
+    operations,
+    pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
+    clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
+    notify: (userIds, notification, within) => notify(options, { userIds, notification, within }),
+    send: (notification) => sendNotification(options, relay, notification),
+    get isConfigured() {
+      return relay.kind === 'configured';
+    },
+    useRelay: (account) => relay.use(account),
+    async close() {
+      closing.abort();
+      results.close();
+      await deviceWatch.close();
+      await relay.close();
+    },
+  };
+}
+
+function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {
+  const { database, clock, random, publish } = options;
   const jobs = { database, publish, clock, random };
   handleForwarding({ ...jobs, registrations: () => relay.connection?.registrations });
   handleTokenForwarding({ ...jobs, registrations: () => relay.connection?.tokens });
@@ -121,32 +169,6 @@ function assemble(options: ServerPushOptions): ServerPush {
   scheduleRemovalOfUnrenewed(options, removingUnrenewedPushDevices(database));
   scheduleRemovalOfUnrenewed(options, removingUnrenewedTokens(database));
   schedulePushCleanUp(options);
-  const context = {
-    ...options,
-    relay,
-    registering: new RegistrationIntake(options),
-    changing: new ClientDeviceIntake(options),
-    testing: new OneAtATime(),
-  };
-  const operations = bindOperations(context, serverPushOperations);
-  const closing = new AbortController();
-  return {
-    ...servePush(operations, options, closing.signal),
-    operations,
-    pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
-    clientDevicesOf: (userId, db = database.db) => clientDevicesOf(db, userId),
-    notify: (userIds, notification, within) => notify(options, { userIds, notification, within }),
-    send: (notification) => sendNotification(options, relay, notification),
-    get isConfigured() {
-      return relay.kind === 'configured';
-    },
-    useRelay: (account) => relay.use(account),
-    async close() {
-      closing.abort();
-      results.close();
-      await relay.close();
-    },
-  };
 }
 
 interface ToNotify {

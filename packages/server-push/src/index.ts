@@ -13,6 +13,7 @@ export { sealNotification } from './notifications/seal-notification.js';
 export { findUserWithDevice, type SentTest, sendTest } from './notifications/send-test.js';
 export * from './open-push-database.js';
 export { serverPushOperations } from './operations.js';
+export * from './own-events/state-shapes.js';
 export { PushAccountError } from './relay-account/account-errors.js';
 export type { ConfiguredRelay } from './relay-account/account-link.js';
 export {

@@ -20,8 +20,18 @@ type Optional = 'sodium' | 'clock' | 'random' | 'log' | 'metrics';
 
 /** What a host gives to `createServerPush`; `Tables` are all tables of its database. */
 export interface MountOptions<Tables = ServerPushTables>
-  extends Omit<ServerPushOptions<Tables>, Optional | 'authenticate'>,
+  extends Omit<ServerPushOptions<Tables>, Optional | 'authenticate' | 'publish'>,
     Partial<Pick<ServerPushOptions, Optional>> {
+  /**
+   * Publishes the events of a user's registrations to their clients, for a host that has a chat API or other means to reach
+   * them. Default: to nobody.
+   */
+  readonly publish?: ServerPushOptions<Tables>['publish'];
+  /**
+   * Whether push answers `POST /api/v1/register` and `GET /api/v1/events` itself, from which `@waxwing/client` learns what
+   * became of a registration. Default: only without `publish`.
+   */
+  readonly ownEvents?: boolean;
   /**
    * Authenticates a request by its head, before the body is read. Returns `undefined` for missing or wrong credentials,
    * which answers 401 `INVALID_API_KEY`.
@@ -38,12 +48,13 @@ export interface MountOptions<Tables = ServerPushTables>
 export async function withDefaults<Tables>(
   options: MountOptions<Tables>,
 ): Promise<ServerPushOptions<Tables>> {
+  const { publish = async () => undefined } = options;
   const { clock = Date.now, random = Math.random, metrics = new Metrics() } = options;
   const log = options.log ?? createLogger('server-push', 'warn');
   const sodium = options.sodium ?? (await loadSodium(log));
   return {
     ...options,
-    ...{ clock, random, metrics, log, sodium },
+    ...{ publish, clock, random, metrics, log, sodium },
     async authenticate(head) {
       const actor = await options.authenticate(head);
       if (actor === undefined) throw new ProtocolError('INVALID_API_KEY');

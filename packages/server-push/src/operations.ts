@@ -4,6 +4,9 @@ import { removeClientDevice } from './client-devices/remove-client-device.js';
 import type { ServerPushContext } from './context.js';
 import { forwardKeyList } from './key-list/forward-key-list.js';
 import { testNotification } from './notifications/test-notification.js';
+import { deleteEventQueue } from './own-events/delete-event-queue.js';
+import { getEvents } from './own-events/get-events.js';
+import { register } from './own-events/register.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
 import { registerPush } from './register-push.js';
 import { revokePush } from './revocations/revoke-push.js';
@@ -17,4 +20,11 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   revokePush,
   testNotification,
   forwardKeyList,
+];
+
+/** Operations of a chat API that phones need besides, for hosts that have none. */
+export const ownEventOperations: readonly AnyOperation<ServerPushContext>[] = [
+  register,
+  getEvents,
+  deleteEventQueue,
 ];

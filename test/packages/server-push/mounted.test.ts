@@ -68,8 +68,9 @@ eachBackend((backend) => {
       actor = { userId: 7 };
     });
     afterAll(async () => {
-      await database.close();
+      await database.jobs.stop(5000);
       await push.close();
+      await database.close();
       await host.close();
       await relay.close();
     });

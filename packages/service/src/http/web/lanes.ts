@@ -1,9 +1,11 @@
 /** Long polls by lane: a newer request of a lane replaces the older one, which then answers at once. */
 export class Lanes {
+  readonly #closing: AbortSignal | undefined;
   readonly #running = new Map<string, AbortController>();
 
   /** @param closing aborts all long polls. */
   constructor(closing: AbortSignal | undefined) {
+    this.#closing = closing;
     closing?.addEventListener('abort', () => {
       for (const running of this.#running.values()) running.abort();
     });
@@ -18,6 +20,7 @@ export class Lanes {
     this.#running.get(lane)?.abort();
     const replaced = new AbortController();
     this.#running.set(lane, replaced);
+    if (this.#closing?.aborted) replaced.abort();
     try {
       return await work(AbortSignal.any([signal, replaced.signal]));
     } finally {

@@ -1,0 +1,18 @@
+import { noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+
+/** `DELETE /api/v1/events`, for a host without a chat API. There are no queues to delete, which clients need not know. */
+export const deleteEventQueue = operation({
+  method: 'DELETE',
+  path: '/api/v1/events',
+  summary: 'Ends the use of a queue.',
+  actor: person,
+  parameters: z.object({ queue_id: z.string() }),
+  answer: noAnswer,
+  codes: [],
+  async handle(_context: Pick<ServerPushContext, 'authenticate'>) {
+    return {};
+  },
+});

@@ -1,0 +1,33 @@
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+import { eventsTo, hasState, readDeviceStates } from './device-states.js';
+
+const heartbeatMilliseconds = 50_000;
+
+type Context = Pick<ServerPushContext, 'authenticate' | 'database' | 'deviceWatch'>;
+
+/**
+ * `GET /api/v1/events`, for a host without a chat API. Waits until the user's registrations are in another state than the
+ * one that `last_event_id` names, and answers with that of all of them; with a heartbeat after 50 seconds.
+ */
+export const getEvents = operation({
+  method: 'GET',
+  path: '/api/v1/events',
+  summary: "Waits for a change of the user's registrations.",
+  actor: person,
+  parameters: z.object({ queue_id: z.string(), last_event_id: integerParameter }),
+  answer: z.object({ events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })) }),
+  codes: [],
+  lane: (head) => head.queryParameter('queue_id'),
+  handle(context: Context, { actor: { userId }, parameters: { last_event_id: lastEventId }, signal }) {
+    const end = AbortSignal.any([signal, AbortSignal.timeout(heartbeatMilliseconds)]);
+    return context.deviceWatch.watch(userId, end, async (changed) => {
+      const states = await readDeviceStates(context, userId);
+      if (!hasState(lastEventId, states)) return { events: eventsTo(states, lastEventId) };
+      await changed();
+      return { events: eventsTo(await readDeviceStates(context, userId), lastEventId) };
+    });
+  },
+});

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** A value of `push_devices` in the answer of `POST /register` (docs/protocol.md#push_device-events). */
+export const pushDeviceShape = z.object({
+  status: z.enum(['pending', 'active', 'failed']),
+  error_code: z.string().nullable(),
+});
+
+/** A value of `devices` in the same answer (docs/protocol.md#device-events). */
+export const clientDeviceShape = z.object({
+  push_key_id: z.number().int().nullable(),
+  push_token_id: z.string().nullable(),
+  pending_push_token_id: z.string().nullable(),
+  push_token_last_updated_timestamp: z.number().int().nullable(),
+  push_registration_error_code: z.string().nullable(),
+});
