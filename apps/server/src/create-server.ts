@@ -4,6 +4,7 @@ import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/htt
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
+import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { ServerConfiguration } from './configuration.js';
 import { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
 import { openUploads } from './content/uploads/uploads.js';
@@ -173,6 +174,8 @@ async function mountServerPush(
   closers: Closers,
 ): Promise<{ readonly serverPush: ServerPush; readonly relayAccount: RelayAccountWatch }> {
   const { database, log } = foundation;
+  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
+  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   const serverPush = await createServerPush({
     ...foundation,
     authenticate: async (head) => {
@@ -186,6 +189,7 @@ async function mountServerPush(
     isWanted: (userId, messageId) => isStillNotified(database.db, userId, messageId as MessageId),
     relay: { kind: 'not-configured' },
     registrationsPerHour: configuration.registrationsPerHour,
+    sodium,
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
   closers.push(() => serverPush.close());

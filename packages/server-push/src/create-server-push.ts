@@ -57,9 +57,12 @@ export interface ServerPush extends ServedPush {
   /** The `devices` field of an event queue's first answer: maps each decimal device id to its state. */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
-   * Enqueues a notification to all devices of each user. With `within`, in the transaction of the change that it reports,
-   * so that it is sent if and only if that commits: a transaction of `database`, or a connection of the host's own on the
-   * same database with a transaction in progress, which the host then commits. Without, in a transaction of its own.
+   * Enqueues a notification to all devices of each user. With `within`, in the transaction of the change that it
+   * reports, so that it is sent if and only if that commits: a transaction of `database`, or a connection of the host's
+   * own on the same database with a transaction in progress, which the host then commits. Without, in a transaction of
+   * its own.
+   *
+   * @throws RangeError for a payload that is too large; TypeError for an invalid one.
    */
   notify(
     userIds: readonly number[],
@@ -76,8 +79,8 @@ export interface ServerPush extends ServedPush {
   /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
   useRelay(account: RelayAccount): void;
   /**
-   * Closes the connections to the relay and aborts requests in flight, also those of phones. Call it after the last job has ended. Leaves a
-   * `dispatcher` from the options open.
+   * Closes the connections to the relay and aborts requests in flight, also those of phones. Call it after the last job
+   * has ended. Leaves a `dispatcher` from the options open.
    */
   close(): Promise<void>;
 }

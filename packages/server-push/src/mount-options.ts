@@ -24,7 +24,7 @@ export interface MountOptions<Tables = ServerPushTables>
     Partial<Pick<ServerPushOptions, Optional>> {
   /**
    * Publishes the events of a user's registrations to their clients, for a host that has a chat API or other means to reach
-   * them. Default: to nobody.
+   * them. Default: publishes nothing.
    */
   readonly publish?: ServerPushOptions<Tables>['publish'];
   /**

@@ -2,12 +2,12 @@ import { Kysely, PostgresDialect, type PostgresPoolClient, SqliteDialect } from 
 import type { AnyTransaction } from './transaction.js';
 
 /** A client of `pg`, with a transaction of the host's own in progress. */
-export interface PgConnection {
+interface PgConnection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 
 /** A connection of `node:sqlite`, `@photostructure/sqlite` or `better-sqlite3`, likewise. */
-export interface SqliteConnection {
+interface SqliteConnection {
   prepare(text: string): {
     run(...values: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
     all(...values: never[]): unknown[];
@@ -15,7 +15,7 @@ export interface SqliteConnection {
 }
 
 /** A transaction of Kysely, likewise. */
-export interface KyselyConnection {
+interface KyselyConnection {
   readonly isTransaction: boolean;
   withTables(): object;
 }
@@ -24,8 +24,8 @@ export interface KyselyConnection {
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**
- * Runs `work` in a transaction of ours, or in the one of a host's connection. There, what `work` wrote is committed or rolled
- * back by the host, and other processes notice it when they look for it: nothing runs after the host's commit.
+ * Runs `work` in a transaction of ours, or in the one of a host's connection. The host then commits or rolls back what
+ * `work` wrote. No signal follows the host's commit: what was written is found at the next look.
  */
 export async function withinTransaction<Result>(
   within: AnyTransaction | ForeignConnection,

@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(JSON.parse(JSON.stringify(opened))).toMatchObject({
         notification: { payload: { ...payload, account: '4611686018427387904' } },
       });
-      // Sealed anew, and with a correction of its text: it is the same notification.
+      // Sealed again, and with another text: it is the same notification.
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload: {} });
       expect(await phone.open(arrived()[1] ?? {})).toMatchObject({ reason: 'repeat' });
       await server.notify(ada, { type: 'payload', id: 'order-2', time: 1_773_000_000, payload });

@@ -7,8 +7,8 @@ import type { NodeListener } from './node-listener.js';
 export type FastifyApp = FastifyInstance;
 
 /**
- * Adds the paths of operations to a Fastify app of the host. The request is taken over before its body is parsed, so that the
- * host's parsers and later hooks do not apply. Its `onRequest` and `onResponse` hooks do.
+ * Adds the paths of operations to a Fastify app of the host. The request is taken over before its body is parsed, so that
+ * the host's parsers and later hooks do not apply. Its `onRequest` and `onResponse` hooks do.
  */
 export function mountInFastify(
   app: FastifyApp,

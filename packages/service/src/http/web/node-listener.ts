@@ -15,8 +15,8 @@ export type NodeListener = (
 ) => void;
 
 /**
- * Serves a {@link WebHandler} in a server of `node:http`. Calls `next`, if it is given, for a path that is not the handler's,
- * and answers 404 otherwise. Mount it before middleware that reads bodies.
+ * Serves a {@link WebHandler} in a server of `node:http`. Calls `next`, if it is given, for a path that is not the
+ * handler's, and answers 404 otherwise. Mount it before middleware that reads bodies.
  */
 export function toNodeListener(handler: WebHandler, log: Pick<Log, 'error'>): NodeListener {
   return (request, response, next) => {

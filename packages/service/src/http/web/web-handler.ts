@@ -61,7 +61,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // A body that ends early fails too, and nobody waits for the answer.
+      // A body that ends early fails too, and no client waits for the answer.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }
