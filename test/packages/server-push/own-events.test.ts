@@ -34,9 +34,9 @@ eachBackend((backend) => {
     let push: ServerPush;
     let users = 0;
 
-    const mount = async () =>
+    const mount = async (on = database) =>
       createServerPush({
-        database,
+        database: on,
         authenticate: async (head) => ({ userId: Number(head.basicCredentials().username) }),
         realm,
         relay: { kind: 'configured', url: relay.stand.url, serverId: 'id', serverKey: new Secret('key') },
@@ -185,12 +185,14 @@ eachBackend((backend) => {
     });
 
     it('ends polls when it closes', async () => {
-      const closing = await mount();
+      const other = await openPushDatabase({ url: await backend.freshUrl() });
+      const closing = await mount(other);
       const userId = ++users;
       const queue = await ask(userId, ['POST', 'register'], {}, { at: closing });
       const waiting = poll(userId, queue, { at: closing });
       await closing.close();
       expect((await waiting).events).toMatchObject([{ type: 'heartbeat' }]);
+      await other.close();
     });
 
     it('refuses a client without credentials', async () => {

@@ -11,22 +11,34 @@ import { root } from './installation.js';
 
 const page = readFileSync(join(root, 'docs/mounting.md'), 'utf8');
 const examples = join(root, 'docs/examples/mounting');
-const packages = ['client', 'jobs', 'protocol', 'server-push', 'service', 'sodium', 'storage'];
+const packages = [
+  'administration',
+  'client',
+  'jobs',
+  'protocol',
+  'server-push',
+  'service',
+  'sodium',
+  'storage',
+];
 /** The page names them, and no version: these are what it was tried with. */
 const others = ['express@5.3.0', 'fastify@5.12.8', 'pg@8.23.1'];
 const hosts = [
   {
     name: 'express',
+    file: undefined,
     request: { path: '/transfers', body: { cents: 1250 } },
     payload: { title: 'Transfer', body: '12.5 EUR have arrived' },
   },
   {
     name: 'fastify',
+    file: 'calendar.sqlite',
     request: { path: '/entries', body: { title: 'Dentist' } },
     payload: { title: 'Dentist', body: 'Today' },
   },
   {
     name: 'node-http',
+    file: 'game.sqlite',
     request: { path: '/moves', body: {} },
     payload: { title: 'Game 7', body: 'It is your turn', game: 7 },
   },
@@ -112,14 +124,15 @@ eachPostgres((postgres) => {
 
     it.each(hosts)(
       'that is on $name registers a phone, and sends it a payload',
-      async ({ name, request, payload }) => {
+      async ({ name, file, request, payload }) => {
         const port = await freePort(1);
         const url = `http://127.0.0.1:${port}`;
+        const databaseUrl = await postgres.freshUrl();
         const { SERVER_RELAY_SERVER_ID = '', SERVER_RELAY_SERVER_KEY_FILE = '' } = constellation.serverEnv;
         const host = new Program(app, `${name}.mjs`, {
           PORT: String(port),
           PUBLIC_URL: url,
-          DATABASE_URL: await postgres.freshUrl(),
+          DATABASE_URL: databaseUrl,
           REALM_UUID: constellation.realmUuid,
           RELAY_URL: constellation.relayUrl,
           RELAY_SERVER_ID: SERVER_RELAY_SERVER_ID,
@@ -141,6 +154,18 @@ eachPostgres((postgres) => {
           phone.end(JSON.stringify(message.data));
           const opened = JSON.parse(await phone.printed(/^opened (.*)$/m));
           expect(opened).toMatchObject({ kind: 'notification', notification: { type: 'payload', payload } });
+          // An operator looks after the jobs while the server runs.
+          const SERVER_PUSH_DATABASE = file === undefined ? databaseUrl : `sqlite:${file}`;
+          const command = (...args: string[]) =>
+            JSON.parse(
+              execFileSync(join(app, 'node_modules/.bin/waxwing-server-push'), [...args, '--json'], {
+                cwd: app,
+                encoding: 'utf8',
+                env: { ...process.env, SERVER_PUSH_DATABASE },
+              }),
+            );
+          expect(command('db', 'status')).toMatchObject({ pending: [], newer: [] });
+          expect(command('queue', 'list', '--state', 'dead')).toEqual({ jobs: [] });
           // What is not push's is the host's own, also an error.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);

@@ -14,14 +14,14 @@ export interface CommandGroup {
   add(group: Command): Promise<void>;
 }
 
-/** A command-line program: `serve`, and groups of commands. */
+/** A command-line program: groups of commands, and `serve` unless another program is the service. */
 export interface Program {
   readonly name: string;
   readonly description: string;
   /** The output of --version. */
   version(): string;
   /** `run` resolves once the service listens. */
-  readonly serve: { readonly description: string; run(terminal: Terminal): Promise<void> };
+  readonly serve?: { readonly description: string; run(terminal: Terminal): Promise<void> };
   groups(terminal: Terminal): readonly CommandGroup[];
   readonly settings: ProgramSettings;
 }
@@ -79,14 +79,16 @@ async function commandOf(
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.say(text.trimEnd()),
     });
-  command
-    .command('serve')
-    .description(serve.description)
-    .allowExcessArguments(false)
-    .action(() => {
-      terminal.progress?.begin(`${name} serve`, 'starting');
-      return serve.run(terminal);
-    });
+  if (serve !== undefined) {
+    command
+      .command('serve')
+      .description(serve.description)
+      .allowExcessArguments(false)
+      .action(() => {
+        terminal.progress?.begin(`${name} serve`, 'starting');
+        return serve.run(terminal);
+      });
+  }
   for (const group of program.groups(terminal)) {
     const added = command.command(group.name).description(group.description);
     added.hook('preAction', (_, typed) => terminal.progress?.begin(`${name} ${group.name} ${typed.name()}`));

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// In the JavaScript of 2009: a Node that is too old for all the rest must still be able to say so.
+var self = require('../package.json');
+var least = /(\d+)\.(\d+)/.exec(self.engines.node);
+var running = /(\d+)\.(\d+)/.exec(process.versions.node);
+var tooOld = '%s needs Node %s or newer, and this is Node %s: install a newer one.';
+
+if ((running[1] - least[1] || running[2] - least[2]) < 0) {
+  console.error(tooOld, Object.keys(self.bin)[0], least[0], running.input);
+  process.exit(1);
+} else {
+  require('./start.js');
+}
