@@ -11,7 +11,7 @@ import { repairTakenAgain } from './client-devices/taken-again.js';
 import { removingUnrenewedTokens } from './client-devices/unrenewed-tokens.js';
 import type { ServerPushContext } from './context.js';
 import { CurrentRelay } from './current-relay.js';
-import { type MountOptions, withDefaults } from './mount-options.js';
+import { type MountOptions, requireUserId, withDefaults } from './mount-options.js';
 import { completeContent } from './notifications/complete-content.js';
 import {
   deliverNotificationHandler,
@@ -189,8 +189,13 @@ async function notify(
   const content = completeContent(notification.content, now);
   const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {
-    for (const userId of userIds as readonly UserId[]) {
-      await enqueueNotification(options, transaction, { userId, content, giveUpAt, reportId });
+    for (const id of userIds) {
+      await enqueueNotification(options, transaction, {
+        userId: requireUserId(id),
+        content,
+        giveUpAt,
+        reportId,
+      });
     }
   };
   if (within === undefined) await options.database.write(enqueue);

@@ -59,10 +59,17 @@ export async function withDefaults<Tables>(
       const actor = await options.authenticate(head);
       if (actor === undefined) throw new ProtocolError('INVALID_API_KEY');
       const { isBot = false, lockUser = async () => undefined } = actor;
-      head.setActor(`user ${actor.userId}`);
-      return { userId: actor.userId as UserId, isBot, lockUser };
+      const userId = requireUserId(actor.userId);
+      head.setActor(`user ${userId}`);
+      return { userId, isBot, lockUser };
     },
   };
+}
+
+/** @throws TypeError for what is no id on the wire, such as a UUID. */
+export function requireUserId(userId: number): UserId {
+  if (Number.isSafeInteger(userId) && userId > 0) return userId as UserId;
+  throw new TypeError('A user id must be a positive integer: give users one if yours have other ids.');
 }
 
 async function loadSodium(log: ServerPushOptions['log']): Promise<ServerPushOptions['sodium']> {

@@ -103,6 +103,15 @@ eachBackend((backend) => {
       expect([bot.status, await bot.json()]).toMatchObject([400, { msg: expect.stringContaining('bot') }]);
     });
 
+    it('says that a user id must be an integer', async () => {
+      actor = { userId: '9aa61d0b' as never };
+      expect((await ask('/api/v1/register_client_device')).status).toBe(500);
+      for (const wrong of ['9aa61d0b' as never, 0, 1.5]) {
+        await expect(push.notify([7, wrong], { content })).rejects.toThrow('must be a positive integer');
+      }
+      expect(await jobs()).toEqual([]);
+    });
+
     it('locks the user of a host that has a lock', async () => {
       const locked: unknown[] = [];
       actor = { userId: 7, lockUser: async ({ db }) => void locked.push(db) };

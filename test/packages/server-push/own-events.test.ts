@@ -32,6 +32,7 @@ eachBackend((backend) => {
     let relay: TokenRelay;
     let database: DatabaseWithJobs<ServerPushTables>;
     let push: ServerPush;
+    let url: string;
     let users = 0;
 
     const mount = async (on = database) =>
@@ -43,7 +44,8 @@ eachBackend((backend) => {
       });
     beforeAll(async () => {
       relay = await TokenRelay.start();
-      database = await openPushDatabase({ url: await backend.freshUrl() });
+      url = await backend.freshUrl();
+      database = await openPushDatabase({ url });
       push = await mount();
       await database.jobs.start();
     });
@@ -67,10 +69,10 @@ eachBackend((backend) => {
       options: { readonly at?: ServerPush; readonly signal?: AbortSignal } = {},
     ): Promise<Answer> {
       const form = new URLSearchParams(fields);
-      const url = `${realm.url}/api/v1/${path}${method === 'GET' ? `?${form}` : ''}`;
+      const address = `${realm.url}/api/v1/${path}${method === 'GET' ? `?${form}` : ''}`;
       const body = method === 'GET' ? {} : { body: form };
       const { at = push, ...signal } = options;
-      const request = new Request(url, {
+      const request = new Request(address, {
         method,
         headers: { authorization: authorization(userId) },
         ...body,
@@ -171,6 +173,18 @@ eachBackend((backend) => {
       for (const { events } of await Promise.all(polls)) expect(events).toHaveLength(2);
       gone.abort();
       expect((await unaware).events).toMatchObject([{ type: 'heartbeat' }]);
+    });
+
+    it.runIf(backend.name === 'postgres')('wakes a poll at another process', async () => {
+      const elsewhere = await openPushDatabase({ url });
+      const other = await mount(elsewhere);
+      const userId = ++users;
+      const queue = await ask(userId, ['POST', 'register']);
+      const waiting = poll(userId, queue, { at: other });
+      await registerDevice(userId);
+      expect((await waiting).events).toMatchObject([{ op: 'add' }, { op: 'update' }]);
+      await other.close();
+      await elsewhere.close();
     });
 
     it('answers the oldest poll of a user who has too many', async () => {

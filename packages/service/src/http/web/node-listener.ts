@@ -55,7 +55,9 @@ function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | 
   if (!request.url?.startsWith('/') || !URL.canParse(url) || isForbidden(method)) return undefined;
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+    const name = rawHeaders[index] ?? '';
+    // Method and path of HTTP/2 are among its headers.
+    if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '');
   }
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
   return new Request(url, { method, headers, signal, body: bodyOf(request), duplex: 'half' });
