@@ -200,7 +200,7 @@ describe('our server at a stock relay', () => {
 
   it('checks the relay, and reports a notification that the relay dropped without a reason', async () => {
     await registered('fcm');
-    const check = await world.command('push', 'check');
+    const check = await world.command('push', 'status');
     expect([check.code, check.text]).toEqual([0, expect.stringContaining('phones use the key in the app')]);
     const sent = await world.command('push', 'send', '--user', user.email, '--text', 'hello');
     expect([sent.code, sent.text]).toEqual([0, expect.stringContaining('1 sent.')]);
@@ -208,9 +208,9 @@ describe('our server at a stock relay', () => {
     const dropped = await world.command('push', 'send', '--user', user.email, '--text', 'hello');
     world.relay.withoutCredentials.clear();
     expect([dropped.code, dropped.text]).toEqual([1, expect.stringContaining('the relay does not say why')]);
-    expect((await world.command('push', 'status')).text).toContain('the relay does not say why');
+    expect((await world.command('push', 'status')).text).toContain('The relay does not say why');
     world.relay.isDeactivated = true;
-    const deactivated = await world.command('push', 'check');
+    const deactivated = await world.command('push', 'status');
     world.relay.isDeactivated = false;
     expect([deactivated.code, deactivated.text]).toEqual([
       1,
