@@ -9,6 +9,7 @@ const token = 'fcm-token-1:APA91bExample_-';
 const directPath = '/api/v1/remotes/push/e2ee/revoke';
 const serverPath = '/api/v1/mobile_push/revoke';
 const offline = () => Promise.reject(new TypeError('fetch failed'));
+const notFoundPage = () => new Response('<!doctype html><h1>Not Found</h1>', { status: 404 });
 
 /** A phone that is registered at a server of this level. */
 async function registeredPhone(level: number, options: Partial<PushClientOptions> = {}) {
@@ -94,6 +95,21 @@ it('a refusal is final: a stock server does not know the request, and a relay ma
   await registrar.forget();
   expect(server.revocations).toEqual([]);
   expect(isDone()).toBe(true);
+});
+
+it('a stock server, which answers with a web page that it has no such path, is asked once', async () => {
+  const { server, registrar, storage, isDone } = await registeredPhone(500);
+  server.overrides.set(serverPath, notFoundPage);
+  await registrar.forget();
+  // The stored sign-out has the API key.
+  expect([isDone(), storage.texts.get('waxwing.forgotten')]).toEqual([true, undefined]);
+});
+
+it('a sign-out stays stored while a web page answers for the removal', async () => {
+  const { server, registrar, isDone } = await registeredPhone(500);
+  for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, notFoundPage);
+  await registrar.forget();
+  expect(isDone()).toBe(false);
 });
 
 it('an account that moves to the newer generation ends both of its registrations', async () => {

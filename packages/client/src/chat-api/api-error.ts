@@ -42,12 +42,15 @@ export class UnreachableError extends Error {
   /** Why there was no usable answer. */
   readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
+  /** HTTP status of an answer that is not the chat API's; `undefined` if there was no answer. */
+  readonly httpStatus: number | undefined;
 
   constructor(
     message: string,
     details: {
       readonly reason?: UnreachableCause;
       readonly retryAfterSeconds?: number | undefined;
+      readonly httpStatus?: number;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -55,5 +58,6 @@ export class UnreachableError extends Error {
     this.name = 'UnreachableError';
     this.reason = details.reason ?? 'foreign-answer';
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.httpStatus = details.httpStatus;
   }
 }

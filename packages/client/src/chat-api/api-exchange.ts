@@ -49,7 +49,7 @@ export async function exchangeJson(connection: Connection, exchange: ApiExchange
   }
   if (answer?.result !== 'success' || !response.ok) {
     const message = `${exchange.url} answered HTTP ${response.status} without a result of the chat API.`;
-    throw new UnreachableError(message, { retryAfterSeconds });
+    throw new UnreachableError(message, { retryAfterSeconds, httpStatus: response.status });
   }
   return answer;
 }

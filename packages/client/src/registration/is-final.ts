@@ -11,3 +11,14 @@ export async function isFinal(request: Promise<void>): Promise<boolean> {
     throw error;
   }
 }
+
+/**
+ * Like {@link isFinal}, for an operation that stock servers do not have. They answer unknown paths with a web page and the
+ * status 404.
+ */
+export function isFinalIfKnown(request: Promise<void>): Promise<boolean> {
+  const settled = request.catch((error) => {
+    if (!(error instanceof UnreachableError && error.httpStatus === 404)) throw error;
+  });
+  return isFinal(settled);
+}

@@ -8,7 +8,7 @@ import { platformFetch } from '../chat-api/fetch.js';
 import { createRelayApi } from '../chat-api/relay-api.js';
 import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
-import { isFinal } from './is-final.js';
+import { isFinal, isFinalIfKnown } from './is-final.js';
 
 /** By then the app's credentials are obsolete, and the vendors have long reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
@@ -83,9 +83,9 @@ async function isNotified(
   const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
   // Both ways: the server may not pass it on, and the phone's network may not reach the relay.
   const requests = [
-    ...generations.map((generation) => generation.remove(api, account)),
-    ...revocations.map((revocation) => api.revokePush(revocation)),
-    ...(relay === undefined ? [] : revocations.map((revocation) => relay.revoke(revocation))),
+    ...generations.map((generation) => isFinal(generation.remove(api, account))),
+    ...revocations.map((revocation) => isFinalIfKnown(api.revokePush(revocation))),
+    ...(relay === undefined ? [] : revocations.map((revocation) => isFinal(relay.revoke(revocation)))),
   ];
-  return (await Promise.all(requests.map(isFinal))).every((done) => done);
+  return (await Promise.all(requests)).every((done) => done);
 }
