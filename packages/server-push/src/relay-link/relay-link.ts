@@ -164,6 +164,7 @@ export class RelayLink {
 
   /** Passes a phone's sealed revocation on. A relay that does not know the request refuses it for good. */
   async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+    if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
     const content = formOf({ bouncer_public_key, encrypted_push_revocation });
     return this.#askAsServer(
