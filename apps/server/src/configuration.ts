@@ -14,6 +14,7 @@ import {
   type ListenConfiguration,
   readHttpLimits,
   readListenConfiguration,
+  readProxyUrl,
 } from '@waxwing/service/http-settings';
 import { readUploads, type UploadsConfiguration } from './content/uploads/uploads-configuration.js';
 
@@ -126,15 +127,9 @@ function readPushAccount(reader: EnvironmentReader, databaseUrl: string): PushAc
 }
 
 function readRelayNetwork(reader: EnvironmentReader): RelayNetworkSettings {
-  const proxyUrl = reader.optional('RELAY_PROXY');
-  if (proxyUrl !== undefined && !(URL.canParse(proxyUrl) && /^https?:$/.test(new URL(proxyUrl).protocol))) {
-    reader.problem(
-      'SERVER_RELAY_PROXY is not the URL of an HTTP proxy, and is not shown, as it may hold a password: write one such as http://proxy.example.com:3128.',
-    );
-  }
   return {
     caFile: reader.optional('RELAY_CA_FILE'),
-    proxyUrl: proxyUrl === undefined ? undefined : new Secret(proxyUrl),
+    proxyUrl: readProxyUrl(reader, 'RELAY_PROXY'),
   };
 }
 

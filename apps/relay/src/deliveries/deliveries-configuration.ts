@@ -1,4 +1,5 @@
-import type { EnvironmentReader } from '@waxwing/service/config';
+import type { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { readProxyUrl } from '@waxwing/service/http-settings';
 
 /** Settings of deliveries: vendor credentials, vendor URLs and limits. */
 export interface DeliveriesConfiguration {
@@ -7,6 +8,8 @@ export interface DeliveriesConfiguration {
   readonly apnsUrls: { readonly production: string; readonly sandbox: string };
   /** PEM file of the certificate authority for APNs; the system's authorities if `undefined`. */
   readonly apnsCaFile: string | undefined;
+  /** HTTP proxy for connections to the vendors; may hold a password. */
+  readonly proxyUrl: Secret<string> | undefined;
   /** Maximum notifications per server and minute. */
   readonly notificationsPerMinute: number;
   /** Maximum notifications in memory. Further requests get 503. */
@@ -50,6 +53,7 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
       sandbox: vendorUrls.APNS_SANDBOX_URL ?? 'https://api.sandbox.push.apple.com',
     },
     apnsCaFile,
+    proxyUrl: readProxyUrl(reader, 'PROXY'),
     notificationsPerMinute: reader.integer('SERVER_NOTIFICATIONS_PER_MINUTE', 600_000, {
       minimum: 1,
       maximum: 1_000_000_000,

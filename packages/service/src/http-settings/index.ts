@@ -2,3 +2,4 @@ export { AddressRanges, privateAddresses } from './client-address.js';
 export * from './http-limits.js';
 export * from './http-url.js';
 export * from './listen-configuration.js';
+export * from './proxy-url.js';

@@ -10,6 +10,7 @@ import { ApnsSender } from '../vendors/apns/sender.js';
 import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js';
 import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
+import { HttpProxy } from '../vendors/http-proxy.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
@@ -53,12 +54,15 @@ const closeDeadlineMilliseconds = 10_000;
 /** The apps that the relay serves, with their credentials and connections. */
 export class AppRegistry {
   readonly #options: AppRegistryOptions;
+  readonly #proxy: HttpProxy | undefined;
   #ca: string | undefined;
   #apps: AppSet;
   #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
 
   private constructor(options: AppRegistryOptions, ca: string | undefined, apps: AppSet) {
     this.#options = options;
+    const { proxyUrl } = options.configuration;
+    this.#proxy = proxyUrl && new HttpProxy(proxyUrl);
     this.#ca = ca;
     this.#apps = apps;
     this.#served = this.#serve(apps, new Map());
@@ -172,6 +176,7 @@ export class AppRegistry {
       app,
       log,
       baseUrl: configuration.fcmBaseUrl,
+      proxy: this.#proxy,
       clock,
       timeoutMilliseconds: timings.fcmTimeoutMilliseconds,
     });
@@ -185,6 +190,7 @@ export class AppRegistry {
       providerToken: new ProviderToken({ app, clock, store: providerTokens }),
       urls: configuration.apnsUrls,
       ca: this.#ca,
+      proxy: this.#proxy,
       clock,
       timings: timings.apns,
       maximumWaiting: configuration.maximumInFlight * 2,

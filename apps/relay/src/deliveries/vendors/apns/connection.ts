@@ -1,7 +1,6 @@
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
-  connect,
   constants,
   type IncomingHttpHeaders,
   type IncomingHttpStatusHeader,
@@ -10,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { maximumAnswerCharacters } from '../vendor-sender.js';
 import type { ApnsEnding, ApnsExchange } from './exchange.js';
+import { type ApnsHost, openSession } from './open-session.js';
 
 export interface ApnsTimings {
   /** Timeout of one request, from its first byte to the complete answer. */
@@ -21,9 +21,7 @@ export interface ApnsTimings {
   readonly pingTimeoutMilliseconds: number;
 }
 
-export interface ApnsConnectionOptions {
-  readonly url: string;
-  readonly ca: string | undefined;
+export interface ApnsConnectionOptions extends ApnsHost {
   readonly timings: ApnsTimings;
   readonly clock: Clock;
   /** Called when a request has ended. */
@@ -77,8 +75,7 @@ export class ApnsConnection {
     this.#options = options;
     const { timings, clock } = options;
     this.#lastHeardAt = clock();
-    // `connect` resolves the host name for each connection, as Apple asks.
-    this.#session = connect(options.url, options.ca === undefined ? {} : { ca: options.ca });
+    this.#session = openSession(options);
     this.#connectDeadline = setTimeout(() => this.#session.destroy(), timings.connectTimeoutMilliseconds);
     const sweepMilliseconds = Math.min(timings.requestTimeoutMilliseconds, timings.pingTimeoutMilliseconds);
     this.#sweep = setInterval(() => this.#look(), Math.max(10, sweepMilliseconds / sweepsPerTimeout)).unref();

@@ -4,11 +4,9 @@ import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
+import type { ApnsHost } from './open-session.js';
 
-export interface ApnsPoolOptions {
-  readonly url: string;
-  /** PEM of the trusted certificate authority; the system's authorities if `undefined`. */
-  readonly ca: string | undefined;
+export interface ApnsPoolOptions extends ApnsHost {
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumConnections: number;
@@ -115,10 +113,11 @@ export class ApnsPool {
       if (usable === 0) this.#failWaiting('NOT_CONNECTED');
       return;
     }
-    const { url, ca, timings, clock } = this.#options;
+    const { url, ca, proxy, timings, clock } = this.#options;
     const connection = new ApnsConnection({
       url,
       ca,
+      proxy,
       timings,
       clock,
       onEnded: (exchange, ending, ended) => this.#end(exchange, ending, ended),

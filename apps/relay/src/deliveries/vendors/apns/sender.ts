@@ -2,6 +2,7 @@ import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Delivery } from '../../delivery.js';
+import type { HttpProxy } from '../http-proxy.js';
 import { ReachLog } from '../reach-log.js';
 import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { ApnsApp } from './app.js';
@@ -17,6 +18,8 @@ export interface ApnsSenderOptions {
   readonly providerToken: ProviderToken;
   readonly urls: Readonly<Record<ApnsEnvironment, string>>;
   readonly ca: string | undefined;
+  /** Default: none. */
+  readonly proxy?: HttpProxy | undefined;
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumWaiting: number;
@@ -32,10 +35,10 @@ export class ApnsSender implements VendorSender {
 
   constructor(options: ApnsSenderOptions) {
     this.#options = options;
-    const { urls, ca, clock, timings, maximumWaiting, log } = options;
+    const { urls, ca, proxy, clock, timings, maximumWaiting, log } = options;
     const pool = (url: string) => {
       const reach = new ReachLog(log, url);
-      return new ApnsPool({ url, ca, clock, timings, maximumConnections, maximumWaiting, reach });
+      return new ApnsPool({ url, ca, proxy, clock, timings, maximumConnections, maximumWaiting, reach });
     };
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }

@@ -1,11 +1,13 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { Agent, Pool } from 'undici';
+import { Agent, type buildConnector, Pool } from 'undici';
 import type { Delivery } from '../../delivery.js';
+import type { HttpProxy } from '../http-proxy.js';
 import { ReachLog } from '../reach-log.js';
 import { SendGate } from '../send-gate.js';
 import type { SendOptions, UnansweredReason, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { FcmApp } from './app.js';
+import { connectThrough } from './connect-through.js';
 import { buildFcmMessage } from './message.js';
 import { readFcmRefusal } from './read-refusal.js';
 import { StaleConnections } from './stale-connections.js';
@@ -18,6 +20,8 @@ export interface FcmSenderOptions {
   /** Google asks for at least ten seconds. */
   readonly timeoutMilliseconds: number;
   readonly log: Log;
+  /** Default: none. */
+  readonly proxy?: HttpProxy | undefined;
 }
 
 const maximumConnections = 256;
@@ -41,7 +45,7 @@ export class FcmSender implements VendorSender {
   readonly #freshPool: Pool;
   /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
-  readonly #oauthAgent = new Agent({ connections: 1 });
+  readonly #oauthAgent: Agent;
   readonly #accessToken: AccessToken;
   #refused: string | undefined;
 
@@ -54,6 +58,7 @@ export class FcmSender implements VendorSender {
     this.#gate = new SendGate(maximumConnections, clock);
     this.#pool = this.#openPool(origin);
     this.#freshPool = this.#openPool(origin);
+    this.#oauthAgent = new Agent({ connections: 1, connect: this.#connector });
     this.#accessToken = new AccessToken({
       app,
       clock,
@@ -91,13 +96,17 @@ export class FcmSender implements VendorSender {
     await this.#oauthAgent.destroy();
   }
 
+  get #connector(): buildConnector.connector {
+    return connectThrough(this.#options.proxy, { timeout: connectTimeoutMilliseconds });
+  }
+
   #openPool(origin: string): Pool {
     const { timeoutMilliseconds } = this.#options;
     const pool = new Pool(origin, {
       connections: maximumConnections,
       headersTimeout: timeoutMilliseconds,
       bodyTimeout: timeoutMilliseconds,
-      connect: this.#staleConnections.connector({ timeout: connectTimeoutMilliseconds }),
+      connect: this.#staleConnections.watching(this.#connector),
     });
     pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
     return pool;

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { buildConnector, type DiagnosticsChannel } from 'undici';
+import type { buildConnector, DiagnosticsChannel } from 'undici';
 
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
@@ -27,8 +27,7 @@ export class StaleConnections {
   }
 
   /** Returns a connector for a pool of undici, whose connections are watched. */
-  connector(options: buildConnector.BuildOptions): buildConnector.connector {
-    const connect = buildConnector(options);
+  watching(connect: buildConnector.connector): buildConnector.connector {
     return (target, connected) =>
       connect(target, (...result) => {
         const [, socket] = result;

@@ -1,0 +1,72 @@
+import { readRelayEnvironment } from '@waxwing/relay';
+import { ConfigurationError } from '@waxwing/service/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startConnectProxy } from '../../../support/connect-proxy.js';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+} from './deliveries-under-test.js';
+
+let proxy: Awaited<ReturnType<typeof startConnectProxy>>;
+beforeAll(async () => {
+  proxy = await startConnectProxy();
+});
+afterAll(() => proxy.close());
+
+async function withProxy(url: string, use: (relay: DeliveriesUnderTest) => Promise<void>): Promise<void> {
+  const relay = await startDeliveriesUnderTest({ environment: { RELAY_PROXY: url } });
+  try {
+    await use(relay);
+  } finally {
+    await relay.close();
+  }
+}
+
+describe('a relay with RELAY_PROXY', () => {
+  it('reaches both vendors and Google’s OAuth server through the proxy alone', async () => {
+    await withProxy(proxy.url.replace('//', '//user:hunter%202@'), async (relay) => {
+      const ids = [await relay.addFcm('token'), await relay.addApns(apnsToken(1))] as const;
+      const { body } = await relay.notify([fcmRequest(ids[0]), apnsRequest(ids[1])]);
+      expect(body).toMatchObject({ results: [{ status: 'sent' }, { status: 'sent' }] });
+      const { fcm, apnsProduction } = relay.vendors.urls;
+      const hosts = [fcm, apnsProduction].map((url) => new URL(url).host);
+      expect(new Set(proxy.tunnels.map(({ to }) => to))).toEqual(new Set(hosts));
+      expect(proxy.tunnels).toHaveLength(3);
+      const credentials = `Basic ${btoa('user:hunter 2')}`;
+      expect(proxy.tunnels.every((tunnel) => tunnel.credentials === credentials)).toBe(true);
+      expect(relay.log.text()).not.toContain('hunter');
+    });
+  });
+
+  it('keeps notifications while the proxy refuses, and logs its answer', async () => {
+    await withProxy(proxy.url, async (relay) => {
+      const ids = [await relay.addFcm('other'), await relay.addApns(apnsToken(2))] as const;
+      const { body } = await relay.notify([fcmRequest(ids[0]), apnsRequest(ids[1])]);
+      expect(body).toMatchObject({ results: [{ status: 'queued' }, { status: 'queued' }] });
+      const lines = relay.log.text();
+      for (const url of [relay.vendors.urls.fcm, relay.vendors.urls.apnsProduction]) {
+        const { host } = new URL(url);
+        expect(lines).toContain(
+          `cannot be reached: the proxy of RELAY_PROXY answers 407 to CONNECT ${host};`,
+        );
+      }
+    });
+  });
+
+  it('logs that the proxy cannot be reached', async () => {
+    await withProxy('http://127.0.0.1:1', async (relay) => {
+      await relay.notify([apnsRequest(await relay.addApns(apnsToken(3)))]);
+      expect(relay.log.text()).toContain('the proxy of RELAY_PROXY cannot be reached: nothing listens there');
+    });
+  });
+
+  it('is refused a proxy of another kind, whose URL is not shown', () => {
+    const read = () => readRelayEnvironment({ RELAY_PROXY: 'socks5://user:hunter2@127.0.0.1' });
+    expect(read).toThrow(ConfigurationError);
+    expect(read).toThrow(/RELAY_PROXY is not the URL of an HTTP proxy, and is not shown/);
+    expect(read).not.toThrow(/hunter2/);
+  });
+});
