@@ -11,6 +11,7 @@ import { openKeyRingCipher } from '#relay/keyring/storage/key-ring-cipher.js';
 import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
 import { openFileStore } from '#server/content/uploads/file-store/open-file-store.js';
 import { readRelayKey } from '#server/push/read-relay-key.js';
+import { readSecretKey } from '#server/push/read-secret-key.js';
 import { CredentialStore } from '#vendors/credentials/vendor-credentials.js';
 import { keyTerminal } from '../../apps/relay/keyring/key-terminal.js';
 import { sodium } from '../../apps/relay/keyring/ring-material.js';
@@ -91,9 +92,13 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     },
   },
   "the server's key": {
-    content: 'a key\n',
+    content: 'a-key\n',
     read: (serverKeyFile) =>
       readRelayKey({ kind: 'configured', url: 'https://relay.example', serverId: 'x', serverKeyFile }),
+  },
+  "the key of the secrets in the server's database": {
+    content: `${'0a'.repeat(32)}\n`,
+    read: (keyFile) => readSecretKey({ keyFile, allowsPlainHttp: false }),
   },
   'the apps file': {
     content: JSON.stringify({ fcm: [{ service_account_file: join(apart, 'account.json') }] }),
