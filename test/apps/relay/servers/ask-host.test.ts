@@ -157,6 +157,8 @@ it.each([
   ['fd00::1', false],
   ['fe80::1%eth0', false],
   ['2002:7f00:1::', false],
+  ['::ffff:0:7f00:1', false],
+  ['64:ff9b:1::a00:1', false],
   ['localhost', false],
 ])('%s is public: %s', (address, isPublic) => {
   expect(isPublicAddress(address)).toBe(isPublic);
