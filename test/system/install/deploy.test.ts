@@ -5,6 +5,7 @@ import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { relayOperations } from '#relay/operations.js';
 import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
 import { root } from './installation.js';
 
@@ -126,6 +127,19 @@ describe('the files in deploy', () => {
     const unit = deploy(`systemd/waxwing-${name}.service`);
     expect(unit).toContain(`EnvironmentFile=/etc/waxwing/${name}.env`);
     expect(unit).toContain(`StateDirectory=waxwing-${name}`);
+  });
+
+  it('let nginx pass on every body that the relay takes', () => {
+    const [, relay = ''] =
+      /server_name relay\.example\.com;([\s\S]*)/.exec(deploy('nginx/waxwing.conf')) ?? [];
+    const sizeIn = (text: string) => Number(/client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024;
+    for (const { path, bodyLimitBytes = 0 } of relayOperations) {
+      const own = relay.split(`location = ${path} {`)[1];
+      expect([path, sizeIn(own ?? relay)]).toEqual([
+        path,
+        expect.toSatisfy((size) => size >= bodyLimitBytes),
+      ]);
+    }
   });
 
   it('are all named on the installation page', () => {
