@@ -64,6 +64,12 @@ export const network: Readonly<Record<string, Broken>> = {
     cause: /answers 404, but not as a relay does/,
     remedy: /SERVER_RELAY_URL/,
   },
+  'a relay that is down behind a proxy': {
+    breaks: (w) => w.answering({ status: 502, body: '<h1>502 Bad Gateway</h1>' }),
+    check: 'relay',
+    cause: /answers 502, .* a proxy may be there, and the relay behind it down/,
+    remedy: /operator whether the relay runs/,
+  },
   'a redirection': {
     breaks: (w) => w.answering({ status: 302, headers: { location: 'https://relay.example' } }),
     check: 'relay',

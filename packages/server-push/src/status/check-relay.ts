@@ -71,6 +71,10 @@ function judgeAnswer(answer: ProbeAnswer, { relay, realm, clock }: CheckRelayOpt
 }
 
 function notARelay(url: string, status: number): PushCheck {
+  if (status >= 500) {
+    const cause = `${url} answers ${status}, but not as a relay does: a proxy may be there, and the relay behind it down.`;
+    return failed('relay', cause, "Ask the relay's operator whether the relay runs.");
+  }
   const detail = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
   return failed(
     'relay',
