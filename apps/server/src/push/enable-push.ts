@@ -91,7 +91,8 @@ async function readRequest(
 
 function readRelayUrl(text: string, { pushAccount }: ServerConfiguration): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
+  // What follows would be stored and printed, or be taken for a part of each path.
+  if (url === undefined || !/^https?:$/.test(url.protocol) || /[@?#\s]/.test(text)) {
     throw new CommandError(
       `--relay is not the address of a relay: give a URL such as https://relay.example.com.`,
     );
@@ -101,7 +102,8 @@ function readRelayUrl(text: string, { pushAccount }: ServerConfiguration): strin
       '--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.',
     );
   }
-  return text.replace(/\/+$/, '');
+  // The one spelling of the URL: two would be two accounts.
+  return url.href.replace(/\/+$/, '');
 }
 
 async function firstOwner({ db }: PushWork['database']): Promise<string> {
