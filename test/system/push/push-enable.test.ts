@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { keyListPath } from '@waxwing/protocol';
 import { enabledAccount } from '@waxwing/server-push';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RelayStandIn, refused } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { PushWorld, type WorldUser } from './push-world.js';
 
@@ -129,6 +132,57 @@ eachBackend((backend) => {
       world.ahead.relay = 0;
     });
 
+    it('push enable recovers too, and gives every process the current key', async () => {
+      const former = (await account())?.sealed_key ?? '';
+      await world.runJson(['push', 'rotate-credentials']);
+      const current = (await account())?.sealed_key ?? '';
+      await world.server.database.write(({ db }) =>
+        db.updateTable('relay_accounts').set({ sealed_key: former, sealed_new_key: current }).execute(),
+      );
+      world.ahead.relay = 11 * 60_000;
+      await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
+      expect(await account()).toMatchObject({ sealed_key: current, sealed_new_key: null });
+      expect(await works()).toEqual([]);
+      world.ahead.relay = 0;
+    });
+
+    it('that is refused leaves the account as it was', async () => {
+      const before = await account();
+      const hostname = 'taken.example.org';
+      const other = await joinAs(hostname);
+      expect(other).toBe(200);
+      const { code, said } = await world.run([
+        ...['push', 'enable', '--relay', world.relayUrl],
+        ...['--hostname', hostname, '--contact', 'other@system.example'],
+      ]);
+      expect([code, said]).toEqual([1, expect.stringContaining(`${hostname} already exists`)]);
+      expect(await account()).toEqual({ ...before, changed_at: expect.any(Number) });
+      await world.runJson(['push', 'rotate-credentials']);
+    });
+
+    it('does not let a relay undo the pin by hiding its key list', async () => {
+      const before = await account();
+      const relay = await RelayStandIn.start();
+      relay.otherwise(({ path }) =>
+        path === keyListPath
+          ? refused(404, 'NOT_FOUND')
+          : { status: 200, body: { result: 'success', msg: '', created: false, realms: {} } },
+      );
+      const pinned = Buffer.alloc(32).toString('base64');
+      await world.run(['push', 'enable', '--relay', relay.url]);
+      const { db } = world.server.database;
+      await db
+        .updateTable('relay_accounts')
+        .set({ signing_public_key: pinned })
+        .where('url', '=', relay.url)
+        .execute();
+      const { code, said } = await world.run(['push', 'enable', '--relay', relay.url]);
+      expect([code, said]).toEqual([1, expect.stringContaining('publishes no key list any more')]);
+      await relay.close();
+      await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
+      expect((await account())?.server_id).toBe(before?.server_id);
+    });
+
     it('push disable stops push in every process; push enable returns as the same server', async () => {
       const before = await account();
       await world.runJson(['push', 'disable', '--yes']);
@@ -169,6 +223,8 @@ eachBackend((backend) => {
     it.each([
       [['--relay', 'relay.example'], 'not the address of a relay'],
       [['--relay', 'http://relay.example'], 'plain http to another machine'],
+      [['--relay', 'https://:hidden@relay.example'], 'not the address of a relay'],
+      [['--relay', 'https://relay.example/#push'], 'not the address of a relay'],
     ])('refuses %j with a sentence', async (flags, sentence) => {
       const { code, said } = await world.run(['push', 'enable', ...flags]);
       expect([code, said]).toEqual([1, expect.stringContaining(sentence)]);
@@ -185,6 +241,22 @@ eachBackend((backend) => {
       body: new URLSearchParams({ device_id: '1', push_key_id: '1', push_key: fields }).toString(),
     });
     return response.json();
+  }
+
+  /** Another server takes a hostname at the relay. Returns the status. */
+  async function joinAs(hostname: string): Promise<number> {
+    const { status } = await fetch(`${world.relayUrl}/api/v1/remotes/server/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        zulip_org_id: randomUUID(),
+        zulip_org_key: 'k'.repeat(64),
+        hostname,
+        contact_email: 'ada@chat.example.net',
+        invitation: await world.invite(),
+      }).toString(),
+    });
+    return status;
   }
 
   async function isConfigured(): Promise<boolean> {

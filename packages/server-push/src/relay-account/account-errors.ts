@@ -82,6 +82,19 @@ export function pinRefusal(reason: KeyListRefusal, url: string): PushAccountErro
   return new PushAccountError(`The key list of ${url} ${describeKeyListTrouble(reason)}`, remedy);
 }
 
+/** Why the relay's key list could not be fetched. */
+export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
+  return new PushAccountError(sentenceOf(reason), 'run the command again');
+}
+
+/** A relay whose signing key is pinned could otherwise undo that by hiding its list. */
+export function lostKeyList(url: string): PushAccountError {
+  return new PushAccountError(
+    `${url} publishes no key list any more, but its signing key is pinned`,
+    'ask its operator; if that is meant, run "waxwing-server push disable --forget" first',
+  );
+}
+
 function sentenceOf(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -25,14 +25,17 @@ export function accountAt(db: Kysely<ServerPushTables>, url: string): Promise<St
   return db.selectFrom('relay_accounts').selectAll().where('url', '=', url).executeTakeFirst();
 }
 
-/** Stores a new account before the relay hears of it. Keeps the one that a concurrent command stored; returns the row. */
+/**
+ * Stores a new account before the relay hears of it. Keeps a stored one, such as that of a concurrent command, and changes
+ * its date. Returns the row.
+ */
 export async function storeAccount(database: Database, account: StoredAccount): Promise<StoredAccount> {
   return database.write(async ({ db }) => {
-    const { hostname, contact_email, changed_at } = account;
+    const { changed_at } = account;
     await db
       .insertInto('relay_accounts')
       .values(account)
-      .onConflict((conflict) => conflict.column('url').doUpdateSet({ hostname, contact_email, changed_at }))
+      .onConflict((conflict) => conflict.column('url').doUpdateSet({ changed_at }))
       .execute();
     return db
       .selectFrom('relay_accounts')
@@ -42,13 +45,17 @@ export async function storeAccount(database: Database, account: StoredAccount): 
   });
 }
 
+/** What a relay has confirmed of an account. */
+type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
+
 /**
  * Puts a confirmed account into use in place of any other, in every process. What was known of the former link is
  * forgotten.
  */
 export async function enableAccount(
   database: Database,
-  { url, signingPublicKey, now }: { url: string; signingPublicKey: string | null; now: number },
+  { url, ...confirmed }: ConfirmedAccount,
+  now: number,
 ): Promise<void> {
   await database.write(async (transaction) => {
     const { db } = transaction;
@@ -60,7 +67,7 @@ export async function enableAccount(
       .execute();
     await db
       .updateTable('relay_accounts')
-      .set({ state: 'enabled', signing_public_key: signingPublicKey, changed_at: now })
+      .set({ ...confirmed, state: 'enabled', changed_at: now })
       .where('url', '=', url)
       .execute();
     await db.deleteFrom('relay_link').execute();

@@ -8,7 +8,14 @@ import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm, RelayNetwork } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
-import { joinRefusal, PushAccountError, pinRefusal, realmRefusal } from './account-errors.js';
+import {
+  joinRefusal,
+  keyListTrouble,
+  lostKeyList,
+  PushAccountError,
+  pinRefusal,
+  realmRefusal,
+} from './account-errors.js';
 import { type ConfiguredRelay, withAccountLink } from './account-link.js';
 import {
   accountAt,
@@ -56,14 +63,17 @@ export interface EnabledRelay {
  */
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
-  const row = await storeAccount(database, await prepareAccount(options, request));
+  const stored = await storeAccount(database, await prepareAccount(options, request));
+  const row = await finishRotation(options, stored, request);
   const relay = openAccount(options, row);
   return withAccountLink({ relay, realm, clock }, async (link) => {
     const joined = await link.join(request);
     if (joined.kind !== 'accepted') throw joinRefusal(joined, request);
     await reportRealm(options, link, relay);
     const signingPublicKey = await pin(options, link, row);
-    await enableAccount(database, { url: row.url, signingPublicKey: signingPublicKey ?? null, now: clock() });
+    const { hostname, contactEmail: contact_email } = request;
+    const signing_public_key = signingPublicKey ?? null;
+    await enableAccount(database, { url: row.url, hostname, contact_email, signing_public_key }, clock());
     return { relay, isNew: joined.answer.created, signingPublicKey };
   });
 }
@@ -94,6 +104,26 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   });
 }
 
+/**
+ * Adopts the new key of a rotation that did not end, if the relay has taken it: the relay may have forgotten the former one
+ * since. Returns the row then.
+ */
+async function finishRotation(
+  options: RelayAccountOptions,
+  row: StoredAccount,
+  request: JoinRequest,
+): Promise<StoredAccount> {
+  const { database, realm, clock } = options;
+  const { url, sealed_new_key: sealed } = row;
+  if (sealed === null) return row;
+  const rotated = { ...row, sealed_key: sealed, sealed_new_key: null };
+  const relay = openAccount(options, rotated);
+  const joined = await withAccountLink({ relay, realm, clock }, (link) => link.join(request));
+  if (joined.kind !== 'accepted') return row;
+  await adoptNewKey(database, { url, sealed, now: clock() });
+  return rotated;
+}
+
 /** Decrypts the key of a stored account. @throws PushAccountError if the secret key is another one. */
 export function openAccount(
   { secretKey, network }: Pick<RelayAccountOptions, 'secretKey' | 'network'>,
@@ -122,13 +152,14 @@ async function prepareAccount(
   { database, secretKey, clock }: RelayAccountOptions,
   { url, hostname, contactEmail }: JoinRequest,
 ): Promise<StoredAccount> {
-  const named = { hostname, contact_email: contactEmail, changed_at: clock() };
+  const changed_at = clock();
   const known = await accountAt(database.db, url);
-  if (known !== undefined) return { ...known, ...named };
+  if (known !== undefined) return { ...known, changed_at };
   const serverId = randomUUID();
   const sealed_key = sealServerKey(secretKey, { url, serverId }, generateCredential());
   const fresh = { state: 'joining', sealed_new_key: null, signing_public_key: null } as const;
-  return { url, server_id: serverId, sealed_key, ...fresh, ...named };
+  const named = { hostname, contact_email: contactEmail };
+  return { url, server_id: serverId, sealed_key, changed_at, ...fresh, ...named };
 }
 
 async function reportRealm(
@@ -164,10 +195,13 @@ async function pin(
   row: StoredAccount,
 ): Promise<string | undefined> {
   const fetched = await link.fetchKeyList();
-  // Stock relays publish no list.
-  if (fetched.kind === 'refused-for-good') return undefined;
-  if (fetched.kind === 'retry') throw new PushAccountError(fetched.reason, 'run the command again');
   const pinned = row.signing_public_key ?? undefined;
+  if (fetched.kind === 'retry') throw keyListTrouble(fetched);
+  if (fetched.kind === 'refused-for-good') {
+    // Stock relays publish no list.
+    if (pinned === undefined) return undefined;
+    throw lostKeyList(row.url);
+  }
   const verified = verifyPinned(fetched.answer, pinned, { sodium, now: clock() });
   if (verified.kind === 'refused') throw pinRefusal(verified.reason, row.url);
   return verified.signingPublicKey;
