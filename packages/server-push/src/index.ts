@@ -5,7 +5,7 @@ export { serverPush } from './fastify-plugin.js';
 export * from './foundation.js';
 export type { HostActor, MountOptions } from './mount-options.js';
 export { readReport } from './notifications/delivery-reports.js';
-export { type CountedResult, describeResults } from './notifications/describe-results.js';
+export { type CountedResult, countResults, describeResults } from './notifications/describe-results.js';
 export { encodeNotification } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';

@@ -93,7 +93,7 @@ eachBackend((backend) => {
       const rejected = await world.run(['push', 'test', '--user', ada.email]);
       expect([rejected.code, rejected.printed]).toEqual([
         1,
-        expect.stringContaining('1 sent, 1 not: rejected: APP_NOT_SERVED (ask the relay'),
+        expect.stringContaining('1 sent, 1 rejected: the relay has no credentials for the app of the phone.'),
       ]);
       world.writeApps(['fcm', 'apns']);
       await world.relay.context.deliveries.reloadCredentials();

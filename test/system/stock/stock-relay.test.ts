@@ -202,6 +202,14 @@ describe('our server at a stock relay', () => {
     expect(app.device).toMatchObject({ push_registration_error_code: 'INVALID_BOUNCER_PUBLIC_KEY' });
   });
 
+  it('takes a test for two phones of one vendor, which it could not take in one request', async () => {
+    await registered('fcm');
+    await registered('fcm');
+    const { code, text } = await world.command('push', 'test', '--user', user.email);
+    expect([code, text]).toEqual([0, '2 sent.']);
+    expect(world.relay.takeDeliveries()).toHaveLength(2);
+  });
+
   it('checks the relay, and reports a notification that the relay dropped without a reason', async () => {
     await registered('fcm');
     const check = await world.command('push', 'status');

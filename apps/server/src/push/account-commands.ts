@@ -9,7 +9,6 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { describeTest, requireSent, testJson } from './describe-test.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 import { enableRemedy, type PushWork, withPush } from './with-push.js';
 
@@ -30,6 +29,7 @@ function addTest(push: Command, terminal: Terminal): void {
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .action(async ({ user, ...flags }: OutputFlags & { readonly user: string }) => {
       const { sendTest } = await import('@waxwing/server-push');
+      const { describeTest, requireSent, testJson } = await import('./describe-test.js');
       const { findRelayAccount } = await import('./find-relay-account.js');
       const { requireUser } = await import('../membership/user-administration/manage-users.js');
       const test = await withPush(terminal, async ({ database, configuration, realm, sodium }) => {

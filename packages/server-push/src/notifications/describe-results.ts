@@ -48,10 +48,15 @@ const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
 
 const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', rejected: 'rejected' } as const;
 
-/** Describes results, such as "18 sent, 2 rejected: the relay has no credentials for app org.example.app". */
+/**
+ * Describes results, the sent ones first, such as "18 sent, 2 rejected: the relay has no credentials for app
+ * org.example.app".
+ */
 export function describeResults(results: readonly CountedResult[]): string {
   const parts = new Map<string, number>();
-  for (const result of results) {
+  // After a cause with commas of its own, "1 sent" would seem to belong to it.
+  const isSent = ({ status }: CountedResult) => status === 'sent';
+  for (const result of [...results].sort((a, b) => Number(isSent(b)) - Number(isSent(a)))) {
     const { status, devices } = result;
     const part = status === 'sent' ? words.sent : `${words[status]}: ${explainResult(result)}`;
     parts.set(part, (parts.get(part) ?? 0) + devices);

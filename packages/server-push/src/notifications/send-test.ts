@@ -1,11 +1,12 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { RelayNotifyResult, UserId } from '@waxwing/protocol';
+import type { UserId } from '@waxwing/protocol';
 import { type Clock, unixSeconds } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-link.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
+import { type DeviceResult, readDeviceResults } from './device-results.js';
 import { encodeNotification } from './encode-notification.js';
 import { recipientsOf } from './recipients.js';
 
@@ -17,10 +18,10 @@ export interface SendTestOptions {
   readonly clock: Clock;
 }
 
-/** Outcome of a test: the number of devices that got it, and why the others did not. */
+/** Outcome of a test: what the relay said of each device. */
 export type SentTest =
   | { readonly kind: 'no-device' }
-  | { readonly kind: 'sent'; readonly sent: number; readonly rejected: readonly RelayNotifyResult[] }
+  | { readonly kind: 'sent'; readonly results: readonly DeviceResult[] }
   | RelayRefusal
   | RelayRetry;
 
@@ -36,21 +37,18 @@ export async function sendTest(options: SendTestOptions, userId: UserId): Promis
   if (recipients.length === 0) return { kind: 'no-device' };
   const content = { type: 'test', time: unixSeconds(clock()) } as const;
   const encoded = encodeNotification(realm, userId, content);
-  const requests = recipients.map((recipient) => recipient.seal(content.type, encoded));
-  const outcome = await withAccountLink(options, (link) => link.notify(requests));
-  if (outcome.kind !== 'accepted') return outcome;
-  const { results, android_successfully_sent_count, apple_successfully_sent_count } = outcome.answer;
-  // Stock relays give counts only.
-  const counted = android_successfully_sent_count + apple_successfully_sent_count;
-  if (results === undefined) {
-    const rejected = Array.from(
-      { length: recipients.length - counted },
-      () => ({ status: 'rejected' }) as const,
-    );
-    return { kind: 'sent', sent: counted, rejected };
-  }
-  const rejected = results.filter(({ status }) => status !== 'sent');
-  return { kind: 'sent', sent: results.length - rejected.length, rejected };
+  const results: DeviceResult[] = [];
+  return withAccountLink(options, async (link) => {
+    for (let next = 0; next < recipients.length; ) {
+      // A stock relay may fail after it has delivered if a request names two devices.
+      const some = link.kind.isOurs ? recipients.slice(next) : recipients.slice(next, next + 1);
+      const outcome = await link.notify(some.map((recipient) => recipient.seal(content.type, encoded)));
+      if (outcome.kind !== 'accepted') return outcome;
+      results.push(...readDeviceResults(some, outcome.answer));
+      next += some.length;
+    }
+    return { kind: 'sent', results };
+  });
 }
 
 /** The user of the device that registered last; `undefined` if no device is registered. */
