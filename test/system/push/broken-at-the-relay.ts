@@ -9,7 +9,8 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('wrong.key', randomBytes(32).toString('hex')) }),
     check: 'credentials',
     cause: /does not accept this server's id .* and its key/,
-    remedy: /SERVER_RELAY_SERVER_KEY_FILE/,
+    remedy:
+      /SERVER_RELAY_SERVER_KEY_FILE.* servers rotate-key [-0-9a-f]{36}, and set SERVER_RELAY_URL and these two/,
   },
   'the id of no server': {
     breaks: () => ({ SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' }),

@@ -102,7 +102,7 @@ function judgeRefusal(
       failed(
         'credentials',
         `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`,
-        'Check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or run push enable again; the operator can give a new key with waxwing-relay servers rotate-key.',
+        `Check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or run push enable again if they are not set. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set SERVER_RELAY_URL and these two to what it prints.`,
       ),
     ];
   }
