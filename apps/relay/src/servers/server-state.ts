@@ -11,7 +11,8 @@ export function stateOf(
   return server.deactivated_at === null ? 'active' : 'deactivated';
 }
 
-// A stock server shows these texts to its administrator. Only a holder of the server's key gets them.
+// A stock server shows these texts to its administrator. Others get them only for the transfer of a hostname, when the relay
+// tells whether it is registered anyway.
 const refusals = {
   suspended: 'The operator of this push notification service has suspended your server: ask there why',
   deactivated: 'The mobile push notification service registration for your server has been deactivated',

@@ -224,10 +224,13 @@ eachBackend((backend) => {
       if (status === 503) expect(Number(retryAfter)).toBeGreaterThan(0);
     }
     expect(Object.fromEntries(statuses)).toEqual({ 400: 30, 503: 970 });
+    // Only a form that cannot be read is refused before the rate.
+    expect((await relay.join(newServer({ hostname: 'a b' }), '192.0.2.1')).status).toBe(503);
+    expect((await relay.join(newServer({ zulip_org_id: 'x' }), '192.0.2.1')).status).toBe(400);
     const form = newServer({ invitation: await relay.invite() });
     expect((await relay.join(form, '192.0.2.2')).body).toEqual(created);
     const text = await relay.context.metrics.text();
-    expect(text).toMatch(/waxwing_server_registrations_total\{outcome="rate-limited"\} 970\n/);
+    expect(text).toMatch(/waxwing_server_registrations_total\{outcome="rate-limited"\} 971\n/);
     expect(text).toMatch(/waxwing_server_registrations_total\{outcome="created"\} \d+\n/);
     expect(text).not.toContain('example.org');
   });

@@ -23,9 +23,9 @@ const serverKey = z
  * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname or
  * address of contact, or rotates its key. Idempotent: a server that lost the answer repeats the request.
  *
- * Errors, checked in this order: RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
- * INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a deactivated server; HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR;
- * BAD_REQUEST without an invitation.
+ * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
+ * BAD_REQUEST for hostname, contact and id; INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a deactivated server;
+ * HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR; BAD_REQUEST without an invitation.
  */
 export const registerServer = operation({
   method: 'POST',

@@ -26,8 +26,8 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
  * `POST /api/v1/remotes/server/register/transfer` (docs/protocol.md#remotesserverregistertransfer): a server that lost its
  * credentials asks for a secret, which its host then shows to the relay.
  *
- * Errors, checked in this order: RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
- * BAD_REQUEST for a host that is not registered; UNAUTHORIZED for a deactivated server.
+ * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
+ * BAD_REQUEST for what is no hostname, and for a host that is not registered; UNAUTHORIZED for a deactivated server.
  */
 export const startTransfer = operation({
   method: 'POST',
