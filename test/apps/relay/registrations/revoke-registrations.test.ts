@@ -99,6 +99,18 @@ eachBackend((backend) => {
       ).toMatchObject({ delete_device_ids: [device_id] });
     });
 
+    it.each([Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -1, 0])(
+      'dated %d spoils no registration of other phones',
+      async (timestamp) => {
+        await revoke(revocation({ revoked_token: 'one', timestamp }));
+        const answers = await Promise.all(
+          ['one', 'two', 'three'].map((token) => relay.register(tokenForm({ token }))),
+        );
+        const [own, ...others] = answers.map(({ status }) => status);
+        expect([own === 500, others]).toEqual([false, [200, 200]]);
+      },
+    );
+
     it('needs no credentials, takes those of any server, and refuses wrong ones', async () => {
       for (const authorization of [undefined, relay.authorization, relay.otherAuthorization]) {
         await relay.register(tokenForm());

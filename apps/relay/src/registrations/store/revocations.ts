@@ -57,11 +57,13 @@ export class Revocations {
    * Deletes the devices, and stores the revocation for each addressee. Does the same work whether or not there are any.
    * Idempotent; `now` is in Unix milliseconds.
    */
-  async revoke(revocation: Revocation, now: number): Promise<void> {
+  async revoke(sealed: Revocation, now: number): Promise<void> {
+    // A phone's clock may be ahead: as far as registrations may be. A time that is no number of the database would fail each
+    // query that reads it, which serves other phones too.
+    const revokedAt = Math.max(0, Math.min(sealed.revokedAt, now + livenessMilliseconds));
+    const revocation = { ...sealed, revokedAt };
     const { realmUuid, addressees, token } = revocation;
     const names = addressees.map((addressee) => this.#namesOf({ realmUuid, addressee, token })[0]);
-    // A phone's clock may be ahead: as far as registrations may be.
-    const revokedAt = Math.min(revocation.revokedAt, now + livenessMilliseconds);
     await this.#options.database.write(async ({ db }) => {
       await storeRevocations(db, names, revokedAt);
       await this.#deleteDevices(db, revocation);
