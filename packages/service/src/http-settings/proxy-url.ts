@@ -5,10 +5,22 @@ import { Secret } from '../config/secret.js';
 export function readProxyUrl(reader: EnvironmentReader, name: string): Secret<string> | undefined {
   const text = reader.optional(name);
   if (text === undefined) return undefined;
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+  if (!isProxyUrl(text)) {
     reader.problem(
-      `${reader.fullName(name)} is not the URL of an HTTP proxy, and is not shown, as it may hold a password: write one such as http://proxy.example.com:3128.`,
+      `${reader.fullName(name)} is not the URL of an HTTP proxy, and is not shown, as it may hold a password: write one such as http://proxy.example.com:3128, with other characters than letters and digits of a password as %-escapes.`,
     );
   }
   return new Secret(text);
+}
+
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  try {
+    for (const part of [username, password]) decodeURIComponent(part);
+  } catch {
+    // A `%` that begins no escape.
+    return false;
+  }
+  return /^https?:$/.test(protocol);
 }

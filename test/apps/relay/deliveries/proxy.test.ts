@@ -63,10 +63,13 @@ describe('a relay with RELAY_PROXY', () => {
     });
   });
 
-  it('is refused a proxy of another kind, whose URL is not shown', () => {
-    const read = () => readRelayEnvironment({ RELAY_PROXY: 'socks5://user:hunter2@127.0.0.1' });
-    expect(read).toThrow(ConfigurationError);
-    expect(read).toThrow(/RELAY_PROXY is not the URL of an HTTP proxy, and is not shown/);
-    expect(read).not.toThrow(/hunter2/);
-  });
+  it.each(['socks5://user:hunter2@127.0.0.1', 'http://user:hunter2%@127.0.0.1:3128', 'hunter2'])(
+    'is refused what is no URL of a proxy, which is not shown: %s',
+    (url) => {
+      const read = () => readRelayEnvironment({ RELAY_PROXY: url });
+      expect(read).toThrow(ConfigurationError);
+      expect(read).toThrow(/RELAY_PROXY is not the URL of an HTTP proxy, and is not shown/);
+      expect(read).not.toThrow(/hunter2/);
+    },
+  );
 });
