@@ -1,6 +1,5 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { JsonObject } from '@waxwing/protocol';
 import { generateCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
@@ -25,6 +24,7 @@ import {
   storeAccount,
   storeNewKey,
 } from './account-store.js';
+import { describeRealm } from './describe-realm.js';
 import { verifyPinned } from './pin-signing-key.js';
 import { openServerKey, sealServerKey } from './seal-server-key.js';
 
@@ -163,30 +163,12 @@ async function prepareAccount(
 }
 
 async function reportRealm(
-  { realm }: RelayAccountOptions,
+  { realm, secretKey }: RelayAccountOptions,
   link: RelayLink,
   relay: ConfiguredRelay,
 ): Promise<void> {
-  const reported = await link.reportRealm(describeRealm(realm, relay));
+  const reported = await link.reportRealm(describeRealm(realm, secretKey));
   if (reported.kind !== 'accepted') throw realmRefusal(reported, { url: relay.url, realmUuid: realm.uuid });
-}
-
-/** An organization as relays expect it; stock ones require every field. */
-function describeRealm({ uuid, url, name }: PushRealm, { serverKey }: ConfiguredRelay): JsonObject {
-  return {
-    id: 1,
-    uuid,
-    // Stock relays store it at first sight. Derived, so that it needs no storage and stays the same.
-    uuid_owner_secret: createHmac('sha256', serverKey.reveal()).update(`realm ${uuid}`).digest('hex'),
-    host: new URL(url).host,
-    url,
-    name,
-    org_type: 0,
-    date_created: 0,
-    deactivated: false,
-    is_system_bot_realm: false,
-    authentication_methods: {},
-  };
 }
 
 async function pin(

@@ -1,0 +1,25 @@
+import { createHmac } from 'node:crypto';
+import type { JsonObject } from '@waxwing/protocol';
+import type { Secret } from '@waxwing/service/config';
+import type { PushRealm } from '../server-push-options.js';
+
+/**
+ * An organization as relays expect it; stock ones require every field.
+ * @param secretKey encrypts server keys in the database.
+ */
+export function describeRealm({ uuid, url, name }: PushRealm, secretKey: Secret<Uint8Array>): JsonObject {
+  return {
+    id: 1,
+    uuid,
+    // Stock relays store it at first sight. Derived from what no rotation changes, so that it stays the same.
+    uuid_owner_secret: createHmac('sha256', secretKey.reveal()).update(`realm ${uuid}`).digest('hex'),
+    host: new URL(url).host,
+    url,
+    name,
+    org_type: 0,
+    date_created: 0,
+    deactivated: false,
+    is_system_bot_realm: false,
+    authentication_methods: {},
+  };
+}
