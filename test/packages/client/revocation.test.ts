@@ -53,6 +53,16 @@ it('forget sends it to the relay itself too, without credentials, where the app 
   expect(isDone()).toBe(true);
 });
 
+it('a sign-in in the second of the sign-out is not ended by its revocation', async () => {
+  const { server, client, registrar } = await registeredPhone(500);
+  await registrar.forget();
+  const { url: realmUrl, userId, email, apiKey } = server;
+  await client.registrar({ realmUrl, userId, email, apiKey }).sync();
+  const [revocation] = server.revocations;
+  const registration = server.clientDevices.opened.at(-1)?.registration;
+  expect(registration?.timestamp).toBe(Number(revocation?.fields.timestamp) + 1);
+});
+
 it('a server that does not listen cannot keep the phone from ending its registration', async () => {
   const { server, client, registrar, isDone } = await registeredPhone(500, { relayUrl });
   for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, offline);

@@ -21,7 +21,7 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   const { deviceId, state } = own;
   sync.requests += 1;
   const pushKey = withKey ? newestKey(sync.account) : undefined;
-  const timestamp = dateToken(sync);
+  const timestamp = await dateToken(sync);
   const token = sealedTo && sealToken(sync, sealedTo, timestamp);
   await sync.context.api.updateClientDevice({ deviceId, pushKey, token });
   sync.states.change(deviceId, {
@@ -42,10 +42,16 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   await storeDevice(sync, { ...deviceOf(sync), sent: withRepeat(sent, repeatedForSequence) });
 }
 
-/** Unix seconds. */
-function dateToken(sync: DeviceSync): number {
+/** Unix seconds. The first one after a sign-out is later than its second: the revocation ends all dated up to then. */
+async function dateToken(sync: DeviceSync): Promise<number> {
   const time = followedTime(sync.context, sync.key);
-  return dateAfter(deviceOf(sync).sent, time, sync.registrations > 0);
+  const { sent } = deviceOf(sync);
+  const date = dateAfter(sent, time, sync.registrations > 0);
+  if (sent !== undefined) return date;
+  const signedOutAt = await sync.context.accounts.lastSignOut(sync.account);
+  // A sign-out in the future is from before the phone's clock was corrected.
+  if (signedOutAt === undefined || signedOutAt > time.device) return date;
+  return Math.max(date, Math.floor(signedOutAt / 1000) + 1);
 }
 
 function sealToken(
