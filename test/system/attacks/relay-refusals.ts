@@ -16,8 +16,8 @@ import { newPhone, RelayMember } from './relay-member.js';
 /** In one request; the one is as many as a body has room for. */
 const mostNotifications = 5000;
 const fewNotifications = 100;
-/** By the rate of its address. */
-const refusedOrLimited = ['400 BAD_REQUEST', '503 RATE_LIMIT_HIT'];
+/** Most of them by the rate of their address. */
+const refusedOrLimited = ['503 RATE_LIMIT_HIT', '400 BAD_REQUEST'];
 
 /** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
 export const relayRefusals: Refusals = {
