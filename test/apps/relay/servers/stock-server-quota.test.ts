@@ -26,6 +26,7 @@ it('requests of a stock server’s jobs take from its quota, and a 503 lets it r
     'push/unregister',
     'push/unregister/all',
     'push/notify',
+    'push/test_notification',
   ])
     expect([path, await ask('POST', path)]).toEqual([path, refused]);
   await relay.close();
