@@ -6,6 +6,7 @@ import {
   forwardRegistrationJob,
 } from './push-devices/forward-registration.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
+import { forwardRevocationJob } from './revocations/forward-revocation.js';
 
 /** Kinds of the jobs for which someone waits: run at once when the relay is back. */
 export const urgentJobKinds = [
@@ -17,4 +18,9 @@ export const urgentJobKinds = [
 ] as const;
 
 /** Kinds of all jobs that ask the relay. */
-export const pushJobKinds = [...urgentJobKinds, relayDeviceRemoving.jobKind, tokenRemoving.jobKind] as const;
+export const pushJobKinds = [
+  ...urgentJobKinds,
+  relayDeviceRemoving.jobKind,
+  tokenRemoving.jobKind,
+  forwardRevocationJob,
+] as const;

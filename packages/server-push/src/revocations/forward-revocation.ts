@@ -5,7 +5,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-const jobKind = 'revocations/forward';
+export const forwardRevocationJob = 'revocations/forward';
 // By then the relay has a registration that is out of use expired, or the vendor reports its token dead.
 const deadlineMilliseconds = 30 * 86_400_000;
 const capMilliseconds = 60 * 60_000;
@@ -20,7 +20,7 @@ export async function enqueueRevocation(
 ): Promise<void> {
   const giveUpAt = now + deadlineMilliseconds;
   await jobs.enqueue(transaction, {
-    kind: jobKind,
+    kind: forwardRevocationJob,
     payload: JSON.stringify(revocation),
     runAt: now,
     giveUpAt,
@@ -52,5 +52,5 @@ export function handleRevocations(options: RevocationOptions): void {
     return retryLater(job, outcome, backoff);
   }
 
-  database.jobs.handle(jobKind, { concurrency, run, giveUp: () => async () => undefined });
+  database.jobs.handle(forwardRevocationJob, { concurrency, run, giveUp: () => async () => undefined });
 }

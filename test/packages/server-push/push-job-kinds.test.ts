@@ -1,0 +1,23 @@
+import { createServerPush, openPushDatabase } from '@waxwing/server-push';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { pushJobKinds } from '#server-push/push-job-kinds.js';
+import { sqliteBackend } from '../../support/test-databases.js';
+
+let database: Awaited<ReturnType<typeof openPushDatabase>>;
+beforeAll(async () => {
+  database = await openPushDatabase({ url: await sqliteBackend().freshUrl() });
+});
+afterAll(() => database.close());
+
+it('the kinds of jobs that a status checks are those that push handles', async () => {
+  const handle = vi.spyOn(database.jobs, 'handle');
+  const push = await createServerPush({
+    database,
+    authenticate: async () => undefined,
+    realm: { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836', url: 'https://bank.example', name: 'Bank' },
+    relay: { kind: 'not-configured' },
+  });
+  await push.close();
+  const kinds = handle.mock.calls.map(([kind]) => kind).filter((kind) => !kind.startsWith('schedule/'));
+  expect(kinds.sort()).toEqual([...pushJobKinds].sort());
+});
