@@ -10,6 +10,7 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
+export * from './relay-servers.js';
 export * from './revocation-parameters.js';
 export * from './validation-message.js';
 export * from './wire-fields.js';

@@ -16,6 +16,9 @@ export interface UsedQuota {
   readonly usedMilliseconds: number;
 }
 
+/** The key of all clients behind a proxy that is not configured as trusted, where a quota is by address. */
+export const unknownAddress = 'unknown';
+
 const minuteMilliseconds = 60_000;
 /** Cost of reading a request body, whatever it contains. It counts as the first item of the request. */
 export const costOfBody = 1;

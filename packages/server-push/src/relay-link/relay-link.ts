@@ -17,6 +17,8 @@ import {
   relayRevokeAnswer,
   relayRevokePath,
   type SealedRevocationOnWire,
+  serverAnalyticsPath,
+  serverRegisterPath,
   stringifyJson,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
@@ -39,11 +41,9 @@ import {
 import { RelayKind } from './relay-kind.js';
 import {
   analyticsAnswer,
-  analyticsPath,
   encodeRegistration,
   joinAnswer,
   type ServerRegistration,
-  serverRegisterPath,
 } from './server-registration.js';
 import { findRelayTrouble, unreachableRelay, type WayToRelay } from './unreachable-relay.js';
 import { whileAllowed } from './while-allowed.js';
@@ -198,7 +198,7 @@ export class RelayLink {
   async reportRealm(realm: JsonObject): Promise<RelayOutcome<unknown>> {
     const realms = stringifyJson([realm]);
     const content = formOf({ realm_counts: '[]', installation_counts: '[]', realms });
-    return this.#ask({ path: analyticsPath, content }, analyticsAnswer);
+    return this.#ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
 
   /** Asks which of the organization's apps the relay can deliver to. Stock relays do not know the request. */

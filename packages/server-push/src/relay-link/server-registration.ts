@@ -12,10 +12,6 @@ export interface ServerRegistration {
   readonly newKey?: Secret<string> | undefined;
 }
 
-/** Paths of the relay's operations on the server itself and its organizations (docs/protocol.md). */
-export const serverRegisterPath = '/api/v1/remotes/server/register';
-export const analyticsPath = '/api/v1/remotes/server/analytics';
-
 export const joinAnswer = z.object({ created: z.boolean() });
 export const analyticsAnswer = z.object({ realms: z.record(z.string(), z.unknown()) });
 

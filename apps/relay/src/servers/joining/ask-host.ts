@@ -9,7 +9,7 @@ import { isPublicAddress } from './public-addresses.js';
 export interface HostNetwork {
   /** Finds all addresses of a name. */
   readonly lookUp: (name: string) => Promise<readonly LookupAddress[]>;
-  /** PEM of the certificate authority to trust; `undefined` for those of the system. */
+  /** PEM of the trusted certificate authority; the system's authorities if `undefined`. */
   readonly authority?: string | undefined;
   readonly deadlineMilliseconds: number;
 }
@@ -108,7 +108,7 @@ export class HostAsker {
 const inTls = /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH)|CERT/;
 const inConnection = /^(?:E[A-Z]+|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/;
 
-/** The refusal for a failed question. It does not say what is reachable from the relay, other than by its kind. */
+/** Converts a failure to a refusal. Names only its kind, so that clients cannot scan the relay's network by it. */
 function hostTrouble(error: unknown): ProtocolError {
   const { code = '', name = '' } = Object(error) as { readonly code?: string; readonly name?: string };
   const what =

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Metrics } from '@waxwing/service/metrics';
-import { ServerQuotas } from '../server-quotas.js';
+import { ServerQuotas, unknownAddress } from '../server-quotas.js';
 import { type HostAnswer, HostAsker, type HostNetwork } from './ask-host.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
@@ -9,8 +9,6 @@ import type { JoiningConfiguration } from './joining-configuration.js';
 export const joiningBodyLimitBytes = 8192;
 /** Requests to join per address and minute. */
 const requestsPerAddress = 30;
-/** All clients behind a proxy that is not configured as trusted. */
-const unknownAddress = 'unknown';
 
 /** What the operations share by which servers join. */
 export interface Joining extends JoiningConfiguration {

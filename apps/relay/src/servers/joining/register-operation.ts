@@ -1,3 +1,4 @@
+import { serverRegisterPath } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { anyone, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -29,7 +30,7 @@ const serverKey = z
  */
 export const registerServer = operation({
   method: 'POST',
-  path: '/api/v1/remotes/server/register',
+  path: serverRegisterPath,
   summary: 'Takes a new server, or what a server changed about itself.',
   actor: anyone,
   parameters: z.object({

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonOrUndefined, refused } from '@waxwing/protocol';
+import { isJsonObject, parseJsonOrUndefined, refused, serverRegisterPath } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { anyone, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -31,7 +31,7 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
  */
 export const startTransfer = operation({
   method: 'POST',
-  path: '/api/v1/remotes/server/register/transfer',
+  path: `${serverRegisterPath}/transfer`,
   summary: 'Answers a secret by which a host proves that a registered server runs there.',
   actor: anyone,
   parameters: z.object({ hostname }),
@@ -61,7 +61,7 @@ export const startTransfer = operation({
  */
 export const verifyChallenge = operation({
   method: 'POST',
-  path: '/api/v1/remotes/server/register/verify_challenge',
+  path: `${serverRegisterPath}/verify_challenge`,
   summary: "Asks a host for its secret, and answers the server's id and new key.",
   actor: anyone,
   parameters: z.object({

@@ -1,4 +1,4 @@
-import { uuid } from '@waxwing/protocol';
+import { serverAnalyticsPath, uuid } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const bodyLimitBytes = 16 * 1024 * 1024;
  */
 export const getAnalyticsStatus = operation({
   method: 'GET',
-  path: '/api/v1/remotes/server/analytics/status',
+  path: `${serverAnalyticsPath}/status`,
   summary: 'Returns the highest ids of the counts that a server reported.',
   actor: server,
   parameters: z.object({}),
@@ -62,7 +62,7 @@ const realms = z.array(z.object({ uuid })).max(maximumRealmsPerServer);
  */
 export const postAnalytics = operation({
   method: 'POST',
-  path: '/api/v1/remotes/server/analytics',
+  path: serverAnalyticsPath,
   summary: 'Takes the realms that a server reports.',
   actor: server,
   parameters: z.object({

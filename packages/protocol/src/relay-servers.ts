@@ -1,0 +1,5 @@
+/** Path of the relay's operation by which a server joins, and rotates its key (docs/protocol.md#remotesserverregister). */
+export const serverRegisterPath = '/api/v1/remotes/server/register';
+
+/** Path of the relay's operation to which a server reports its realms (docs/protocol.md#remotesserveranalytics). */
+export const serverAnalyticsPath = '/api/v1/remotes/server/analytics';
