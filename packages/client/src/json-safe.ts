@@ -1,6 +1,6 @@
 /**
- * Lets `JSON.stringify` write every `bigint` in an object as decimal text. Otherwise it
- * throws a TypeError. Adds a `toJSON` that is not enumerable, and returns the object.
+ * Lets `JSON.stringify` write every `bigint` in an object as decimal text. Otherwise it throws a TypeError. Adds a
+ * `toJSON` that is not enumerable, and returns the object.
  */
 export function jsonSafe<T extends object>(object: T): T {
   const toJSON = () => safe({ ...object });

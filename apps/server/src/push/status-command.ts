@@ -69,7 +69,7 @@ async function checkConfiguration(
     return passed(check, `The relay is ${account.url}, by ${source}.`);
   }
   const [newest] = await allAccounts(db);
-  const remedy = `${enableRemedy.charAt(0).toUpperCase()}${enableRemedy.slice(1)}.`;
+  const remedy = `${capitalized(enableRemedy)}.`;
   if (newest?.state === 'joining') {
     return failed(
       check,
@@ -91,6 +91,10 @@ async function checkConfiguration(
 function asCheck(problem: string): PushCheck {
   const colon = problem.lastIndexOf(': ');
   const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
-  const whatToDo = remedy === '' ? 'Correct the setting.' : remedy.charAt(0).toUpperCase() + remedy.slice(1);
+  const whatToDo = remedy === '' ? 'Correct the setting.' : capitalized(remedy);
   return { check: 'configuration', ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

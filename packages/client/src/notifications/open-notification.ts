@@ -86,9 +86,8 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 
 /**
  * Name for replay detection. A message and a payload have one id however often they are sealed; a test is identified by
- * its ciphertext.
- * A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish notifications of
- * one second.
+ * its ciphertext. A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish
+ * notifications of one second.
  */
 function nameOf(notification: Exclude<Notification, RemoveNotification>, sealed: Uint8Array): string {
   return encodeBase64(sha256(identityOf(notification) ?? sealed)).slice(0, nameCharacters);

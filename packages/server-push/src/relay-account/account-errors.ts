@@ -1,4 +1,5 @@
 import type { KeyListRefusal } from '@waxwing/protocol';
+import { capitalized } from '../capitalized.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 
 /** A relay account that cannot be used or changed. */
@@ -27,7 +28,7 @@ export function joinRefusal(
     const remedy = isRefusal
       ? "ask the relay's operator"
       : 'run the command again; it continues with the same credentials';
-    return new PushAccountError(sentenceOf(outcome.reason), remedy);
+    return new PushAccountError(capitalized(outcome.reason), remedy);
   }
   const { code, message } = outcome;
   if (code === 'NOT_FOUND') {
@@ -53,7 +54,7 @@ export function realmRefusal(
   { url, realmUuid }: { readonly url: string; readonly realmUuid: string },
 ): PushAccountError {
   if (outcome.kind === 'retry') {
-    return new PushAccountError(sentenceOf(outcome.reason), 'run the command again');
+    return new PushAccountError(capitalized(outcome.reason), 'run the command again');
   }
   return new PushAccountError(
     `${url} does not take the organization ${realmUuid}: ${withoutFullStop(outcome.message)}`,
@@ -84,7 +85,7 @@ export function pinRefusal(reason: KeyListRefusal, url: string): PushAccountErro
 
 /** Why the relay's key list could not be fetched. */
 export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
-  return new PushAccountError(sentenceOf(reason), 'run the command again');
+  return new PushAccountError(capitalized(reason), 'run the command again');
 }
 
 /** A relay whose signing key is pinned could otherwise undo that by hiding its list. */
@@ -93,10 +94,6 @@ export function lostKeyList(url: string): PushAccountError {
     `${url} publishes no key list any more, but its signing key is pinned`,
     'ask its operator; if that is meant, run "waxwing-server push disable --forget" first',
   );
-}
-
-function sentenceOf(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function withoutFullStop(text: string): string {

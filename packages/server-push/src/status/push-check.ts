@@ -1,3 +1,5 @@
+import { capitalized } from '../capitalized.js';
+
 /** Result of one check of push, for the admin. */
 export interface PushCheck {
   /** Short name, such as `credentials`. */
@@ -21,5 +23,5 @@ export const failed = (check: string, cause: string, remedy: string): PushCheck 
 
 /** Makes a sentence of a clause. */
 export function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+  return `${capitalized(text)}${text.endsWith('.') ? '' : '.'}`;
 }

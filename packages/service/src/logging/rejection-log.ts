@@ -47,15 +47,16 @@ export class RejectionLog {
 
   /** Returns whether it was logged at once. `device` names the device. */
   note({ reason: said, fault, app }: Rejection, device: unknown): boolean {
-    const isFull =
-      this.#rejections.size >= maximumKinds && !this.#rejections.has(keyOf({ reason: said, fault, app }));
-    const rejection: Rejection = isFull ? { reason: 'other', fault } : { reason: said, fault, app };
-    const known = this.#rejections.get(keyOf(rejection));
+    const exact: Rejection = { reason: said, fault, app };
+    const isFull = this.#rejections.size >= maximumKinds && !this.#rejections.has(keyOf(exact));
+    const rejection: Rejection = isFull ? { reason: 'other', fault } : exact;
+    const key = keyOf(rejection);
+    const known = this.#rejections.get(key);
     if (known !== undefined) {
       known.count += 1;
       return false;
     }
-    this.#rejections.set(keyOf(rejection), { ...rejection, count: 0 });
+    this.#rejections.set(key, { ...rejection, count: 0 });
     this.#log[this.#levelOf(fault)]({ device, ...rejection }, this.#words.first);
     this.#timer ??= setInterval(() => this.flush(), intervalMilliseconds).unref();
     return true;

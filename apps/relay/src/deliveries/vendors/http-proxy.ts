@@ -51,7 +51,7 @@ export class HttpProxy {
     });
   }
 
-  /** The near end of a tunnel that is still being opened: what is written to it is sent once the tunnel is open. */
+  /** Opens a tunnel, and returns its near end at once. Buffers writes until the tunnel is open. */
   stream(target: string): Duplex {
     const [near, far] = duplexPair();
     this.open(target).then(

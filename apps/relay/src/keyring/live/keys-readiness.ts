@@ -1,7 +1,7 @@
 import type { ReadinessWarning } from '@waxwing/service/http';
 import type { LiveKeyRing } from './live-key-ring.js';
 
-/** Returns a sentence that says what is wrong with the keys, a warning, or `undefined`. */
+/** Checks the keys. Resolves to a sentence if they are unusable, to a warning, or to `undefined` if nothing is wrong. */
 export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**

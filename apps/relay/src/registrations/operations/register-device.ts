@@ -22,8 +22,8 @@ interface Context {
  * Registers a device from a sealed registration that a server forwards. Durable before it answers
  * (docs/protocol.md#remotespushe2eeregister). In the older generation a device is named by its realm and push account, and
  * the answer has its `device_id`, the same for the same realm, push account and token. In the newer generation a device
- * is named by its realm and `token_id`; a repeat revives an expired device. In both, the answer has those of the other
- * `accounts_of_user` that share the token, so that the server can drop older registrations of the same phone.
+ * is named by its realm and `token_id`; a repeat revives an expired device. The answer of either generation names the
+ * other `accounts_of_user` with the same token, so that the server can drop older registrations of the same phone.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for

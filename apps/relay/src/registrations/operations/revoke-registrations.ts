@@ -25,10 +25,10 @@ interface Context extends OpeningOptions {
 export const revocationsPerMinuteAndAddress = 60;
 
 /**
- * Ends a phone's registrations, by a revocation that the phone has sealed. A phone sends it without credentials, or a
- * server passes it on with its own. Answers the same, after the same work, whether or not there are such registrations;
- * the next notification for one is answered as for a device that the relay does not know. A replay is harmless: what is
- * dated later than the revocation stays. An extension (docs/protocol.md#sealed-revocation).
+ * Ends a phone's registrations by a sealed revocation. A phone sends it without credentials, or a server passes it on
+ * with its own. The answer and the work are the same whether or not there are such registrations. Afterwards the relay
+ * treats the devices as unknown. Idempotent, and safe to replay: a revocation does not end registrations that are dated
+ * later. An extension (docs/protocol.md#sealed-revocation).
  *
  * Errors, checked in this order: UNAUTHORIZED for wrong credentials; RATE_LIMIT_HIT with HTTP 503 when the quota of the
  * server or address is used up; REQUEST_VARIABLE_MISSING; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for a revocation that

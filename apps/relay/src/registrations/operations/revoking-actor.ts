@@ -1,12 +1,10 @@
 import type { ActorKind } from '@waxwing/service/http';
 import { type AuthenticatedServer, server } from '../../servers/authenticate-server.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
+import { unknownAddress } from '../../servers/server-quotas.js';
 
 /** A server that passes a revocation on, or the address of a phone that sends its own. */
 export type RevokingActor = AuthenticatedServer | { readonly address: string };
-
-/** What all requests count for whose address cannot be said. */
-const unknownAddress = 'unknown';
 
 /** Actor kind for phones, which have no credentials at the relay, and for servers, which have. */
 export const serverOrPhone: ActorKind<{ readonly servers: ServerDirectory }, RevokingActor> = {

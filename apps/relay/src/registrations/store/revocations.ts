@@ -43,8 +43,8 @@ const revocationsOf = fixedQuery<
 );
 
 /**
- * Revocations by phones. A revocation deletes devices. It is stored until what it revokes is expired, so that no server
- * can present the same registrations again.
+ * Deletes the devices that phones revoke, and stores the revocations. Keeps each until the revoked registrations have
+ * expired, so that no server can replay them.
  */
 export class Revocations {
   readonly #options: RevocationsOptions;
@@ -73,8 +73,8 @@ export class Revocations {
   }
 
   /**
-   * Returns for each stored registration, in order, whether it is revoked. Deletes the devices of those that are. Call it
-   * after they are committed: a concurrent revocation then either sees their devices or is seen.
+   * Deletes the devices of revoked registrations. Returns for each registration, in order, whether it is revoked. Call it
+   * after the registrations are committed: otherwise they and a concurrent revocation could miss each other.
    */
   async withdraw(registrations: readonly DatedRegistration[]): Promise<readonly boolean[]> {
     const named = registrations.map((each) => this.#namesOf(each));

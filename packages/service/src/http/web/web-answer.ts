@@ -53,15 +53,16 @@ interface Head {
 const statusesWithoutBody = [204, 205, 304];
 
 function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {
-  const isBodyless = isHead || body === undefined || statusesWithoutBody.includes(status);
-  if (body instanceof Readable) {
-    if (isBodyless) body.destroy();
-    return new Response(isBodyless ? null : asWebStream(body), { status, headers });
-  }
-  if (body === undefined || statusesWithoutBody.includes(status))
+  if (body === undefined || statusesWithoutBody.includes(status)) {
+    if (body instanceof Readable) body.destroy();
     return new Response(null, { status, headers });
+  }
+  if (body instanceof Readable) {
+    if (isHead) body.destroy();
+    return new Response(isHead ? null : asWebStream(body), { status, headers });
+  }
   const length = { 'content-length': String(Buffer.byteLength(body)) };
-  return new Response(isBodyless ? null : body, { status, headers: { ...headers, ...length } });
+  return new Response(isHead ? null : body, { status, headers: { ...headers, ...length } });
 }
 
 // Node's own type of a web stream and the one of `Response` are declared apart, and are the same class.
