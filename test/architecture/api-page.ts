@@ -67,7 +67,10 @@ function describe(heading: string, operation: Operation, schemas: Schemas): stri
   }
   const parameters = [
     ...operation.parameters.map(({ name, in: where, required, schema, content, description }) => ({
-      ...{ name, where, required, description },
+      name,
+      where,
+      required,
+      description,
       schema: schema ?? Object.values(content ?? {})[0]?.schema,
     })),
     ...bodyFields.map((field) => ({ ...field, where })),
@@ -114,7 +117,9 @@ interface Field {
 function fieldsOf(written: Schema | undefined, schemas: Schemas): Field[] {
   const schema = written?.$ref === undefined ? written : schemas[written.$ref.split('/').at(-1) ?? ''];
   const own = Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
-    ...{ name, schema: field, description: field.description },
+    name,
+    schema: field,
+    description: field.description,
     required: schema?.required?.includes(name) ?? false,
   }));
   const parts = schema?.allOf?.filter(({ $ref }) => $ref !== '#/components/schemas/Success') ?? [];

@@ -3,8 +3,13 @@ import type { BenchResult } from './bench-result.js';
 import { compareRuns } from './beside.js';
 
 const result = (name: string, value: number, against: number): BenchResult => ({
-  ...{ name, value, against, ratio: value / against },
-  ...{ unit: 'jobs/s', goal: 0.5, better: 'higher' },
+  name,
+  value,
+  against,
+  ratio: value / against,
+  unit: 'jobs/s',
+  goal: 0.5,
+  better: 'higher',
 });
 
 describe('two checkouts that are measured alternately', () => {

@@ -51,7 +51,9 @@ export function compareRuns(
     const quotient = (figure: 'value' | 'ratio') =>
       median(ours.map((result, turn) => result[figure] / (theirs[turn] as BenchResult)[figure]));
     return {
-      ...{ name, unit, better },
+      name,
+      unit,
+      better,
       here: median(ours.map(({ value }) => value)),
       there: median(theirs.map(({ value }) => value)),
       quotient: quotient('value'),

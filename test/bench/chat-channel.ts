@@ -31,8 +31,16 @@ export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<
     const channel = await db
       .insertInto('channels')
       .values({
-        ...{ name, name_lower: name, description: '', rendered_description: '', topics_policy: 'inherit' },
-        ...{ is_private: 0, is_web_public: 0, is_history_public: 1, is_default: 0, is_archived: 0 },
+        name,
+        name_lower: name,
+        description: '',
+        rendered_description: '',
+        topics_policy: 'inherit',
+        is_private: 0,
+        is_web_public: 0,
+        is_history_public: 1,
+        is_default: 0,
+        is_archived: 0,
         created_at: Date.now(),
       })
       .returning('id')

@@ -36,7 +36,11 @@ export async function run(): Promise<BenchResult[]> {
     if (app === undefined) throw new Error('the apps file lists no project');
     const log = createLogger('bench', 'silent');
     const sender = new FcmSender({
-      ...{ app, baseUrl: urls.fcm, clock: Date.now, timeoutMilliseconds: 10_000, log },
+      app,
+      baseUrl: urls.fcm,
+      clock: Date.now,
+      timeoutMilliseconds: 10_000,
+      log,
     });
     const bare = new Pool(urls.fcm, { connections });
     const reach = new ReachLog(log, app.tokenUri);

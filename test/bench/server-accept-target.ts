@@ -54,7 +54,12 @@ const known = new Map(
 );
 
 const push = await createServerPush({
-  ...{ database, clock, random: Math.random, log, metrics: new Metrics(), sodium },
+  database,
+  clock,
+  random: Math.random,
+  log,
+  metrics: new Metrics(),
+  sodium,
   publish: async () => undefined,
   authenticate: async (head) => {
     const user = await authenticateUser(database, head);

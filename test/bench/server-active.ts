@@ -132,7 +132,9 @@ class PhonesLoad {
     form?: string,
   ): Promise<JsonObject> {
     const { statusCode, body } = await this.#http.request({
-      ...{ method, path, body: form ?? null },
+      method,
+      path,
+      body: form ?? null,
       headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
     });
     const text = await body.text();

@@ -121,8 +121,12 @@ eachBackend((backend) => {
       for (const pushAccountId of ['1', '2'].map(accountIdText)) {
         await database.write(async (transaction) => {
           const registration = {
-            ...{ pushAccountId, tokenKind: 'fcm' as const, hash: 'hash' },
-            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedPushRegistration: 'sealed' },
+            pushAccountId,
+            tokenKind: 'fcm' as const,
+            hash: 'hash',
+            pushPublicKey: 'key',
+            bouncerPublicKey: 'bouncer',
+            encryptedPushRegistration: 'sealed',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, start);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');

@@ -101,8 +101,10 @@ export class PushServer {
       authenticate: async () => ({ userId: 0 as UserId, isBot: false, lockUser: async () => undefined }),
       publish: async (_transaction, events) => void this.events.push(...events),
       relay: {
-        ...{ kind: 'configured', url: this.relay.stand.url },
-        ...{ serverId: 'id', serverKey: new Secret('key') },
+        kind: 'configured',
+        url: this.relay.stand.url,
+        serverId: 'id',
+        serverKey: new Secret('key'),
       },
       realm: {
         uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -180,7 +182,9 @@ export class PushServer {
   /** Registers an account of the older generation, and waits for the relay. */
   async activeAccount(userId: UserId, pushAccountId: string): Promise<void> {
     await this.ask(userId, 'mobile_push/register', {
-      ...{ token_kind: 'fcm', push_account_id: pushAccountId, bouncer_public_key: bouncerPublicKey },
+      token_kind: 'fcm',
+      push_account_id: pushAccountId,
+      bouncer_public_key: bouncerPublicKey,
       push_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey),
       encrypted_push_registration: encodeBase64(Buffer.alloc(100, this.now)),
     });

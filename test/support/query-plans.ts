@@ -25,7 +25,10 @@ export async function plansOf<Tables>(
         .compileQuery(node as never, { queryId: 'explained' });
       const explain = isPostgres(db) ? 'explain ' : 'explain query plan ';
       const { rows } = await transaction.executeQuery({
-        ...{ sql: `${explain}${text}`, parameters, query: node as never, queryId: { queryId: 'explain' } },
+        sql: `${explain}${text}`,
+        parameters,
+        query: node as never,
+        queryId: { queryId: 'explain' },
       });
       plans.push(rows.map((row) => Object.values(row as object).join(' ')).join('\n'));
     }

@@ -11,11 +11,15 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 const entry = 'registration-thread';
 await build({
-  ...{ root, configFile: false, logLevel: 'error' },
+  root,
+  configFile: false,
+  logLevel: 'error',
   ssr: { noExternal: [/^@waxwing\//], resolve: { conditions: ['source'] } },
   build: {
     ssr: join(root, 'apps/relay/src/registration-thread', `${entry}.ts`),
-    ...{ outDir: folder, emptyOutDir: false, target: 'node20' },
+    outDir: folder,
+    emptyOutDir: false,
+    target: 'node20',
     rolldownOptions: { output: { entryFileNames: `${entry}.mjs` } },
   },
 });

@@ -101,8 +101,11 @@ export class TokenRelay {
       status: 200,
       body: {
         ...success,
-        ...{ android_successfully_sent_count: 0, apple_successfully_sent_count: 0 },
-        ...{ delete_device_ids: [], delete_token_ids: dead, realm_push_status: null },
+        android_successfully_sent_count: 0,
+        apple_successfully_sent_count: 0,
+        delete_device_ids: [],
+        delete_token_ids: dead,
+        realm_push_status: null,
       },
     };
   }

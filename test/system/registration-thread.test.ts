@@ -15,7 +15,10 @@ it('a built relay finds the worker thread that writes registrations', async () =
   const { startRegistrationThread } = (await import(built.href)) as typeof RegistrationThread;
   const url = new Secret(await sqliteBackend().freshUrl());
   const database = await openRelayDatabase({
-    ...{ url, clock: Date.now, role: 'serving', onJobError: expect.fail },
+    url,
+    clock: Date.now,
+    role: 'serving',
+    onJobError: expect.fail,
   });
   const { port1: answers, port2: toThread } = new MessageChannel();
   const thread = startRegistrationThread(url, toThread);

@@ -30,7 +30,8 @@ const step = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      ...{ kind: fc.constant('notify-while-away' as const), user },
+      kind: fc.constant('notify-while-away' as const),
+      user,
       isRestored: fc.boolean(),
     }),
   },

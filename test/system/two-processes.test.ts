@@ -174,12 +174,18 @@ function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const oneOf = (twins: readonly [Twin, Twin]) => (random() < 0.5 ? twins[0] : twins[1]).url;
   return {
     relay: new RelayLoad({
-      ...{ ledger, realmUuid, phone, random },
+      ledger,
+      realmUuid,
+      phone,
+      random,
       relayUrl: () => oneOf(relays),
       authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()),
     }),
     server: new ServerLoad({
-      ...{ ledger, phone, random, users },
+      ledger,
+      phone,
+      random,
+      users,
       serverUrl: () => oneOf(servers),
     }),
   };

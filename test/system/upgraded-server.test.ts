@@ -26,7 +26,8 @@ async function phoneOfAda(first: PushToken) {
   const knobs = { isUpgraded: false, pushToken: first };
   const { keyList: _keyList, ...stores } = createTextStores(new TextsInMemory());
   const client = await createPushClient({
-    ...{ ...stores, bouncerPublicKey: world.bouncerPublicKey },
+    ...stores,
+    bouncerPublicKey: world.bouncerPublicKey,
     fetch: announcing(() => (knobs.isUpgraded ? undefined : olderLevel)),
     pushToken: () => knobs.pushToken,
   });

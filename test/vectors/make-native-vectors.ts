@@ -167,7 +167,10 @@ function ignored(name: string, reason: Ignored, received: NativeVector['push']):
 }
 
 const seen = (time: number, messageId: number, isNew: boolean, pushAccountId = id): SeenVector => ({
-  ...{ pushAccountId, time, messageId, isNew },
+  pushAccountId,
+  time,
+  messageId,
+  isNew,
 });
 
 const seenMessages: readonly SeenVector[] = [

@@ -100,19 +100,17 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   reader.finish();
   return {
     ...listening,
-    ...{
-      databaseUrl,
-      logLevel,
-      http,
-      realm,
-      relay,
-      pushAccount,
-      relayNetwork,
-      registrationsPerHour,
-      offersWebPublicChannels,
-      uploads,
-      invitationValidityMinutes,
-    },
+    databaseUrl,
+    logLevel,
+    http,
+    realm,
+    relay,
+    pushAccount,
+    relayNetwork,
+    registrationsPerHour,
+    offersWebPublicChannels,
+    uploads,
+    invitationValidityMinutes,
   };
 }
 

@@ -59,7 +59,9 @@ export function parsePushRevocation(bytes: Uint8Array): PushRevocation | undefin
   if (realmUuid === undefined || pushAccountId === undefined || tokenId === undefined) return undefined;
   if (pushAccountId === null && tokenId === null) return undefined;
   return {
-    ...{ token, realmUuid, timestamp },
+    token,
+    realmUuid,
+    timestamp,
     ...(pushAccountId === null ? {} : { pushAccountId }),
     ...(tokenId === null ? {} : { tokenId }),
   };

@@ -157,7 +157,10 @@ function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {
   database.jobs.handle(
     deliverNotificationJob,
     deliverNotificationHandler({
-      ...{ database, clock, random, isWanted: options.isWanted },
+      database,
+      clock,
+      random,
+      isWanted: options.isWanted,
       sender: () => relay.connection?.sender,
     }),
   );

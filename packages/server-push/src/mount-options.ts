@@ -54,7 +54,12 @@ export async function withDefaults<Tables>(
   const sodium = options.sodium ?? (await loadSodium(log));
   return {
     ...options,
-    ...{ publish, clock, random, metrics, log, sodium },
+    publish,
+    clock,
+    random,
+    metrics,
+    log,
+    sodium,
     async authenticate(head) {
       const actor = await options.authenticate(head);
       if (actor === undefined) throw new ProtocolError('INVALID_API_KEY');

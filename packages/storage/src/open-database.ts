@@ -90,16 +90,14 @@ const defaultConnections = 10;
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
-  const { url, role, migrations, connections = defaultConnections, remedyIfMissing, mayHoldOthers } = options;
+  const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
   const onError = (error: unknown): void => options.onError(error);
   const units = migrations.map(({ unit }) => unit);
   const missing = remedyIfMissing === undefined ? undefined : missingFile(url);
   if (missing !== undefined) {
     throw new DatabaseUnusableError(`There is no database file ${resolve(missing)}: ${remedyIfMissing}.`);
   }
-  const backend = await openBackend<Tables>({
-    ...{ url, role, units, connections, remedyIfMissing, mayHoldOthers, onError },
-  });
+  const backend = await openBackend<Tables>({ ...options, units, connections, onError });
   const { kind, location, db, signals, writers, isConflict, runAtOnce } = backend;
   const commits = new GroupCommit(db, {
     writers,

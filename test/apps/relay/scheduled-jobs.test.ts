@@ -157,7 +157,12 @@ eachBackend((backend) => {
       const { now } = relay.time;
       const expiries = { expired: now + 3_600_000, valid: now + 3_600_001 };
       const rows = Object.entries(expiries).map(([code_hash, expires_at]) => ({
-        ...{ code_hash, name: '', hostname: null, server_id: null, created_at: now, expires_at },
+        code_hash,
+        name: '',
+        hostname: null,
+        server_id: null,
+        created_at: now,
+        expires_at,
       }));
       await relay.database.write(({ db }) => db.insertInto('server_invitations').values(rows).execute());
       await pass(3_600_000);

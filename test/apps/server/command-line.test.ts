@@ -89,7 +89,8 @@ describe('users set', () => {
       (await test.ask(owner, 'PATCH', `users/${other.userId}`, { new_email: email })).status;
     expect(await change('b@example.com')).toBe(400);
     expect(await runJson('users set ada@example.com --can-change-user-emails yes')).toMatchObject({
-      ...{ user_id: owner.userId, can_change_user_emails: true },
+      user_id: owner.userId,
+      can_change_user_emails: true,
     });
     expect(await change('b@example.com')).toBe(200);
     const { printed } = await run('users set ada@example.com --can-change-user-emails no');

@@ -206,18 +206,17 @@ describe('the server’s environment', () => {
 
 describe('the address of the relay', () => {
   const relayAt = (url: string, others: Record<string, string> = {}) => ({
-    ...{ SERVER_RELAY_URL: url, SERVER_RELAY_SERVER_ID: serverId, SERVER_RELAY_SERVER_KEY_FILE: '/run/key' },
+    SERVER_RELAY_URL: url,
+    SERVER_RELAY_SERVER_ID: serverId,
+    SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
     ...others,
   });
 
   it.each(['http://push.example.com', 'http://10.0.0.7:8320', 'http://localhost.example.com'])(
     'is refused for plain http to another machine, such as %s, unless allowed',
     (url) => {
-      expect(problemsOf(relayAt(url))).toEqual([
-        expect.stringMatching(
-          /^SERVER_RELAY_URL is .*plain http to another machine.*SERVER_RELAY_PLAIN_HTTP=on/,
-        ),
-      ]);
+      const problem = /^SERVER_RELAY_URL is .*plain http to another machine.*SERVER_RELAY_PLAIN_HTTP=on/;
+      expect(problemsOf(relayAt(url))).toEqual([expect.stringMatching(problem)]);
       expect(problemsOf(relayAt(url, { SERVER_RELAY_PLAIN_HTTP: 'on' }))).toEqual([]);
     },
   );

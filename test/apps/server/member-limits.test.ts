@@ -207,8 +207,12 @@ describe('two servers on one database', () => {
       const [{ server }] = servers;
       const rows = accounts.flatMap(({ userId }) =>
         Array.from({ length: 60 }, (_, index) => ({
-          ...{ queue_id: `${userId} ${index}`, user_id: userId, event_types: null },
-          ...{ last_event_id: -1, acknowledged_event_id: -1, last_used_at: servers[0].now - index },
+          queue_id: `${userId} ${index}`,
+          user_id: userId,
+          event_types: null,
+          last_event_id: -1,
+          acknowledged_event_id: -1,
+          last_used_at: servers[0].now - index,
         })),
       );
       await server.database.db.insertInto('event_queues').values(rows).execute();

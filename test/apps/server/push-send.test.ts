@@ -48,8 +48,10 @@ eachBackend((backend) => {
       };
       const terminal: Terminal = {
         environment: {
-          ...{ SERVER_DATABASE: server.databaseUrl, SERVER_REALM_URL: 'https://chat.example.com' },
-          ...{ SERVER_REALM_NAME: 'Example', ...(withRelay ? relay : {}) },
+          SERVER_DATABASE: server.databaseUrl,
+          SERVER_REALM_URL: 'https://chat.example.com',
+          SERVER_REALM_NAME: 'Example',
+          ...(withRelay ? relay : {}),
         },
         clock: () => server.now,
         print: (text) => void printed.push(text),
@@ -105,7 +107,10 @@ eachBackend((backend) => {
       const { printed } = await send(['--user', 'ada@example.com', '--text', 'again', '--json']);
       const [message] = (await messagesOf(ada)).slice(-1);
       expect(JSON.parse(printed)).toEqual({
-        ...{ user_id: ada.userId, email: 'ada@example.com', message_id: message?.id, devices: 2 },
+        user_id: ada.userId,
+        email: 'ada@example.com',
+        message_id: message?.id,
+        devices: 2,
         results: [{ status: 'sent', reason: null, fault: null, app: null, devices: 2 }],
       });
     });

@@ -52,13 +52,12 @@ describe('a user with a thousand devices', () => {
     await db
       .insertInto('push_devices')
       .values({
-        ...{
-          user_id: userId(ada.userId + 1),
-          push_account_id: accountIdText(-1),
-          generation: 1,
-          registration_hash: '',
-        },
-        ...{ error_code: 'REQUEST_EXPIRED', changed_at: test.now },
+        user_id: userId(ada.userId + 1),
+        push_account_id: accountIdText(-1),
+        generation: 1,
+        registration_hash: '',
+        error_code: 'REQUEST_EXPIRED',
+        changed_at: test.now,
       })
       .execute();
     expect((await test.register(ada, testPhone('123456').fields)).status).toBe(200);

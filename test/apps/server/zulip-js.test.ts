@@ -72,7 +72,8 @@ eachBackend((backend) => {
       ]);
       expect(await client.queues.deregister({ queue_id })).toMatchObject({ result: 'success' });
       expect(await client.events.retrieve({ queue_id, last_event_id: 1 })).toMatchObject({
-        ...{ result: 'error', code: 'BAD_EVENT_QUEUE_ID' },
+        result: 'error',
+        code: 'BAD_EVENT_QUEUE_ID',
       });
     });
 
@@ -103,7 +104,8 @@ eachBackend((backend) => {
         expect(await client.messages.update({ message_id, content })).toMatchObject({ result: 'success' });
         expect(await client.messages.getById({ message_id })).toMatchObject({ raw_content: content });
         expect(await client.messages.update({ message_id, content: '😀'.repeat(20_000) })).toMatchObject({
-          ...{ result: 'error', code: 'REQUEST_HEADERS_TOO_LARGE' },
+          result: 'error',
+          code: 'REQUEST_HEADERS_TOO_LARGE',
         });
       },
     );
@@ -123,8 +125,12 @@ eachBackend((backend) => {
       const queue = await client.queues.register({ event_types: kinds });
       const { queue_id } = queue;
       const sent = await client.messages.send({
-        ...{ type: 'stream', to: 'birds', topic: 'wrens', content: 'They **sing**.' },
-        ...{ queue_id, local_id: '7.01' },
+        type: 'stream',
+        to: 'birds',
+        topic: 'wrens',
+        content: 'They **sing**.',
+        queue_id,
+        local_id: '7.01',
       });
       expect(sent).toMatchObject({ result: 'success', id: expect.any(Number) });
       const message_id = Number(sent.id);
@@ -148,7 +154,8 @@ eachBackend((backend) => {
         topics: [{ name: 'wrens', max_id: message_id }],
       });
       expect(await client.messages.flags.add({ messages: [message_id], flag: 'starred' })).toMatchObject({
-        ...{ result: 'success', messages: [message_id] },
+        result: 'success',
+        messages: [message_id],
       });
 
       const { events } = await client.events.retrieve({ queue_id, last_event_id: -1, dont_block: true });
@@ -158,14 +165,17 @@ eachBackend((backend) => {
         { type: 'update_message_flags', op: 'add', flag: 'starred', messages: [message_id] },
       ]);
       expect(await client.users.me.subscriptions.remove({ subscriptions: '["birds"]' })).toMatchObject({
-        ...{ result: 'success', removed: ['birds'] },
+        result: 'success',
+        removed: ['birds'],
       });
     });
 
     it('sends a direct message by user ID, and reads one message', async () => {
       const client = await signIn();
       const { id: message_id } = await client.messages.send({
-        ...{ type: 'private', to: [ada.userId], content: 'a note' },
+        type: 'private',
+        to: [ada.userId],
+        content: 'a note',
       });
       expect(await client.messages.getById({ message_id })).toMatchObject({
         message: { id: message_id, type: 'private', subject: '' },
@@ -180,7 +190,8 @@ eachBackend((backend) => {
       });
       const presence = { status: 'active', ping_only: 'false', new_user_input: 'true' };
       expect(await client.callEndpoint('/users/me/presence', 'POST', presence)).toMatchObject({
-        ...{ result: 'success', presences: {} },
+        result: 'success',
+        presences: {},
       });
     });
   });

@@ -13,7 +13,9 @@ describe('registrar.sync with a server of the newer generation', () => {
     const status = await registrar.sync();
     const { pushAccountId, device } = await row();
     expect(status).toEqual({
-      ...{ code: 'active', sentence: 'Notifications are on for this phone.', keySource: 'built-in' },
+      code: 'active',
+      sentence: 'Notifications are on for this phone.',
+      keySource: 'built-in',
       pushAccountId,
     });
     expect(server.requestsTo('register_client_device')).toHaveLength(1);
@@ -24,13 +26,20 @@ describe('registrar.sync with a server of the newer generation', () => {
       'encrypted_push_registration',
     ]);
     expect(request).toMatchObject({
-      ...{ device_id: '1', push_key_id: String(key?.pushKeyId), push_key: expect.stringMatching(/^M.{43}$/) },
-      ...{ token_kind: 'fcm', token_id: tokenId, bouncer_public_key: bouncerPublicKey },
+      device_id: '1',
+      push_key_id: String(key?.pushKeyId),
+      push_key: expect.stringMatching(/^M.{43}$/),
+      token_kind: 'fcm',
+      token_id: tokenId,
+      bouncer_public_key: bouncerPublicKey,
     });
     expect(clientDevices.opened.map(({ registration }) => registration)).toEqual([
       {
-        ...{ token_kind: 'fcm', token, timestamp: Math.floor(server.now / 1000) },
-        ...{ audience: server.realmUuid, nonce: expect.any(String) },
+        token_kind: 'fcm',
+        token,
+        timestamp: Math.floor(server.now / 1000),
+        audience: server.realmUuid,
+        nonce: expect.any(String),
       },
     ]);
     expect(device).toMatchObject({ deviceId: 1, pushKeys: [{ createdAt: server.now }] });

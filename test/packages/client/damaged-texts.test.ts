@@ -128,7 +128,8 @@ describe('a storage', () => {
       forget(storage.texts);
     };
     const { keyList: _keyList, ...stores } = createTextStores({
-      ...{ getItem: storage.getItem.bind(storage), removeItem: storage.removeItem.bind(storage) },
+      getItem: storage.getItem.bind(storage),
+      removeItem: storage.removeItem.bind(storage),
       setItem,
     });
     const { server, registrar } = await createPhone(stores);

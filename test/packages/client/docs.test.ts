@@ -51,14 +51,15 @@ it('the examples for app developers type-check under strict, without types of No
     return file;
   });
   const compilerOptions = {
-    ...{
-      target: 'ES2023',
-      lib: ['ES2023', 'DOM'],
-      types: [],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-    },
-    ...{ module: 'Preserve', moduleResolution: 'Bundler', customConditions: ['source'], noEmit: true },
+    target: 'ES2023',
+    lib: ['ES2023', 'DOM'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    module: 'Preserve',
+    moduleResolution: 'Bundler',
+    customConditions: ['source'],
+    noEmit: true,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
   const run = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });

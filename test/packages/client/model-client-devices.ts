@@ -67,8 +67,14 @@ export class ModelClientDevices {
     const id = this.nextId;
     this.nextId += 1;
     this.rows.set(id, {
-      ...{ userId, push_key: null, push_key_id: null, push_token_id: null, pending_push_token_id: null },
-      ...{ push_token_last_updated_timestamp: null, push_registration_error_code: null, token_kind: null },
+      userId,
+      push_key: null,
+      push_key_id: null,
+      push_token_id: null,
+      pending_push_token_id: null,
+      push_token_last_updated_timestamp: null,
+      push_registration_error_code: null,
+      token_kind: null,
     });
     this.#world.emit({ type: 'device', op: 'add', device_id: id });
     return id;

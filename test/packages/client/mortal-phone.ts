@@ -230,7 +230,10 @@ export class MortalPhone {
     };
     return createPushClient({
       ...stores,
-      ...{ sodium, fetch, bouncerPublicKey: this.bouncerPublicKey, clock: () => this.server.now },
+      sodium,
+      fetch,
+      bouncerPublicKey: this.bouncerPublicKey,
+      clock: () => this.server.now,
       pushToken: () => ({ tokenKind: 'fcm', token: this.token }),
     });
   }

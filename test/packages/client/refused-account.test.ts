@@ -51,7 +51,8 @@ describe('A phone whose account the relay refuses', () => {
     };
     const knobs = { clockErrorMilliseconds: 400 * day };
     const { accounts, registrar } = await createPhone({
-      ...{ fetch: withoutDate, bouncerPublicKey: rest.bouncerPublicKey },
+      fetch: withoutDate,
+      bouncerPublicKey: rest.bouncerPublicKey,
       clock: () => plain.now + knobs.clockErrorMilliseconds,
     });
     guard({ server: plain, registrar });

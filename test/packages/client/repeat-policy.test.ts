@@ -39,7 +39,9 @@ it('doubles the wait for each repeat of one cause, up to six hours', () => {
 it('keeps the count in the store, and registers earlier where the stored count is damaged', () => {
   const { repeats } = countRepeat(sent, 'BAD_REQUEST', 5);
   const account: PushAccount = {
-    ...{ pushAccountId: 5n as never, realmUrl: 'https://chat.example.com', userId: 10 },
+    pushAccountId: 5n as never,
+    realmUrl: 'https://chat.example.com',
+    userId: 10,
     keyPair: { publicKey: new Uint8Array(32).fill(1), privateKey: new Uint8Array(32).fill(2) },
     registration: { ...sent, ...(repeats && { repeats }) },
   };

@@ -13,7 +13,10 @@ async function restored() {
   const accounts = createMemoryPushAccountStore();
   for (const account of await first.accounts.list()) await accounts.put(account);
   const second = await createPhone({
-    ...{ accounts, bouncerPublicKey, fetch: server.fetch, clock: () => server.now },
+    accounts,
+    bouncerPublicKey,
+    fetch: server.fetch,
+    clock: () => server.now,
     pushToken: () => token('of the second'),
   });
   const { realmUrl, userId } = (await accounts.list())[0] ?? { realmUrl: '', userId: 0 };

@@ -237,7 +237,9 @@ describe('The store', () => {
 
   it('keeps a device in each of its states', () => {
     const base: PushAccount = {
-      ...{ pushAccountId: 5n as never, realmUrl: 'https://chat.example.com', userId: 10 },
+      pushAccountId: 5n as never,
+      realmUrl: 'https://chat.example.com',
+      userId: 10,
       keyPair: { publicKey: new Uint8Array(32).fill(1), privateKey: new Uint8Array(32).fill(2) },
     };
     const pushKey = { pushKeyId: 4_294_967_295 as never, key: new Uint8Array(32).fill(3), createdAt: 1 };

@@ -34,7 +34,9 @@ class TwoTabs {
     });
     const client = await createPushClient({
       ...stores,
-      ...{ sodium, bouncerPublicKey, clock: () => server.now },
+      sodium,
+      bouncerPublicKey,
+      clock: () => server.now,
       pushToken: () => ({ tokenKind: 'fcm', token: this.token }),
       fetch: async (url, init) => {
         await step();

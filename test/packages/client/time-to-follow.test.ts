@@ -11,8 +11,11 @@ describe('The time that a phone uses', () => {
   ])('is the server’s when that is %s of the phone’s', (_, ahead) => {
     const server = device + ahead;
     expect(timeToFollow({ device, server, keyListIssuedAt: undefined })).toEqual({
-      ...{ now: server, device, latest: device + day },
-      ...{ clocksAgree: true, isServerTime: true },
+      now: server,
+      device,
+      latest: device + day,
+      clocksAgree: true,
+      isServerTime: true,
     });
   });
 
@@ -20,8 +23,11 @@ describe('The time that a phone uses', () => {
     'is the phone’s own when the server’s is %d ms ahead',
     (ahead) => {
       expect(timeToFollow({ device, server: device + ahead, keyListIssuedAt: undefined })).toEqual({
-        ...{ now: device, device, latest: device + day },
-        ...{ clocksAgree: false, isServerTime: false },
+        now: device,
+        device,
+        latest: device + day,
+        clocksAgree: false,
+        isServerTime: false,
       });
     },
   );

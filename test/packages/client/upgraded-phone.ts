@@ -40,8 +40,15 @@ export async function createUpgradedPhone(options: Partial<PushClientOptions> = 
 
 export function messageOf(messageId: number, realmUrl: string) {
   return {
-    ...{ type: 'message', realm_url: realmUrl, user_id: 10, message_id: messageId, time: 1_773_200_000 },
-    ...{ content: 'Hello', sender_id: 6, sender_full_name: 'Iago', recipient_user_ids: [6, 10] },
+    type: 'message',
+    realm_url: realmUrl,
+    user_id: 10,
+    message_id: messageId,
+    time: 1_773_200_000,
+    content: 'Hello',
+    sender_id: 6,
+    sender_full_name: 'Iago',
+    recipient_user_ids: [6, 10],
     sender_avatar_url: `${realmUrl}/avatar/6`,
   };
 }

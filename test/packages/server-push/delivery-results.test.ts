@@ -30,8 +30,12 @@ eachBackend((backend) => {
   const accepted = (results?: readonly object[], sent = 1): RelayReaction => ({
     status: 200,
     body: {
-      ...{ result: 'success', msg: '', realm_push_status: null, delete_token_ids: [] },
-      ...{ android_successfully_sent_count: sent, apple_successfully_sent_count: 0 },
+      result: 'success',
+      msg: '',
+      realm_push_status: null,
+      delete_token_ids: [],
+      android_successfully_sent_count: sent,
+      apple_successfully_sent_count: 0,
       ...(results && { results }),
     },
   });

@@ -21,8 +21,15 @@ describe('the description of an organization for a relay', () => {
 
   it('has every field that a stock relay requires', () => {
     expect(describeRealm(realm, keyOf(1))).toMatchObject({
-      ...{ uuid: realm.uuid, url: realm.url, name: realm.name, host: 'chat.example.com' },
-      ...{ id: 1, org_type: 0, date_created: 0, deactivated: false, is_system_bot_realm: false },
+      uuid: realm.uuid,
+      url: realm.url,
+      name: realm.name,
+      host: 'chat.example.com',
+      id: 1,
+      org_type: 0,
+      date_created: 0,
+      deactivated: false,
+      is_system_bot_realm: false,
       authentication_methods: {},
     });
   });

@@ -53,8 +53,12 @@ async function waitingServer(backend: TestBackend) {
       database.write(async (transaction) => {
         for (const id of ids) {
           const registration = {
-            ...{ pushAccountId: accountIdText(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
-            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
+            pushAccountId: accountIdText(id),
+            tokenKind: 'fcm' as const,
+            pushPublicKey: 'a push key',
+            bouncerPublicKey: 'a bouncer key',
+            encryptedPushRegistration: 'sealed',
+            hash: 'a hash',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');

@@ -91,7 +91,9 @@ eachBackend((backend) => {
     };
     const registerToken = (userId: number, deviceId: number, token: string) =>
       ask(userId, ['POST', 'mobile_push/register'], {
-        ...{ device_id: String(deviceId), ...keyGroup(1), ...tokenGroup(token) },
+        device_id: String(deviceId),
+        ...keyGroup(1),
+        ...tokenGroup(token),
       });
 
     function phoneOf(userId: number) {

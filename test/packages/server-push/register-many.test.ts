@@ -82,12 +82,12 @@ eachBackend((backend) => {
     await database.write(async (transaction) => {
       for (const id of ids) {
         const registration = {
-          ...{ pushAccountId: accountIdText(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
-          ...{
-            bouncerPublicKey: 'a bouncer key',
-            encryptedPushRegistration: sealed,
-            hash: `hash ${id} ${now}`,
-          },
+          pushAccountId: accountIdText(id),
+          tokenKind: 'fcm' as const,
+          pushPublicKey: 'a push key',
+          bouncerPublicKey: 'a bouncer key',
+          encryptedPushRegistration: sealed,
+          hash: `hash ${id} ${now}`,
         };
         const accepted = await acceptRegistration(transaction, ada, registration, now);
         if (accepted.kind !== 'accepted') throw new Error('not accepted');
@@ -165,7 +165,10 @@ eachBackend((backend) => {
     await accept(numbers(5));
     expect(paths()).toContain('register_many');
     expect(await push.pushDevicesOf(ada)).toEqual({
-      ...{ 1: active, 3: pending, 4: pending, 5: active },
+      1: active,
+      3: pending,
+      4: pending,
+      5: active,
       2: { status: 'failed', error_code: 'INVALID_BOUNCER_PUBLIC_KEY' },
     });
   });

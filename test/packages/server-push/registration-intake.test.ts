@@ -14,8 +14,11 @@ const [ada, bob, cyd, dan] = [userId(7), userId(8), userId(9), userId(10)];
 
 function registration(account: number, hash = 'a hash') {
   return {
-    ...{ pushAccountId: accountIdText(account), tokenKind: 'fcm' as const, hash },
-    ...{ pushPublicKey: 'a push key', bouncerPublicKey: 'a bouncer key' },
+    pushAccountId: accountIdText(account),
+    tokenKind: 'fcm' as const,
+    hash,
+    pushPublicKey: 'a push key',
+    bouncerPublicKey: 'a bouncer key',
     encryptedPushRegistration: `sealed ${hash}`,
   };
 }
@@ -89,8 +92,12 @@ describe('the registrations of one event-loop tick', () => {
     it('are refused for a user at the device limit, unless a failed device can be replaced', async () => {
       const generous = new RegistrationIntake({ database, clock: () => now, registrationsPerHour: 10_000 });
       const known = Array.from({ length: maximumPushDevicesPerUser }, (_, index) => ({
-        ...{ user_id: ada, push_account_id: accountIdText(index + 1), generation: 1, changed_at: now },
-        ...{ registration_hash: 'a hash', pending_token_kind: 'fcm' as const },
+        user_id: ada,
+        push_account_id: accountIdText(index + 1),
+        generation: 1,
+        changed_at: now,
+        registration_hash: 'a hash',
+        pending_token_kind: 'fcm' as const,
       }));
       for (let start = 0; start < known.length; start += 100) {
         await database.db

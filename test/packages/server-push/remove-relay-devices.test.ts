@@ -73,8 +73,12 @@ eachBackend((backend) => {
           transaction,
           userId,
           {
-            ...{ pushAccountId: accountIdText(pushAccountId), tokenKind: 'fcm', pushPublicKey, hash },
-            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: `sealed ${hash}` },
+            pushAccountId: accountIdText(pushAccountId),
+            tokenKind: 'fcm',
+            pushPublicKey,
+            hash,
+            bouncerPublicKey: 'a bouncer key',
+            encryptedPushRegistration: `sealed ${hash}`,
           },
           now,
         );

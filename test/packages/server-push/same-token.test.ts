@@ -65,12 +65,11 @@ eachBackend((backend) => {
     const accept = (userId: UserId, pushAccountId: string) =>
       database.write(async (transaction) => {
         const registration = {
-          ...{
-            pushAccountId: accountIdText(pushAccountId),
-            tokenKind: 'fcm' as const,
-            pushPublicKey: 'a push key',
-          },
-          ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed' },
+          pushAccountId: accountIdText(pushAccountId),
+          tokenKind: 'fcm' as const,
+          pushPublicKey: 'a push key',
+          bouncerPublicKey: 'a bouncer key',
+          encryptedPushRegistration: 'sealed',
           hash: `${pushAccountId} ${now}`,
         } as const;
         const accepted = await acceptRegistration(transaction, userId, registration, now);

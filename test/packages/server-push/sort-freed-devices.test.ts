@@ -32,9 +32,13 @@ eachBackend((backend) => {
         await db
           .insertInto('push_devices')
           .values({
-            ...{ user_id: userId(account), push_account_id: accountIdText(account), generation: 1 },
-            ...{ registration_hash: 'a', changed_at: 0 },
-            ...{ relay_device_id: relayDeviceId(id), pending_token_kind: pending },
+            user_id: userId(account),
+            push_account_id: accountIdText(account),
+            generation: 1,
+            registration_hash: 'a',
+            changed_at: 0,
+            relay_device_id: relayDeviceId(id),
+            pending_token_kind: pending,
           })
           .execute();
       }

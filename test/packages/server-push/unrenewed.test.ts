@@ -40,14 +40,22 @@ describe('a registration that is not renewed', () => {
           url: 'https://chat.example.com',
           name: 'Example',
         },
-        ...{ sodium, clock: () => now, random: () => 0, log: createMemoryLog().log, metrics },
+        sodium,
+        clock: () => now,
+        random: () => 0,
+        log: createMemoryLog().log,
+        metrics,
       });
       await database.jobs.start();
       const register = async (userId: UserId) => {
         await database.write(async (transaction) => {
           const registration = {
-            ...{ pushAccountId: accountIdText(userId), tokenKind: 'fcm' as const, pushPublicKey: 'a key' },
-            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: `${now}` },
+            pushAccountId: accountIdText(userId),
+            tokenKind: 'fcm' as const,
+            pushPublicKey: 'a key',
+            bouncerPublicKey: 'a bouncer key',
+            encryptedPushRegistration: 'sealed',
+            hash: `${now}`,
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');

@@ -59,7 +59,9 @@ export interface AttackWorld {
 const form = 'application/x-www-form-urlencoded';
 const relayPaths: Paths = { form: relayRegisterPath, json: relayNotifyPath, open: keyListPath };
 const serverPaths: Paths = {
-  ...{ form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
+  form: registerPushDevicePath,
+  json: registerPushDevicePath,
+  open: '/api/v1/events',
 };
 
 /** A relay and a server in processes of their own, to be attacked. */
@@ -116,13 +118,17 @@ async function start(
   return {
     constellation,
     relay: {
-      ...{ name: 'relay', paths: relayPaths, ...target(relayUrl) },
+      name: 'relay',
+      paths: relayPaths,
+      ...target(relayUrl),
       ...(await relayUse(constellation)),
       process: relay,
       probe: new ProcessProbe(relay, relayEnv.RELAY_METRICS_PORT ?? ''),
     },
     server: {
-      ...{ name: 'server', paths: serverPaths, ...target(serverUrl) },
+      name: 'server',
+      paths: serverPaths,
+      ...target(serverUrl),
       ...(await serverUse(constellation)),
       process: server,
       probe: new ProcessProbe(server, serverEnv.SERVER_METRICS_PORT ?? ''),
@@ -163,7 +169,10 @@ async function serverUse(constellation: Constellation): Promise<Use> {
     attackerAuthorization,
     honest: [
       {
-        ...{ name: 'register', url: `${api}/mobile_push/register`, method: 'POST', headers },
+        name: 'register',
+        url: `${api}/mobile_push/register`,
+        method: 'POST',
+        headers,
         body: new URLSearchParams(phone.registration).toString(),
       },
       { name: 'events', url: `${api}/events?${events}`, method: 'GET', headers },

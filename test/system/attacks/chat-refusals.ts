@@ -55,7 +55,8 @@ async function messages(
 /** How an upload begins whose file never comes to its end. */
 export function endlessUpload(authorization: string): string {
   const headers = {
-    ...{ authorization, 'content-type': 'multipart/form-data; boundary=x' },
+    authorization,
+    'content-type': 'multipart/form-data; boundary=x',
     'content-length': '9999999',
   };
   const part = 'content-disposition: form-data; name="file"; filename="a.txt"';

@@ -24,6 +24,10 @@ it('answers are counted by status and code however they come in, and each once i
   expect(bytes.filter((answers) => answers === 1)).toHaveLength(6);
   expect(count(Buffer.from(first + first))).toBe(2);
   expect(counts).toEqual({
-    ...{ '400 BAD_REQUEST': 3, '200': 3, '404': 1, '204': 1, '503 RATE_LIMIT_HIT': 1 },
+    '400 BAD_REQUEST': 3,
+    '200': 3,
+    '404': 1,
+    '204': 1,
+    '503 RATE_LIMIT_HIT': 1,
   });
 });

@@ -34,7 +34,10 @@ export const expensiveRequests: ExpensiveRequests = {
   ],
   'another user reads five thousand messages': (data) => [
     get('messages', data, {
-      ...{ anchor: 'newest', num_before: '5000', num_after: '0', narrow: narrowTo(data.library.name) },
+      anchor: 'newest',
+      num_before: '5000',
+      num_after: '0',
+      narrow: narrowTo(data.library.name),
     }),
   ],
   'another user reads messages by their ids': (data) => [
@@ -45,14 +48,19 @@ export const expensiveRequests: ExpensiveRequests = {
   ],
   'another user searches for words that every message has': (data) => [
     get('messages', data, {
-      ...{ anchor: 'newest', num_before: '1000', num_after: '0' },
+      anchor: 'newest',
+      num_before: '1000',
+      num_after: '0',
       narrow: narrowTo(data.library.name, ['search', 'w1 w2 w3']),
     }),
   ],
   'another user renders long texts': (data) => [post('messages/render', data, { content: costlyText })],
   'another user sends long texts to many subscribers': (data) => [
     post('messages', data, {
-      ...{ type: 'channel', to: JSON.stringify(data.crowd.name), topic: 'crowd', content: costlyText },
+      type: 'channel',
+      to: JSON.stringify(data.crowd.name),
+      topic: 'crowd',
+      content: costlyText,
     }),
   ],
   'another user edits a long text': (data) =>
@@ -62,20 +70,28 @@ export const expensiveRequests: ExpensiveRequests = {
   'another user moves a long topic': (data) =>
     ['north', 'east', 'south', 'west'].map((topic) =>
       patch(`messages/${data.moving.messages[0]}`, data, {
-        ...{ topic, propagate_mode: 'change_all', send_notification_to_new_thread: 'false' },
+        topic,
+        propagate_mode: 'change_all',
+        send_notification_to_new_thread: 'false',
       }),
     ),
   'another user stars the messages of a channel': (data) =>
     ['add', 'remove'].map((op) =>
       post('messages/flags/narrow', data, {
-        ...{ op, flag: 'starred', anchor: 'newest', num_before: '5000', num_after: '0' },
+        op,
+        flag: 'starred',
+        anchor: 'newest',
+        num_before: '5000',
+        num_after: '0',
         narrow: narrowTo(data.moving.name),
       }),
     ),
   'another user stars messages by their ids': (data) =>
     ['add', 'remove'].map((op) =>
       post('messages/flags', data, {
-        ...{ op, flag: 'starred', messages: JSON.stringify(data.moving.messages.slice(-maximumIds)) },
+        op,
+        flag: 'starred',
+        messages: JSON.stringify(data.moving.messages.slice(-maximumIds)),
       }),
     ),
   'another user lists all users with their profiles': (data) => [
@@ -116,9 +132,15 @@ export function thirtyAtOnce(
   requests: readonly (readonly [what: string, text: string])[],
 ): RepeatedRequests {
   return {
-    ...{ kind: 'flood', port, connections: requestsAtOnce, depth: 1, endsConnections: false },
+    kind: 'flood',
+    port,
+    connections: requestsAtOnce,
+    depth: 1,
+    endsConnections: false,
     requests: requests.map(([what, text]) => ({
-      ...{ what, answers: answersOf[what] ?? ['200'], text: base64(text) },
+      what,
+      answers: answersOf[what] ?? ['200'],
+      text: base64(text),
     })),
   };
 }

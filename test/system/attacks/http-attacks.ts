@@ -34,7 +34,9 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     hold(port, {
       answers: [name === 'relay' ? '503 RATE_LIMIT_HIT' : '429 RATE_LIMIT_HIT'],
       first: requestText(`POST ${paths.form}`, {
-        ...{ authorization, 'content-type': form, 'content-length': '9999' },
+        authorization,
+        'content-type': form,
+        'content-length': '9999',
       }),
     }),
   'strangers send headers a byte a second': ({ port, paths }) =>
@@ -58,21 +60,33 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
-    ...{ kind: 'cut', port, how: 'close', isWhole: true, rounds: 200 * cutRounds },
+    kind: 'cut',
+    port,
+    how: 'close',
+    isWhole: true,
+    rounds: 200 * cutRounds,
     request: base64(whole(paths, authorization).repeat(90)),
   }),
   'connections are reset at each byte of a request': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
-    ...{ kind: 'cut', port, how: 'reset', isWhole: false, rounds: cutRounds },
+    kind: 'cut',
+    port,
+    how: 'reset',
+    isWhole: false,
+    rounds: cutRounds,
     request: base64(whole(paths, authorization)),
   }),
   'connections are closed at each byte of a request': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
-    ...{ kind: 'cut', port, how: 'close', isWhole: false, rounds: cutRounds },
+    kind: 'cut',
+    port,
+    how: 'close',
+    isWhole: false,
+    rounds: cutRounds,
     request: base64(whole(paths, authorization)),
   }),
 };

@@ -5,7 +5,12 @@ import { complaintsOfAnswers } from './measure-attack.js';
 
 const request = (what: string, ...answers: string[]) => ({ what, answers, text: '' });
 const flood: RepeatedRequests = {
-  ...{ kind: 'flood', port: 1, connections: 1, total: 400, depth: 1, endsConnections: false },
+  kind: 'flood',
+  port: 1,
+  connections: 1,
+  total: 400,
+  depth: 1,
+  endsConnections: false,
   requests: [
     request('strangers knock', '404 NOT_FOUND'),
     request('members ask', '429 RATE_LIMIT_HIT', '200'),

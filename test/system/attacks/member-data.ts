@@ -154,9 +154,20 @@ async function addMessages(
     db,
     'messages',
     texts.map(({ text, topic }) => ({
-      ...{ sender_id: userId, channel_id: channelId, conversation_id: null, topic, topic_lower: topic },
-      ...{ content: text, rendered_content: `<p>${text}</p>`, sent_at: Date.now(), client: 'attack' },
-      ...{ last_edited_at: null, last_moved_at: null, has_link: 0, has_image: 0, has_attachment: 0 },
+      sender_id: userId,
+      channel_id: channelId,
+      conversation_id: null,
+      topic,
+      topic_lower: topic,
+      content: text,
+      rendered_content: `<p>${text}</p>`,
+      sent_at: Date.now(),
+      client: 'attack',
+      last_edited_at: null,
+      last_moved_at: null,
+      has_link: 0,
+      has_image: 0,
+      has_attachment: 0,
     })),
   );
   const rows = await db
@@ -181,7 +192,10 @@ async function addEdits(
       const text = longText(characters, index);
       const before = { prev_content: text, prev_rendered_content: `<p>${text}</p>` };
       return {
-        ...{ message_id: id, edited_at: Date.now(), editor_id: userId, ...before },
+        message_id: id,
+        edited_at: Date.now(),
+        editor_id: userId,
+        ...before,
         content_html_diff: `<div><p>${text}</p></div>`,
       };
     }),
@@ -196,16 +210,28 @@ async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<U
     db,
     'users',
     emails.map((email) => ({
-      ...{ email, email_lower: email, full_name: email, role: 400, is_bot: 0, is_active: 1 },
-      ...{ api_key_hash: 'digest', created_at: 0 },
+      email,
+      email_lower: email,
+      full_name: email,
+      role: 400,
+      is_bot: 0,
+      is_active: 1,
+      api_key_hash: 'digest',
+      created_at: 0,
     })),
   );
   const users = await db.selectFrom('users').select('id').where('email', 'like', '%@crowd.example').execute();
   const field = await db
     .insertInto('profile_fields')
     .values({
-      ...{ type: 2, name: 'Life', hint: '', field_data: '', position: null },
-      ...{ is_required: 0, is_editable_by_user: 1, is_in_summary: 0 },
+      type: 2,
+      name: 'Life',
+      hint: '',
+      field_data: '',
+      position: null,
+      is_required: 0,
+      is_editable_by_user: 1,
+      is_in_summary: 0,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -219,7 +245,12 @@ async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<U
     db,
     'subscriptions',
     users.map(({ id }) => ({
-      ...{ channel_id: channelId, user_id: id, is_active: 1, color: '#76ce90', is_muted: 0, pin_to_top: 0 },
+      channel_id: channelId,
+      user_id: id,
+      is_active: 1,
+      color: '#76ce90',
+      is_muted: 0,
+      pin_to_top: 0,
     })),
   );
   return users.map(({ id }) => id);

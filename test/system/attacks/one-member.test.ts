@@ -25,7 +25,8 @@ eachBackend(({ name }) => {
   beforeAll(async () => {
     const postgresUrl = name === 'postgres' ? testPostgresUrl : undefined;
     attackWorld = await createAttackWorld({
-      ...{ postgresUrl, requestsPerActor: 1000 },
+      postgresUrl,
+      requestsPerActor: 1000,
       server: { SERVER_REGISTRATIONS_PER_HOUR: '1000' },
     });
     world = attackWorld.constellation;

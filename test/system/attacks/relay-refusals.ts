@@ -23,12 +23,15 @@ const refusedOrLimited = ['503 RATE_LIMIT_HIT', '400 BAD_REQUEST'];
 export const relayRefusals: Refusals = {
   'an unauthenticated client registers servers without an invitation': () =>
     formRequest(refusedOrLimited, '/api/v1/remotes/server/register', 'none', {
-      ...{ zulip_org_id: randomUUID(), zulip_org_key: randomBytes(32).toString('hex') },
-      ...{ hostname: 'chat.example.org', contact_email: 'admin@example.org' },
+      zulip_org_id: randomUUID(),
+      zulip_org_key: randomBytes(32).toString('hex'),
+      hostname: 'chat.example.org',
+      contact_email: 'admin@example.org',
     }),
   'an unauthenticated client claims the host of another server': () =>
     formRequest(refusedOrLimited, '/api/v1/remotes/server/register/verify_challenge', 'none', {
-      ...{ hostname: 'chat.example.org', access_token: 'token' },
+      hostname: 'chat.example.org',
+      access_token: 'token',
     }),
   'another member registers for an unknown key': (world) =>
     registration(world, '400 INVALID_BOUNCER_PUBLIC_KEY', {

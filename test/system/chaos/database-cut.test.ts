@@ -101,11 +101,14 @@ async function createLoads({ constellation, users }: CrashWorld, ledger: Ledger)
   const random = seededRandom(11);
   return {
     relay: new RelayLoad({
-      ...{ ledger, realmUuid, phone, random },
+      ledger,
+      realmUuid,
+      phone,
+      random,
       relayUrl: () => relayUrl,
       authorization: serverAuthorization(constellation),
     }),
-    server: new ServerLoad({ ...{ ledger, phone, random, users }, serverUrl: () => serverUrl }),
+    server: new ServerLoad({ ledger, phone, random, users, serverUrl: () => serverUrl }),
   };
 }
 

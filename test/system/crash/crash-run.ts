@@ -97,14 +97,18 @@ async function createLoads(
     relay: servers.map(
       (server, index) =>
         new RelayLoad({
-          ...{ ledger, phone, ...server },
+          ledger,
+          phone,
+          ...server,
           phones: Math.ceil(phones / servers.length),
           relayUrl: () => relayUrl,
           random: seededRandom(seed + 1 + 1000 * index),
         }),
     ),
     server: new ServerLoad({
-      ...{ ledger, phone, users: owners },
+      ledger,
+      phone,
+      users: owners,
       serverUrl: () => serverUrl,
       random: seededRandom(seed + 2),
     }),

@@ -40,8 +40,14 @@ async function removeUploads({ test }: ServerUnderLimits): Promise<void> {
 async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Promise<string[]> {
   const people = Array.from({ length: count }, (_, index) => `person-${index}-of-${greedy.email}`);
   const rows = people.map((email) => ({
-    ...{ email, email_lower: email, full_name: email, role: 400, is_bot: 0, is_active: 1 },
-    ...{ api_key_hash: 'digest', created_at: 0 },
+    email,
+    email_lower: email,
+    full_name: email,
+    role: 400,
+    is_bot: 0,
+    is_active: 1,
+    api_key_hash: 'digest',
+    created_at: 0,
   }));
   await test.server.database.write(({ db }) => db.insertInto('users').values(rows).execute());
   return people;
@@ -66,7 +72,9 @@ async function addLinkifiers(
 ): Promise<Answer> {
   const { greedy, test } = server;
   const rows = Array.from({ length: others }, (_, position) => ({
-    ...{ pattern: `of ${greedy.email} ${position}`, url_template: 'https://a.example', position },
+    pattern: `of ${greedy.email} ${position}`,
+    url_template: 'https://a.example',
+    position,
   }));
   await test.server.database.write(async ({ db }) => {
     await db.updateTable('users').set({ role: 200 }).where('id', '=', greedy.userId).execute();
@@ -109,13 +117,12 @@ const numbers: readonly ServerLimit[] = [
     async provoke(server) {
       const { id } = await channel(server);
       const rows = Array.from({ length: 9_999 }, (_, index) => ({
-        ...{
-          user_id: server.greedy.userId,
-          channel_id: channelId(id),
-          topic: `t${index}`,
-          topic_lower: `t${index}`,
-        },
-        ...{ visibility_policy: 1, updated_at: 0 },
+        user_id: server.greedy.userId,
+        channel_id: channelId(id),
+        topic: `t${index}`,
+        topic_lower: `t${index}`,
+        visibility_policy: 1,
+        updated_at: 0,
       }));
       await server.test.server.database.write(async ({ db }) => {
         for (let from = 0; from < rows.length; from += 1000) {
@@ -140,8 +147,11 @@ const numbers: readonly ServerLimit[] = [
       const message = { type: 'stream', to: JSON.stringify(name), topic: 'lunch', content: 'hello' };
       const { body } = await server.ask('POST', 'messages', message);
       const rows = Array.from({ length: 1000 }, (_, index) => ({
-        ...{ message_id: messageId(Number(body?.id)), edited_at: 0, editor_id: server.greedy.userId },
-        ...{ prev_content: `text ${index}`, prev_rendered_content: `<p>text ${index}</p>` },
+        message_id: messageId(Number(body?.id)),
+        edited_at: 0,
+        editor_id: server.greedy.userId,
+        prev_content: `text ${index}`,
+        prev_rendered_content: `<p>text ${index}</p>`,
       }));
       await server.test.server.database.write(({ db }) =>
         db.insertInto('message_edits').values(rows).execute(),

@@ -25,7 +25,8 @@ function devices(server: ServerUnderLimits): Promise<Answer> {
 /** Enqueues so many device removals for the relay. */
 async function remove({ test }: ServerUnderLimits, count: number): Promise<void> {
   const freed = Array.from({ length: count }, (_, index) => ({
-    ...{ relayDeviceId: relayDeviceId(1_000_000 + index), pushAccountId: accountIdText(7) },
+    relayDeviceId: relayDeviceId(1_000_000 + index),
+    pushAccountId: accountIdText(7),
   }));
   const { database } = test.server;
   await database.write((transaction) => enqueueRemoval(database, transaction, { freed, now: test.now }));
@@ -104,7 +105,9 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       const waiting = { pending_token_kind: 'fcm', pending_encrypted_registration: 'sealed' } as const;
       const row = { user_id: server.greedy.userId, generation: 1, registration_hash: '', ...waiting };
       const rows = Array.from({ length: 10 }, (_, index) => ({
-        ...{ ...row, push_account_id: accountIdText(-index - 1), changed_at: server.test.now },
+        ...row,
+        push_account_id: accountIdText(-index - 1),
+        changed_at: server.test.now,
       }));
       await server.test.server.database.write(({ db }) =>
         db.insertInto('push_devices').values(rows).execute(),

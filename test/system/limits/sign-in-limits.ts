@@ -20,7 +20,9 @@ const strangersAddress = '127.0.0.3';
 function signIn({ url }: ServerUnderLimits, username: string, address: string): Promise<Answer> {
   const { headers, ...asked } = form(url + path, '', { username, password });
   return ask({
-    ...{ ...asked, headers: { ...headers, 'x-forwarded-for': address }, localAddress: proxyAddress },
+    ...asked,
+    headers: { ...headers, 'x-forwarded-for': address },
+    localAddress: proxyAddress,
   });
 }
 
@@ -151,7 +153,9 @@ export const signInLimits: readonly ServerLimit[] = [
       const look = (authorization: string) => ask(question(`${server.url}/api/v1/users/me`, authorization));
       const oldest = await newKey();
       const rows = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => ({
-        ...{ user_id: userId, key_hash: `${index} of ${email}`, created_at: server.test.now },
+        user_id: userId,
+        key_hash: `${index} of ${email}`,
+        created_at: server.test.now,
       }));
       await database.write(({ db }) => db.insertInto('sign_in_keys').values(rows).execute());
       expect(await look(oldest)).toMatchObject({ status: 200 });

@@ -4,8 +4,11 @@ import type { Broken } from './broken-world.js';
 
 const hasReason = ({ reason }: { reason: string | undefined }) => reason !== undefined;
 const withoutApps = {
-  ...{ RELAY_APPS_FILE: undefined, RELAY_APNS_CA_FILE: undefined, RELAY_FCM_BASE_URL: undefined },
-  ...{ RELAY_APNS_PRODUCTION_URL: undefined, RELAY_APNS_SANDBOX_URL: undefined },
+  RELAY_APPS_FILE: undefined,
+  RELAY_APNS_CA_FILE: undefined,
+  RELAY_FCM_BASE_URL: undefined,
+  RELAY_APNS_PRODUCTION_URL: undefined,
+  RELAY_APNS_SANDBOX_URL: undefined,
 };
 
 /** Faults between the relay, the vendors and the phones. */

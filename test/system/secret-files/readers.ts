@@ -117,7 +117,11 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     read: (secretKeyFile) =>
       openFileStore({
         store: {
-          ...{ kind: 's3', bucket: 'b', region: 'r', endpoint: 'http://127.0.0.1:9', accessKeyId: 'a' },
+          kind: 's3',
+          bucket: 'b',
+          region: 'r',
+          endpoint: 'http://127.0.0.1:9',
+          accessKeyId: 'a',
           secretKeyFile,
         },
         quotaBytes: undefined,

@@ -28,9 +28,15 @@ it.concurrent.each([
   async (generation, kind) => {
     const user = await world.addUser(`${generation}-${kind}`);
     const options = {
-      ...{ server: world.serverUrl, vendors: world.vendors.urls.http },
-      ...{ 'bouncer-key': await world.bouncerPublicKey(), email: user.email, password: user.password },
-      ...{ 'sender-email': sender.email, 'sender-password': sender.password, generation, kind },
+      server: world.serverUrl,
+      vendors: world.vendors.urls.http,
+      'bouncer-key': await world.bouncerPublicKey(),
+      email: user.email,
+      password: user.password,
+      'sender-email': sender.email,
+      'sender-password': sender.password,
+      generation,
+      kind,
     };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
     const { stdout } = await promisify(execFile)(python, ['-B', script, ...args]);

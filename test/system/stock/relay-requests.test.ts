@@ -29,7 +29,9 @@ describe('the stock server of these tests', () => {
   it('sends credentials, version and form', async () => {
     await outcomeOf('push/e2ee/register', { status: 200, body: {} });
     expect(relay.requests.at(-1)).toMatchObject({
-      ...{ method: 'POST', path: '/api/v1/remotes/push/e2ee/register', body: 'realm_uuid=x' },
+      method: 'POST',
+      path: '/api/v1/remotes/push/e2ee/register',
+      body: 'realm_uuid=x',
       headers: {
         authorization: `Basic ${btoa(`${credentials.serverId}:${credentials.serverKey}`)}`,
         'content-type': 'application/x-www-form-urlencoded',

@@ -69,7 +69,9 @@ describe('a stock app at our server', () => {
     expect([...app.shown.values()]).toEqual([1]);
     const [messageId] = app.shown.keys();
     await world.ask(user, 'POST', 'messages/flags', {
-      ...{ messages: JSON.stringify([messageId]), op: 'add', flag: 'read' },
+      messages: JSON.stringify([messageId]),
+      op: 'add',
+      flag: 'read',
     });
     await world.idle();
     const removals = await world.takeDeliveries();

@@ -85,8 +85,15 @@ export class StockDevices {
     this.#lastId += 1;
     const deviceId = this.#lastId;
     this.rows.set(deviceId, {
-      ...{ deviceId, userId, pushKeyId: null, pushKey: null, tokenKind: null, tokenId: null },
-      ...{ pendingTokenId: null, tokenUpdatedAt: null, errorCode: null },
+      deviceId,
+      userId,
+      pushKeyId: null,
+      pushKey: null,
+      tokenKind: null,
+      tokenId: null,
+      pendingTokenId: null,
+      tokenUpdatedAt: null,
+      errorCode: null,
     });
     this.#publish(userId, { type: 'device', op: 'add', device_id: deviceId });
     return { status: 200, body: { ...success.body, device_id: deviceId } };

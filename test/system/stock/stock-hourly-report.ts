@@ -79,7 +79,11 @@ export class HourlyReport {
       ),
       realmauditlog_rows: json(
         rows(last_realmauditlog_id, counts.auditLogRows, (id) => ({
-          ...{ id, realm: 1, event_time: 1773230400.25, backfilled: false, event_type: 101 },
+          id,
+          realm: 1,
+          event_time: 1773230400.25,
+          backfilled: false,
+          event_type: 101,
           extra_data: { role_count: { '11': { '100': 1 } } },
         })),
       ),
@@ -93,10 +97,22 @@ export class HourlyReport {
   /** With fields that newer servers send. */
   #realm({ uuid, url, name }: ReportOptions['realm']): object {
     return {
-      ...{ id: 2, host: new URL(url).host, url, name, org_type: 10, date_created: 1773200000.5 },
-      ...{ deactivated: false, is_system_bot_realm: false, authentication_methods: { Email: true } },
-      ...{ uuid, uuid_owner_secret: this.#ownerSecret, description: '', is_demo_organization: false },
-      ...{ invite_required: true, asks_to_advertise: false, icon_url: `/user_avatars/${randomUUID()}` },
+      id: 2,
+      host: new URL(url).host,
+      url,
+      name,
+      org_type: 10,
+      date_created: 1773200000.5,
+      deactivated: false,
+      is_system_bot_realm: false,
+      authentication_methods: { Email: true },
+      uuid,
+      uuid_owner_secret: this.#ownerSecret,
+      description: '',
+      is_demo_organization: false,
+      invite_required: true,
+      asks_to_advertise: false,
+      icon_url: `/user_avatars/${randomUUID()}`,
     };
   }
 

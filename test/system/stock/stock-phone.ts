@@ -40,7 +40,9 @@ export class StockPhone {
   tokenGroup(sealedAt = Math.floor(this.clock() / 1000)): TokenGroup {
     const { kind, token, tokenId, bouncerPublicKey } = this;
     const registration = {
-      ...{ token_kind: kind, token, timestamp: sealedAt },
+      token_kind: kind,
+      token,
+      timestamp: sealedAt,
       ...(kind === 'apns' && { ios_app_id: 'org.example.Stock' }),
     };
     const publicKey = Buffer.from(bouncerPublicKey, 'base64');

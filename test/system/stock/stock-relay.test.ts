@@ -68,7 +68,9 @@ describe('our server at a stock relay', () => {
     const [registration, notification] = world.relay.requests;
     const authorization = `Basic ${btoa(`${world.relay.serverId}:${world.relay.serverKey}`)}`;
     expect(registration).toMatchObject({
-      ...{ method: 'POST', path: '/api/v1/remotes/push/e2ee/register', status: 200 },
+      method: 'POST',
+      path: '/api/v1/remotes/push/e2ee/register',
+      status: 200,
       headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
     });
     expect([...new URLSearchParams(registration?.body).keys()].sort()).toEqual(

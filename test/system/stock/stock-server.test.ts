@@ -68,7 +68,10 @@ describe('a stock server registers at our relay', () => {
     const spoiled = { ...phone.tokenGroup(sealedAt), ...changes };
     const device = await registerAt(server, ada, phone, spoiled);
     expect(updates().at(-1)).toEqual({
-      ...{ type: 'device', op: 'update', device_id: device.deviceId, push_registration_error_code: code },
+      type: 'device',
+      op: 'update',
+      device_id: device.deviceId,
+      push_registration_error_code: code,
     });
     const again = server.devices.register(ada.userId, {
       device_id: String(device.deviceId),

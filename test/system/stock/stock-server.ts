@@ -198,13 +198,14 @@ export class StockServer {
     if (tokens.length === 0) return;
     const named = (kind: string) => tokens.filter((each) => each.kind === kind).map(({ token }) => token);
     const json = {
-      ...{ user_uuid: uuid, user_id: userId, realm_uuid: this.realm.uuid },
-      ...{
-        apns_payload: { alert: 'x' },
-        gcm_payload: { event: 'message' },
-        gcm_options: { priority: 'high' },
-      },
-      ...{ android_devices: named('fcm'), apple_devices: named('apns') },
+      user_uuid: uuid,
+      user_id: userId,
+      realm_uuid: this.realm.uuid,
+      apns_payload: { alert: 'x' },
+      gcm_payload: { event: 'message' },
+      gcm_options: { priority: 'high' },
+      android_devices: named('fcm'),
+      apple_devices: named('apns'),
     };
     const answer = await askRelay(this.#options, 'POST', 'push/notify', { json });
     const { android_devices, apple_devices } = answer.deleted_devices as Record<string, string[]>;

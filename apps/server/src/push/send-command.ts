@@ -76,9 +76,16 @@ async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): 
 
 function sentJson({ user, messageId, devices, results }: Sent): object {
   return {
-    ...{ user_id: user.id, email: user.email, message_id: messageId, devices },
+    user_id: user.id,
+    email: user.email,
+    message_id: messageId,
+    devices,
     results: results.map(({ status, reason, fault, app, devices: count }) => ({
-      ...{ status, reason: reason ?? null, fault: fault ?? null, app: app ?? null, devices: count },
+      status,
+      reason: reason ?? null,
+      fault: fault ?? null,
+      app: app ?? null,
+      devices: count,
     })),
   };
 }

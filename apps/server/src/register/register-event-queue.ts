@@ -127,7 +127,10 @@ export const registerEventQueue = operation({
     const line = context.registerQueue;
     const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
     return {
-      ...{ queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id },
+      queue_id: queueId,
+      last_event_id: lastEventId,
+      ...server,
+      user_id: actor.id,
       idle_queue_timeout_secs: requested.lifetimeMilliseconds / 1000,
       ...result,
     };

@@ -18,7 +18,9 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   }
   const { repeatedForSequence, realmUuid } = row;
   return {
-    ...{ pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp },
+    pushToken: decodePushToken(pushToken),
+    bouncerPublicKey,
+    timestamp,
     ...(typeof repeatedForSequence === 'number' ? { repeatedForSequence } : {}),
     ...(typeof realmUuid === 'string' ? { realmUuid } : {}),
     ...decodeRepeats(row.repeats),

@@ -15,7 +15,11 @@ export async function addToReport(
 ): Promise<void> {
   const rows = countResults(results).map(({ status, reason, fault, app, devices }) => ({
     report_id: reportId,
-    ...{ status, reason: reason ?? null, fault: fault ?? null, app: app ?? null, devices },
+    status,
+    reason: reason ?? null,
+    fault: fault ?? null,
+    app: app ?? null,
+    devices,
     reported_at: now,
   }));
   if (rows.length > 0) await db.insertInto('delivery_reports').values(rows).execute();
@@ -30,7 +34,11 @@ export async function readReport(db: Kysely<ServerPushTables>, reportId: string)
     .orderBy('id')
     .execute();
   return rows.map(({ status, reason, fault, app, devices }) => ({
-    ...{ status, devices, reason: reason ?? undefined, fault: fault ?? undefined, app: app ?? undefined },
+    status,
+    devices,
+    reason: reason ?? undefined,
+    fault: fault ?? undefined,
+    app: app ?? undefined,
   }));
 }
 

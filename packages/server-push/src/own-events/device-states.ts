@@ -51,7 +51,9 @@ export function eventsTo(states: DeviceStates, lastEventId: number): NumberedEve
 
 function pushDeviceEvents({ push_devices: devices }: DeviceStates) {
   return Object.entries(devices).map(([push_account_id, { status, error_code }]) => ({
-    ...{ type: 'push_device', push_account_id, status },
+    type: 'push_device',
+    push_account_id,
+    status,
     ...(error_code === null ? {} : { error_code }),
   }));
 }

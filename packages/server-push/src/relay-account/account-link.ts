@@ -21,7 +21,12 @@ export async function withAccountLink<Result>(
   const dispatcher = openDispatcher(relay.network);
   const monitor = { report: async () => undefined };
   const link = new RelayLink({
-    ...{ relay, realmUuid: realm.uuid, dispatcher, timeoutMilliseconds, clock, monitor },
+    relay,
+    realmUuid: realm.uuid,
+    dispatcher,
+    timeoutMilliseconds,
+    clock,
+    monitor,
   });
   try {
     return await work(link);

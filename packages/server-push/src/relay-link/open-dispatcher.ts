@@ -12,7 +12,10 @@ export function openDispatcher({ authorities, proxyUrl }: RelayNetwork = {}): Di
   if (proxyUrl === undefined) return new Agent({ connections: maximumConnections, connect: tls });
   // A tunnel for plain HTTP too: a proxy may rewrite what it forwards.
   return new ProxyAgent({
-    ...{ uri: proxyUrl.reveal(), connections: maximumConnections, proxyTunnel: true },
-    ...{ requestTls: tls, proxyTls: tls },
+    uri: proxyUrl.reveal(),
+    connections: maximumConnections,
+    proxyTunnel: true,
+    requestTls: tls,
+    proxyTls: tls,
   });
 }

@@ -13,12 +13,18 @@ export interface PushCheck {
 
 /** A check that found nothing wrong. */
 export const passed = (check: string, cause: string): PushCheck => ({
-  ...{ check, ok: true, cause, remedy: null },
+  check,
+  ok: true,
+  cause,
+  remedy: null,
 });
 
 /** A check that found what is wrong. `cause` and `remedy` are sentences. */
 export const failed = (check: string, cause: string, remedy: string): PushCheck => ({
-  ...{ check, ok: false, cause, remedy },
+  check,
+  ok: false,
+  cause,
+  remedy,
 });
 
 /** Makes a sentence of a clause. */

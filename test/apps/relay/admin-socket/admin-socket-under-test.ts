@@ -11,7 +11,9 @@ import { ringOnDisk, sodium, startedAt } from '../keyring/ring-material.js';
 export async function keyAdminOnDisk() {
   const disk = await ringOnDisk();
   const admin = {
-    ...{ keeper: disk.keeper, sodium, clock: () => startedAt },
+    keeper: disk.keeper,
+    sodium,
+    clock: () => startedAt,
     readKeyUses: async () => new Map(),
     takeOver: async () => undefined,
   };

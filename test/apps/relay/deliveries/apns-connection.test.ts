@@ -10,11 +10,11 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
 import { ApnsConnection } from '#relay/deliveries/vendors/apns/connection.js';
 import { type ApnsEnding, ApnsExchange } from '#relay/deliveries/vendors/apns/exchange.js';
 import { type ApnsNotification, buildApnsNotification } from '#relay/deliveries/vendors/apns/message.js';
-import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
+import { realmId, relayDeviceId } from '../../../support/ids.js';
+import { notification, target } from './apns-sample.js';
 import { until } from './deliveries-under-test.js';
 
 const time = { now: 1_000_000 };
@@ -69,20 +69,6 @@ async function connect(): Promise<ApnsConnection> {
 
 let timesRoomWasTold = 0;
 const waiting = new Map<ApnsExchange, (ending: ApnsEnding) => void>();
-
-const target = {
-  tokenKind: 'apns',
-  token: '00',
-  iosAppId: 'org.example.App',
-  apnsEnvironment: 'sandbox',
-} as const;
-const notification = {
-  ...{ serverId: '', realmId: realmId(1), realmUuid: '', relayDeviceId: relayDeviceId(1) },
-  notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
-  ...{ addressee: accountIdText(1), encryptedData: 'AAAA' },
-  urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
-  ...{ receivedAt: 0, timeToLiveSeconds: 60, collapseId: 'news' },
-} as const;
 
 function send(
   over: ApnsConnection,

@@ -26,7 +26,12 @@ eachBackend((backend) => {
     ]);
     await store.open({ app: 'a', kind: 'deletion', reason: 'again', at: 6 });
     expect(await store.list()).toContainEqual({
-      ...{ app: 'a', kind: 'deletion', scope: '', reason: 'again', openedAt: 6, confirmedAt: undefined },
+      app: 'a',
+      kind: 'deletion',
+      scope: '',
+      reason: 'again',
+      openedAt: 6,
+      confirmedAt: undefined,
     });
     await store.forgetCredentials();
     await store.close('b', 'deletion');

@@ -192,7 +192,9 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
   it('of phones with different app ids is blamed on the key that serves them all', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
-        ...{ vendor: 'apns', reason: 'Forbidden', token: apnsToken(index) },
+        vendor: 'apns',
+        reason: 'Forbidden',
+        token: apnsToken(index),
       })),
     );
     expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });

@@ -49,7 +49,10 @@ export function delivery(
   account = phone,
 ): Delivery {
   const notification = {
-    ...{ serverId: server, realmId: 1, realmUuid: realm, addressee: String(account) },
+    serverId: server,
+    realmId: 1,
+    realmUuid: realm,
+    addressee: String(account),
   } as EncryptedNotification;
   const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
   return {

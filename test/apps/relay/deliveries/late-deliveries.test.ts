@@ -54,7 +54,10 @@ function deliveringWith(options: {
 }) {
   const { database, tokenVault, deliveries, realmId, server } = relay;
   const delivering = new DeliverNotifications({
-    ...{ database, tokenVault, clock: Date.now, log: createMemoryLog().log },
+    database,
+    tokenVault,
+    clock: Date.now,
+    log: createMemoryLog().log,
     attempts: { attempt: options.attempt } as unknown as DeliveryAttempts,
     receipts: deliveries.receipts,
     records: {
@@ -63,7 +66,8 @@ function deliveringWith(options: {
         options.recordLate(outcome, wasQueued),
     } as unknown as RecordOutcomes,
     load: new LoadLimit({
-      ...{ maximumInFlight: 100, maximumQueued: 100 },
+      maximumInFlight: 100,
+      maximumQueued: 100,
       metrics: new DeliveryMetrics(new Metrics()),
     }),
     timings: { ...productionTimings, requestBudgetMilliseconds: 20 },

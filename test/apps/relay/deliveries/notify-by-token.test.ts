@@ -53,7 +53,8 @@ eachBackend((backend) => {
       expect([status, body]).toEqual([
         200,
         {
-          ...{ result: 'success', msg: '' },
+          result: 'success',
+          msg: '',
           android_successfully_sent_count: 1,
           apple_successfully_sent_count: 1,
           delete_token_ids: [],

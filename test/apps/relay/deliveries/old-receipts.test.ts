@@ -24,14 +24,15 @@ eachBackend((backend) => {
     await database.write(async ({ db }) => {
       for (const [group, { status, days, count }] of receipts.entries()) {
         const many = Array.from({ length: count }, (_, index) => ({
-          ...{
-            serverId: 'server',
-            notificationId: `${group} ${index}`,
-            relayDeviceId: relayDeviceId(index),
-            addressee: accountIdText(1),
-            status,
-          },
-          ...{ reason: undefined, fault: undefined, attempts: 1, updatedAt: now - days * dayMilliseconds },
+          serverId: 'server',
+          notificationId: `${group} ${index}`,
+          relayDeviceId: relayDeviceId(index),
+          addressee: accountIdText(1),
+          status,
+          reason: undefined,
+          fault: undefined,
+          attempts: 1,
+          updatedAt: now - days * dayMilliseconds,
         }));
         await saveReceipts(db, many);
       }

@@ -68,9 +68,17 @@ describe('a notification_id and a device that another server names too', () => {
       db
         .insertInto('delivery_receipts')
         .values({
-          ...{ server_id: other.serverId, notification_id, relay_device_id: ours, status: 'sent' },
+          server_id: other.serverId,
+          notification_id,
+          relay_device_id: ours,
+          status: 'sent',
           push_account_id: formatPushAccountId(pushAccountId),
-          ...{ reason: null, fault: null, attempts: 1, updated_at: time.now, doubts: 0, not_before: null },
+          reason: null,
+          fault: null,
+          attempts: 1,
+          updated_at: time.now,
+          doubts: 0,
+          not_before: null,
         })
         .execute(),
     );

@@ -126,7 +126,11 @@ describe('a ring that is not sound stops the boot', () => {
       (ring) => ({
         ...ring,
         bouncerKeys: ring.bouncerKeys.map(({ id, publicKey, createdAt }) => ({
-          ...{ id, publicKey, createdAt, state: 'retired' as const, retiredAt: 1 },
+          id,
+          publicKey,
+          createdAt,
+          state: 'retired' as const,
+          retiredAt: 1,
         })),
       }),
       /has no primary key/,

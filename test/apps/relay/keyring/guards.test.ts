@@ -29,7 +29,8 @@ function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string }
   const compromised = primaryKey(second).publicKey;
   return {
     ring: revoke(retire(second, retired, startedAt), compromised, context),
-    ...{ retired, compromised },
+    retired,
+    compromised,
   };
 }
 
@@ -83,7 +84,8 @@ describe('a key that is destroyed', () => {
       const key = {
         publicKey: name as BouncerPublicKey,
         privateKey: new Secret(new Uint8Array(32)),
-        ...{ createdAt: undefined, acceptedUntil: undefined },
+        createdAt: undefined,
+        acceptedUntil: undefined,
       };
       expect(() => importKeys(ring, [key], context)).toThrow(`is ${state} in this ring and cannot come back`);
     }

@@ -20,8 +20,11 @@ async function use(terminal: KeyTerminal, publicKey: string, registrations: numb
       await db
         .insertInto('bouncer_key_uses')
         .values({
-          ...{ public_key: publicKey, day: Math.floor(terminal.now / day), slot: 0 },
-          ...{ registrations, last_used_at: terminal.now },
+          public_key: publicKey,
+          day: Math.floor(terminal.now / day),
+          slot: 0,
+          registrations,
+          last_used_at: terminal.now,
         })
         .execute();
     }),

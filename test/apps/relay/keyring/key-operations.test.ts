@@ -25,7 +25,8 @@ afterEach(() => app.close());
 /** Asks as an operator; what is not declared for the operation is ignored. */
 async function ask(method: 'GET' | 'POST', url: string, form: Record<string, string> = {}) {
   const answer = await app.inject({
-    ...{ method, url },
+    method,
+    url,
     headers: { 'waxwing-operator': 'Ada', 'content-type': 'application/x-www-form-urlencoded' },
     ...(method === 'POST' && { payload: new URLSearchParams(form).toString() }),
   });
@@ -35,7 +36,11 @@ async function ask(method: 'GET' | 'POST', url: string, form: Record<string, str
 /** Good for any of the operations. */
 const everything = {
   recovery_public_key: Buffer.alloc(32, 'r').toString('base64'),
-  ...{ key: 'nothing', today: '2026-03-01', file: '{}', recovery_private_key: 'AAAA', dry_run: 'true' },
+  key: 'nothing',
+  today: '2026-03-01',
+  file: '{}',
+  recovery_private_key: 'AAAA',
+  dry_run: 'true',
 };
 
 describe('the operations on the key ring', () => {

@@ -60,8 +60,11 @@ describe('readiness of the keys', () => {
       (ring) => ({
         ...ring,
         bouncerKeys: ring.bouncerKeys.map(({ id, publicKey, createdAt }) => ({
-          ...{ id, publicKey, createdAt },
-          ...{ state: 'retired' as const, retiredAt: createdAt },
+          id,
+          publicKey,
+          createdAt,
+          state: 'retired' as const,
+          retiredAt: createdAt,
         })),
       }),
       /has no primary key where exactly one is needed/,

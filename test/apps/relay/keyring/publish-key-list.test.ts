@@ -38,7 +38,9 @@ describe('the published key list', () => {
     expect(renewalDue(startedAt, policy)).toBe(startedAt + half);
     const ring = publish(newKeyRing(sodium, startedAt));
     expect(ring.published).toMatchObject({
-      ...{ sequence: startedAt, issuedAt: startedAt, expiresAt: startedAt + policy.listValidMilliseconds },
+      sequence: startedAt,
+      issuedAt: startedAt,
+      expiresAt: startedAt + policy.listValidMilliseconds,
     });
     expect(publish(ring)).toBe(ring);
     expect(publish(ring, startedAt + half - 1)).toBe(ring);
@@ -46,7 +48,8 @@ describe('the published key list', () => {
       expect(publish(ring, now).published).toMatchObject({ sequence: now, issuedAt: now });
     }
     expect(publish(ring, startedAt - 1).published).toMatchObject({
-      ...{ sequence: startedAt + 1, issuedAt: startedAt - 1 },
+      sequence: startedAt + 1,
+      issuedAt: startedAt - 1,
     });
   });
 
@@ -81,7 +84,9 @@ describe('the published key list', () => {
     const accepted_until = seconds(startedAt + policy.acceptForMilliseconds);
     const [signing, newest] = ring.signingKeys;
     expect(listOf(ring)).toEqual({
-      ...{ version: 1, sequence: startedAt, issued_at: seconds(startedAt) },
+      version: 1,
+      sequence: startedAt,
+      issued_at: seconds(startedAt),
       expires_at: seconds(startedAt + policy.listValidMilliseconds),
       keys: [
         { public_key: accepted.publicKey, state: 'accepted', created_at, accepted_until },

@@ -38,7 +38,10 @@ function sealed(plaintext: object, key = keys[0]): Record<string, string> {
 
 const fcm = (token: string) => ({ token_kind: 'fcm', token, timestamp: now });
 const apns = (token: string, more: object = {}) => ({
-  ...{ token_kind: 'apns', token, timestamp: now, ios_app_id: 'org.example.App' },
+  token_kind: 'apns',
+  token,
+  timestamp: now,
+  ios_app_id: 'org.example.App',
   ...more,
 });
 

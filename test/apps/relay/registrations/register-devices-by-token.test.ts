@@ -92,7 +92,8 @@ eachBackend((backend) => {
     await register(account('1', 'one'), account('2', 'two'), account('3', 'one'));
     const named = tokenForm({ token: 'one' }, { accounts_of_user: '[1,2]' });
     expect((await relay.register(named)).body).toEqual({
-      ...{ result: 'success', msg: '' },
+      result: 'success',
+      msg: '',
       same_token_push_account_ids: [1],
     });
     const many = bodyOf([named, tokenForm({ token: 'one' })]).replace('"[1,2]"', '[1,2]');

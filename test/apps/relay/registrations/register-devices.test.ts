@@ -63,7 +63,8 @@ eachBackend((backend) => {
     const idOf = (account: string) => devices.find((row) => row.push_account_id === account)?.id;
     expect(devices).toHaveLength(3);
     expect(body).toEqual({
-      ...{ result: 'success', msg: '' },
+      result: 'success',
+      msg: '',
       results: accounts.map((account) => ({ result: 'success', device_id: idOf(account) })),
     });
     expect(await relay.register(of('2408'))).toMatchObject({ body: { device_id: idOf('2408') } });

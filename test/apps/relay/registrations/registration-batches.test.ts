@@ -28,7 +28,9 @@ async function batchesOf(
   const batches: number[] = [];
   let waiting = 0;
   const registrations = new RegistrationBatches({
-    ...{ sodium, clock: () => time.now, monotonic: () => time.now },
+    sodium,
+    clock: () => time.now,
+    monotonic: () => time.now,
     // Called once for each batch, because the key is unknown.
     keyRing: {
       find: () => undefined,

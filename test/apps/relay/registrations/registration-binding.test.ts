@@ -155,8 +155,10 @@ eachBackend((backend) => {
       const many = 1000;
       const [row] = await relay.database.db.selectFrom('realms').select('id').execute();
       const rows = Array.from({ length: many + 1 }, (_none, index) => ({
-        ...{ forget_at: index < many ? now : now + 1, hash: `hash ${index}` },
-        ...{ realm_id: row?.id ?? realmId(0), push_account_ids: ',1,' },
+        forget_at: index < many ? now : now + 1,
+        hash: `hash ${index}`,
+        realm_id: row?.id ?? realmId(0),
+        push_account_ids: ',1,',
       }));
       await relay.database.db.insertInto('presented_registrations').values(rows).execute();
       const forgotten = forgetPresentedRegistrations(relay.database, now, new AbortController().signal);

@@ -85,7 +85,9 @@ eachBackend((backend) => {
   };
   const sweep = () =>
     reencryptTokens({
-      ...{ database, signal: new AbortController().signal, onUnreadable: expect.fail },
+      database,
+      signal: new AbortController().signal,
+      onUnreadable: expect.fail,
       keyRing: { tokenVault, concludeTokenMove: async () => undefined },
     });
   const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, bindingOfToken(row)));

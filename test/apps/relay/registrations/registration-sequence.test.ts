@@ -24,7 +24,10 @@ const invalid = {
 function form(registration: object, pushAccountId = '2408'): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({
-    ...{ token_kind: 'fcm', token: 'a token', timestamp: now, audience: realmUuid },
+    token_kind: 'fcm',
+    token: 'a token',
+    timestamp: now,
+    audience: realmUuid,
     ...registration,
   });
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));

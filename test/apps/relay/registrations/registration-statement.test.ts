@@ -53,7 +53,9 @@ function registrationOf(fields: Fields): RegistrationToWrite {
 async function openDatabase(backend: TestBackend): Promise<RelayDatabase> {
   const database = await openRelayDatabase({
     url: new Secret(await backend.freshUrl()),
-    ...{ clock: Date.now, role: 'serving', onJobError: expect.fail },
+    clock: Date.now,
+    role: 'serving',
+    onJobError: expect.fail,
   });
   await addServer(database, { name: '', realmUuids: [realmUuid, otherRealmUuid] }, 0);
   return database;

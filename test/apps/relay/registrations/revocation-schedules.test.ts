@@ -21,7 +21,9 @@ eachBackend((backend) => {
   async function revoke(form: Record<string, string>): Promise<{ readonly status: number }> {
     address += 1;
     const answer = await relay.app.inject({
-      ...{ method: 'POST', url: relayRevokePath, payload: new URLSearchParams(form).toString() },
+      method: 'POST',
+      url: relayRevokePath,
+      payload: new URLSearchParams(form).toString(),
       headers: {
         'x-forwarded-for': `192.0.${address % 256}.${Math.floor(address / 256)}`,
         'content-type': 'application/x-www-form-urlencoded',

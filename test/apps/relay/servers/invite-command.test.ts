@@ -29,7 +29,9 @@ eachBackend((backend) => {
     expect(status).toBe(0);
     expect(stdout).toContain('One server may use it until 2026-03-18T03:33:20.000Z.');
     expect(await stored(code)).toMatchObject({
-      ...{ name: 'Example', hostname: null, server_id: null },
+      name: 'Example',
+      hostname: null,
+      server_id: null,
       expires_at: commandClock() + 7 * 86_400_000,
     });
     expect(JSON.stringify(await stored(code))).not.toContain(code);

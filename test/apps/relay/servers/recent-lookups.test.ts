@@ -36,7 +36,9 @@ it('never remembers more entries than it may, and never one for longer than its 
 
 it('evicts the entry that was stored longest ago', () => {
   const lookups = new RecentLookups<number>({
-    ...{ clock: () => 0, lifetimeMilliseconds: 1000, maximumEntries: 2 },
+    clock: () => 0,
+    lifetimeMilliseconds: 1000,
+    maximumEntries: 2,
   });
   for (const [at, key] of ['a', 'b', 'a', 'c'].entries()) lookups.remember(key, at);
   expect(['a', 'b', 'c'].map((key) => lookups.get(key))).toEqual([2, undefined, 3]);

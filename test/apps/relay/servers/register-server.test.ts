@@ -254,7 +254,10 @@ eachBackend((backend) => {
       expect((await relay.join(newServer())).body).toEqual(created);
       expect((await relay.join(newServer({ invitation: newKey() }))).body.msg).toContain('unknown');
       const many = Array.from({ length: maximumNewServersPerDay }, () => ({
-        ...{ id: randomUUID(), name: '', key_hash: '', created_at: relay.time.now },
+        id: randomUUID(),
+        name: '',
+        key_hash: '',
+        created_at: relay.time.now,
       }));
       await relay.database.db.insertInto('servers').values(many).execute();
       expect(await relay.join(newServer())).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });

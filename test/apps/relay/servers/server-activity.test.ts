@@ -94,7 +94,8 @@ eachBackend((backend) => {
     const invitation = { name: '', created_at: 1, expires_at: Date.now() + 60_000, server_id: null };
     const invitations = ['a.example.org', 'b.example.org'].map((hostname) => ({
       ...invitation,
-      ...{ code_hash: hostname, hostname },
+      code_hash: hostname,
+      hostname,
     }));
     await db.insertInto('server_invitations').values(invitations).execute();
     const { status, stdout } = await run(['servers', 'remove', serverId, '--yes', '--json']);

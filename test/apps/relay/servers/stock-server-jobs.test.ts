@@ -10,14 +10,18 @@ const mayPush = { can_push: true, expected_end_timestamp: null };
 /** A realm as a stock server reports it, with fields of a later version. */
 function reported(uuid: string): object {
   return {
-    ...{ id: 1, host: 'chat.example.com', url: 'https://chat.example.com', name: '', org_type: 0 },
-    ...{ date_created: 1773200000.5, deactivated: false, is_system_bot_realm: false },
-    ...{
-      authentication_methods: { Email: true },
-      uuid,
-      uuid_owner_secret: 'zuliprealm_a',
-      is_demo_organization: false,
-    },
+    id: 1,
+    host: 'chat.example.com',
+    url: 'https://chat.example.com',
+    name: '',
+    org_type: 0,
+    date_created: 1773200000.5,
+    deactivated: false,
+    is_system_bot_realm: false,
+    authentication_methods: { Email: true },
+    uuid,
+    uuid_owner_secret: 'zuliprealm_a',
+    is_demo_organization: false,
   };
 }
 
@@ -63,8 +67,11 @@ eachBackend((backend) => {
       expect(await ask('GET', 'server/analytics/status')).toEqual({
         status: 200,
         body: {
-          ...{ result: 'success', msg: '' },
-          ...{ last_realm_count_id: 0, last_installation_count_id: 0, last_realmauditlog_id: 0 },
+          result: 'success',
+          msg: '',
+          last_realm_count_id: 0,
+          last_installation_count_id: 0,
+          last_realmauditlog_id: 0,
         },
       });
       const { status, body } = await report([realmUuid]);
@@ -74,11 +81,15 @@ eachBackend((backend) => {
     it('sends each count once: the relay names the last ids that this server reported', async () => {
       const rows = (...ids: unknown[]) => JSON.stringify(ids.map((id) => ({ property: 'a', id })));
       const form = {
-        ...{ realm_counts: rows(8, 9), installation_counts: rows(5, 'x', null), version: '"12.0"' },
-        ...{ realmauditlog_rows: rows(2 ** 40), realms: JSON.stringify([reported(realmUuid)]) },
+        realm_counts: rows(8, 9),
+        installation_counts: rows(5, 'x', null),
+        version: '"12.0"',
+        realmauditlog_rows: rows(2 ** 40),
+        realms: JSON.stringify([reported(realmUuid)]),
       };
       const ids = {
-        ...{ last_realm_count_id: 9, last_installation_count_id: 5 },
+        last_realm_count_id: 9,
+        last_installation_count_id: 5,
         last_realmauditlog_id: 2 ** 40,
       };
       expect((await ask('POST', 'server/analytics', form)).status).toBe(200);
@@ -111,8 +122,10 @@ eachBackend((backend) => {
         expect(body.realms).toEqual({ [realmUuid]: mayPush, [newRealm]: mayPush });
       }
       const { body } = await relay.register({
-        ...{ realm_uuid: newRealm, token_id: 'AAAAAAAAAAE=' },
-        ...{ bouncer_public_key: 'x', encrypted_push_registration: 'x' },
+        realm_uuid: newRealm,
+        token_id: 'AAAAAAAAAAE=',
+        bouncer_public_key: 'x',
+        encrypted_push_registration: 'x',
       });
       expect(body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
     });
@@ -182,14 +195,19 @@ eachBackend((backend) => {
       url: '/api/v1/remotes/push/test_notification',
       headers: { authorization: relay.authorization, 'content-type': 'application/json' },
       payload: JSON.stringify({
-        ...{ realm_uuid: realmUuid, user_uuid: newRealm, user_id: 10 },
-        ...{ token: 'c0ffee', token_kind: 1, base_payload: { server: 'chat.example.com' } },
+        realm_uuid: realmUuid,
+        user_uuid: newRealm,
+        user_id: 10,
+        token: 'c0ffee',
+        token_kind: 1,
+        base_payload: { server: 'chat.example.com' },
       }),
     });
     expect([statusCode, JSON.parse(body)]).toEqual([
       400,
       {
-        ...{ result: 'error', code: 'INVALID_REMOTE_PUSH_DEVICE_TOKEN' },
+        result: 'error',
+        code: 'INVALID_REMOTE_PUSH_DEVICE_TOKEN',
         msg: 'Device not recognized by the push bouncer',
       },
     ]);
@@ -201,15 +219,23 @@ eachBackend((backend) => {
       url: '/api/v1/remotes/push/notify',
       headers: { authorization: relay.authorization, 'content-type': 'application/json' },
       payload: JSON.stringify({
-        ...{ user_id: 10, user_uuid: newRealm, realm_uuid: realmUuid },
-        ...{ gcm_payload: { event: 'message' }, apns_payload: { alert: 'x' }, gcm_options: {} },
-        ...{ android_devices: ['one', 'two'], apple_devices: ['c0ffee'] },
+        user_id: 10,
+        user_uuid: newRealm,
+        realm_uuid: realmUuid,
+        gcm_payload: { event: 'message' },
+        apns_payload: { alert: 'x' },
+        gcm_options: {},
+        android_devices: ['one', 'two'],
+        apple_devices: ['c0ffee'],
       }),
     });
     expect([statusCode, JSON.parse(body)]).toEqual([
       200,
       {
-        ...{ result: 'success', msg: '', total_android_devices: 0, total_apple_devices: 0 },
+        result: 'success',
+        msg: '',
+        total_android_devices: 0,
+        total_apple_devices: 0,
         deleted_devices: { android_devices: ['one', 'two'], apple_devices: ['c0ffee'] },
         realm: null,
       },

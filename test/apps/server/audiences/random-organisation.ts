@@ -90,8 +90,13 @@ class Maker {
       const { id } = await this.#db
         .insertInto('user_groups')
         .values({
-          ...{ name, name_lower: name, description: '', is_system: 0, is_active: 1 },
-          ...{ creator_id: null, created_at: 0 },
+          name,
+          name_lower: name,
+          description: '',
+          is_system: 0,
+          is_active: 1,
+          creator_id: null,
+          created_at: 0,
         })
         .returning('id')
         .executeTakeFirstOrThrow();
@@ -112,8 +117,13 @@ class Maker {
       const { id } = await this.#db
         .insertInto('channels')
         .values({
-          ...{ name: `channel ${number}`, name_lower: `channel ${number}`, description: '' },
-          ...{ rendered_description: '', is_default: 0, topics_policy: 'inherit', created_at: 0 },
+          name: `channel ${number}`,
+          name_lower: `channel ${number}`,
+          description: '',
+          rendered_description: '',
+          is_default: 0,
+          topics_policy: 'inherit',
+          created_at: 0,
           is_private: Number(isPrivate),
           is_web_public: Number(!isPrivate && this.#is(0.3)),
           is_history_public: Number(isHistoryPublic),
@@ -160,15 +170,17 @@ class Maker {
       const { id } = await this.#db
         .insertInto('messages')
         .values({
-          ...{ sender_id: userIds[0] as UserId, channel_id, topic: 'one', topic_lower: 'one', content: '' },
-          ...{
-            rendered_content: '',
-            sent_at: 0,
-            client: 'test',
-            has_link: 0,
-            has_image: 0,
-            has_attachment: 0,
-          },
+          sender_id: userIds[0] as UserId,
+          channel_id,
+          topic: 'one',
+          topic_lower: 'one',
+          content: '',
+          rendered_content: '',
+          sent_at: 0,
+          client: 'test',
+          has_link: 0,
+          has_image: 0,
+          has_attachment: 0,
         })
         .returning('id')
         .executeTakeFirstOrThrow();

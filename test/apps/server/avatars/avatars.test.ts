@@ -133,7 +133,8 @@ eachBackend((backend) => {
       expect((await organisation.ask('bot', 'DELETE', `attachments/${id}`)).status).toBe(400);
       expect((await load(url.replace('user_avatars', 'user_uploads'))).statusCode).not.toBe(200);
       const { headers, payload, statusCode } = await organisation.server.server.app.inject({
-        ...{ method: 'HEAD', url },
+        method: 'HEAD',
+        url,
       });
       const { headers: told, statusCode: loaded } = await load(url);
       expect([loaded, statusCode, payload]).toEqual([200, 200, '']);

@@ -26,7 +26,9 @@ eachBackend((backend) => {
     const asked = { anchor: 'newest', num_before: 10, narrow, allow_empty_topic_name: true };
     const { messages } = await organisation.do('owner', 'GET', 'messages', asked);
     return (messages as Record<string, unknown>[]).map(({ subject, sender_full_name, content }) => ({
-      ...{ topic: subject, sender: sender_full_name, html: content },
+      topic: subject,
+      sender: sender_full_name,
+      html: content,
     }));
   }
 
@@ -123,7 +125,9 @@ eachBackend((backend) => {
       const events = await organisation.watch('second');
       await organisation.do('owner', 'DELETE', `streams/${place.id}`);
       expect(await events()).toContainEqual({
-        ...{ type: 'realm', op: 'update_dict', property: 'default' },
+        type: 'realm',
+        op: 'update_dict',
+        property: 'default',
         data: { [name]: -1 },
       });
       expect(await organisation.do('second', 'POST', 'register')).toMatchObject({ [`realm_${name}`]: -1 });

@@ -21,7 +21,11 @@ eachBackend((backend) => {
   const database = () => organisation.server.server.database;
   const sendTo = async (to: number) => {
     const { id } = await organisation.do('owner', 'POST', 'messages', {
-      ...{ type: 'channel', to, topic: 'a', content: 'a', read_by_sender: true },
+      type: 'channel',
+      to,
+      topic: 'a',
+      content: 'a',
+      read_by_sender: true,
     });
     return Number(id);
   };
@@ -72,7 +76,12 @@ eachBackend((backend) => {
       await archive();
       await organisation.server.settle();
       const read = (messages: unknown[]) => ({
-        ...{ type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', all: false, messages },
+        type: 'update_message_flags',
+        op: 'add',
+        operation: 'add',
+        flag: 'read',
+        all: false,
+        messages,
       });
       expect(await Promise.all(told.map((events) => events()))).toEqual([[read([ids[1]])], [read(ids)]]);
       expect([await unreadOf('member'), await unreadOf('second'), await unreadCopies()]).toEqual([

@@ -55,7 +55,10 @@ eachBackend((backend) => {
   const send = async (who: Who) =>
     (
       await organisation.ask(who, 'POST', 'messages', {
-        ...{ type: 'channel', to: channel.id, topic: 'lunch', content: 'hello' },
+        type: 'channel',
+        to: channel.id,
+        topic: 'lunch',
+        content: 'hello',
       })
     ).status;
   const remove = async (who: Who, id: number) =>

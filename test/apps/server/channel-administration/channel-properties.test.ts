@@ -16,7 +16,10 @@ eachBackend((backend) => {
 
   const send = (topic: string) =>
     organisation.ask('member', 'POST', 'messages', {
-      ...{ type: 'channel', to: channel.id, topic, content: 'hello' },
+      type: 'channel',
+      to: channel.id,
+      topic,
+      content: 'hello',
     });
   const reads = async (who: Who, id: number) =>
     (await organisation.ask(who, 'GET', `messages/${id}`)).status === 200;
@@ -29,19 +32,29 @@ eachBackend((backend) => {
       'POST',
       'channel_folders/create',
       {
-        ...{ name: organisation.newName(), description: '' },
+        name: organisation.newName(),
+        description: '',
       },
     );
     const wish = {
-      ...{ new_name, description: 'For *lunch*', folder_id, is_default_stream: true },
-      ...{ topics_policy: 'allow_empty_topic', message_retention_days: 9 },
+      new_name,
+      description: 'For *lunch*',
+      folder_id,
+      is_default_stream: true,
+      topics_policy: 'allow_empty_topic',
+      message_retention_days: 9,
     };
     expect(await organisation.do('owner', 'PATCH', `streams/${channel.id}`, wish)).toEqual({
-      ...{ result: 'success', msg: '' },
+      result: 'success',
+      msg: '',
     });
     expect(await channel.read()).toMatchObject({
-      ...{ name: new_name, description: 'For *lunch*', folder_id, topics_policy: 'allow_empty_topic' },
-      ...{ rendered_description: '<p>For <em>lunch</em></p>', message_retention_days: 9 },
+      name: new_name,
+      description: 'For *lunch*',
+      folder_id,
+      topics_policy: 'allow_empty_topic',
+      rendered_description: '<p>For <em>lunch</em></p>',
+      message_retention_days: 9,
     });
     await channel.updated('owner', { folder_id: null });
     expect((await channel.read()).folder_id).toBeNull();
@@ -51,7 +64,9 @@ eachBackend((backend) => {
     await channel.make('owner');
     const { can_send_message_group: before } = await channel.read();
     const answer = await organisation.do('owner', 'PATCH', `streams/${channel.id}`, {
-      ...{ stream_post_policy: 2, is_announcement_only: true, description: 'x' },
+      stream_post_policy: 2,
+      is_announcement_only: true,
+      description: 'x',
     });
     expect(answer.ignored_parameters_unsupported).toEqual(['is_announcement_only', 'stream_post_policy']);
     expect((await channel.read()).can_send_message_group).toEqual(before);
@@ -92,7 +107,9 @@ eachBackend((backend) => {
       const narrow = [['channel', channel.id]];
       for (const more of [[], [['search', 'kumquat']], [['topic', 'lunch']]]) {
         const { messages } = await organisation.do('second', 'GET', 'messages', {
-          ...{ anchor: 'newest', num_before: 9, narrow: [...narrow, ...more] },
+          anchor: 'newest',
+          num_before: 9,
+          narrow: [...narrow, ...more],
         });
         expect((messages as { id: number }[]).map(({ id }) => id)).toEqual(seen);
       }

@@ -34,7 +34,10 @@ export class ChannelUnderTest {
     const rows = whom.map((who) => ({
       channel_id: this.id,
       user_id: this.#organisation.id(who),
-      ...{ is_active: 1, color: '#76ce90', is_muted: 0, pin_to_top: 0 },
+      is_active: 1,
+      color: '#76ce90',
+      is_muted: 0,
+      pin_to_top: 0,
     }));
     await database.write(({ db }) => db.insertInto('subscriptions').values(rows).execute());
   }

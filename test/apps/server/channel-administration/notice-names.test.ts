@@ -49,7 +49,9 @@ eachBackend((backend) => {
 
       await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
       const { group_id: group } = await organisation.do('owner', 'POST', 'user_groups/create', {
-        ...{ name, description: '', members: [organisation.id('member')] },
+        name,
+        description: '',
+        members: [organisation.id('member')],
       });
       await organisation.do('member', 'PATCH', `streams/${id}`, { new_name: `${name} 2` });
       await organisation.do('member', 'PATCH', `streams/${id}`, { can_send_message_group: { new: group } });

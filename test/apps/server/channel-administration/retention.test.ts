@@ -16,7 +16,10 @@ eachBackend((backend) => {
 
   const send = (topic: string, content: string) =>
     organisation.do('member', 'POST', 'messages', {
-      ...{ type: 'stream', to: channel.id, topic, content },
+      type: 'stream',
+      to: channel.id,
+      topic,
+      content,
     });
   const contents = async () => (await channel.messages()).map(({ content }) => content);
 
@@ -40,7 +43,10 @@ eachBackend((backend) => {
     await organisation.server.settle();
     expect(await contents()).toEqual(['new']);
     expect(await events()).toContainEqual({
-      ...{ type: 'delete_message', message_type: 'stream', stream_id: channel.id, topic: 'one' },
+      type: 'delete_message',
+      message_type: 'stream',
+      stream_id: channel.id,
+      topic: 'one',
       message_ids: [id],
     });
   });
@@ -51,7 +57,10 @@ eachBackend((backend) => {
     await kept.updated('owner', { message_retention_days: 'unlimited' });
     await send('one', 'in the usual channel');
     await organisation.do('member', 'POST', 'messages', {
-      ...{ type: 'stream', to: kept.id, topic: 'one', content: 'without end' },
+      type: 'stream',
+      to: kept.id,
+      topic: 'one',
+      content: 'without end',
     });
     await pass(40);
     expect(await contents()).toEqual(['in the usual channel']);
@@ -76,7 +85,9 @@ eachBackend((backend) => {
 
   it('deletes direct messages older than the organization’s limit', async () => {
     const { id } = await organisation.do('member', 'POST', 'messages', {
-      ...{ type: 'direct', to: [organisation.id('second')], content: 'hello' },
+      type: 'direct',
+      to: [organisation.id('second')],
+      content: 'hello',
     });
     await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 5 });
     await pass(6);
@@ -98,7 +109,9 @@ eachBackend((backend) => {
   it('deletes the old direct messages of all conversations and keeps the new ones', async () => {
     const say = (to: 'second' | 'owner' | 'moderator', content: string) =>
       organisation.do('member', 'POST', 'messages', {
-        ...{ type: 'direct', to: [organisation.id(to)], content },
+        type: 'direct',
+        to: [organisation.id(to)],
+        content,
       });
     const all = ['moderator', 'second', 'owner'] as const;
     for (const to of all) await say(to, 'old');
@@ -109,7 +122,10 @@ eachBackend((backend) => {
     await pass(0.5);
     await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 'unlimited' });
     const { messages } = await organisation.do('member', 'GET', 'messages', {
-      ...{ anchor: 'newest', num_before: 100, num_after: 0, apply_markdown: false },
+      anchor: 'newest',
+      num_before: 100,
+      num_after: 0,
+      apply_markdown: false,
       narrow: [{ operator: 'is', operand: 'dm' }],
     });
     expect((messages as { content: string }[]).map(({ content }) => content)).toEqual(['new']);

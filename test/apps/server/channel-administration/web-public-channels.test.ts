@@ -30,7 +30,9 @@ eachBackend((backend) => {
       await letMake('administrators');
       await channel.updated('administrator', wish);
       expect(await channel.read()).toMatchObject({
-        ...{ is_web_public: true, invite_only: false, history_public_to_subscribers: true },
+        is_web_public: true,
+        invite_only: false,
+        history_public_to_subscribers: true,
       });
     });
 

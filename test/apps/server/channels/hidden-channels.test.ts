@@ -20,8 +20,11 @@ eachBackend((backend) => {
     const events = await Promise.all(strangers.map((who) => organisation.watch(who)));
     const renamed = `renamed ${channel.name}`;
     await channel.updated('member', {
-      ...{ new_name: renamed, description: 'pelican', topics_policy: 'allow_empty_topic' },
-      ...{ history_public_to_subscribers: true, is_private: true },
+      new_name: renamed,
+      description: 'pelican',
+      topics_policy: 'allow_empty_topic',
+      history_public_to_subscribers: true,
+      is_private: true,
       can_send_message_group: { new: await organisation.roleGroup('members') },
     });
     await channel.add('owner');

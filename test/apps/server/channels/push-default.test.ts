@@ -33,7 +33,8 @@ eachBackend((backend) => {
     it('is off, and leaves notifications to the settings of subscribers', async () => {
       expect((await channel()).default_push_notifications).toBe(false);
       expect(await own('member')).toMatchObject({
-        ...{ push_notifications: null, default_push_notifications: false },
+        push_notifications: null,
+        default_push_notifications: false,
       });
     });
 
@@ -49,8 +50,12 @@ eachBackend((backend) => {
       await organisation.do('member', 'PATCH', `streams/${id}`, wish);
       expect(await events()).toEqual([
         {
-          ...{ type: 'stream', op: 'update', stream_id: id, name },
-          ...{ property: 'default_push_notifications', value: true },
+          type: 'stream',
+          op: 'update',
+          stream_id: id,
+          name,
+          property: 'default_push_notifications',
+          value: true,
         },
       ]);
       expect((await channel()).default_push_notifications).toBe(true);

@@ -27,7 +27,12 @@ eachBackend((backend) => {
     ((await organisation.do('member', 'GET', `streams/${id}`)).stream as Record<string, unknown>)
       .is_recently_active;
   const awakened = ({ id: stream_id, name }: { id: number; name: string }) => ({
-    ...{ type: 'stream', op: 'update', stream_id, name, property: 'is_recently_active', value: true },
+    type: 'stream',
+    op: 'update',
+    stream_id,
+    name,
+    property: 'is_recently_active',
+    value: true,
   });
   const watch = (who: 'member' | 'second' | 'guest') =>
     organisation.watch(who, { event_types: '["stream"]' });

@@ -57,7 +57,9 @@ eachBackend((backend) => {
       });
     const found = (operand: unknown) =>
       organisation.ask('guest', 'GET', 'messages', {
-        ...{ anchor: 'newest', num_before: 1, num_after: 0 },
+        anchor: 'newest',
+        num_before: 1,
+        num_after: 0,
         narrow: [{ operator: 'sender', operand }],
       });
     for (const name of ['moderator@example.com', organisation.id('moderator')]) {
@@ -71,12 +73,16 @@ eachBackend((backend) => {
   it('a user who muted a topic and left its private channel gets no events about it', async () => {
     await secret.add('second');
     await organisation.do('second', 'POST', 'user_topics', {
-      ...{ stream_id: secret.id, topic: 'budget', visibility_policy: 1 },
+      stream_id: secret.id,
+      topic: 'budget',
+      visibility_policy: 1,
     });
     await organisation.do('second', 'DELETE', 'users/me/subscriptions', { subscriptions: [secret.name] });
     const told = await organisation.watch('second', { event_types: '["muted_topics"]' });
     await organisation.do('second', 'POST', 'user_topics', {
-      ...{ stream_id: open.id, topic: 'lunch', visibility_policy: 1 },
+      stream_id: open.id,
+      topic: 'lunch',
+      visibility_policy: 1,
     });
     expect(JSON.stringify(await told())).not.toContain('budget');
     expect(JSON.stringify(await told())).toContain('lunch');
@@ -98,8 +104,14 @@ eachBackend((backend) => {
     const { db } = organisation.server.server.database;
     const people = Array.from({ length: 101 }, (_, index) => `many${index}-${open.id}@example.com`);
     const rows = people.map((email) => ({
-      ...{ email, email_lower: email, full_name: email, role: 400, is_bot: 0, is_active: 1 },
-      ...{ api_key_hash: 'digest', created_at: 0 },
+      email,
+      email_lower: email,
+      full_name: email,
+      role: 400,
+      is_bot: 0,
+      is_active: 1,
+      api_key_hash: 'digest',
+      created_at: 0,
     }));
     await db.insertInto('users').values(rows).execute();
     const subscriptions = Array.from({ length: 100 }, (_, index) => ({ name: `many ${open.id} ${index}` }));

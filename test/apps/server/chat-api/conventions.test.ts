@@ -117,7 +117,9 @@ eachBackend((backend) => {
       const { accounts, server } = organisation;
       const form = (method: Method, url: string, payload: string) =>
         server.send({
-          ...{ method, url: prefix + url, payload },
+          method,
+          url: prefix + url,
+          payload,
           headers: {
             authorization: accounts.owner.authorization,
             'content-type': 'application/x-www-form-urlencoded',
@@ -133,7 +135,8 @@ eachBackend((backend) => {
       });
       expect(members).toMatchObject([{ full_name: 'Zoë & Ada' }]);
       expect(await organisation.do('member', 'DELETE', 'events', { queue_id })).toEqual({
-        ...{ result: 'success', msg: '' },
+        result: 'success',
+        msg: '',
       });
     });
 

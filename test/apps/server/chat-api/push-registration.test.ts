@@ -42,7 +42,9 @@ eachBackend((backend) => {
     it('forwards the encrypted registration unchanged, with the public key of the relay', async () => {
       const relayKeys = sodium.generateKeyPair();
       const registration = {
-        ...{ token: 'ab'.repeat(32), token_kind: 'apns', timestamp: 1_773_230_400 },
+        token: 'ab'.repeat(32),
+        token_kind: 'apns',
+        timestamp: 1_773_230_400,
         ios_app_id: 'com.example.chat',
       };
       const text = new TextEncoder().encode(JSON.stringify(registration));
@@ -102,7 +104,9 @@ eachBackend((backend) => {
     ] as const)('refuses another form of %s, and names it', async (name, values) => {
       for (const value of values) {
         expect(await refused({ ...testPhone('1').fields, [name]: value })).toEqual({
-          ...{ result: 'error', code: 'BAD_REQUEST', msg: expect.stringContaining(`Invalid ${name}: `) },
+          result: 'error',
+          code: 'BAD_REQUEST',
+          msg: expect.stringContaining(`Invalid ${name}: `),
         });
       }
     });

@@ -65,18 +65,29 @@ eachBackend((backend) => {
       await ask('POST', 'users/me/subscriptions', { subscriptions: JSON.stringify([{ name }]) });
       const { stream_id } = await ask('GET', 'get_stream_id', { stream: name });
       const { id } = await ask('POST', 'messages', {
-        ...{ type: 'stream', to: JSON.stringify([name]), subject: 'songs', content: 'a *b*' },
-        ...{ queue_id, local_id: '1.5' },
+        type: 'stream',
+        to: JSON.stringify([name]),
+        subject: 'songs',
+        content: 'a *b*',
+        queue_id,
+        local_id: '1.5',
       });
       await ask('PATCH', `messages/${id}`, {
-        ...{ message_id: String(id), content: 'c', propagate_mode: 'change_one' },
-        ...{ send_notification_to_old_thread: 'false', send_notification_to_new_thread: 'false' },
+        message_id: String(id),
+        content: 'c',
+        propagate_mode: 'change_one',
+        send_notification_to_old_thread: 'false',
+        send_notification_to_new_thread: 'false',
       });
       await ask('PATCH', `messages/${id}`, { topic: 'calls', propagate_mode: 'change_all' });
       await ask('POST', 'messages/flags', { messages: `[${id}]`, op: 'add', flag: 'starred' });
       const { messages } = await ask('GET', 'messages', {
-        ...{ anchor: 'first_unread', num_before: '30', num_after: '10', apply_markdown: 'true' },
-        ...{ narrow: JSON.stringify([['stream', name]]), client_gravatar: 'true' },
+        anchor: 'first_unread',
+        num_before: '30',
+        num_after: '10',
+        apply_markdown: 'true',
+        narrow: JSON.stringify([['stream', name]]),
+        client_gravatar: 'true',
       });
       expect(messages).toEqual(expect.arrayContaining([expect.objectContaining({ id, subject: 'calls' })]));
       expect(await ask('GET', `messages/${id}`, { apply_markdown: 'false' })).toMatchObject({
@@ -116,13 +127,17 @@ eachBackend((backend) => {
       const toChannel = { type: 'channel', to: 'stays', topic: 'b', content: `@**all** https://a.example` };
       const { id } = await organisation.do('second', 'POST', 'messages', toChannel);
       await organisation.do('second', 'PATCH', `messages/${id}`, {
-        ...{ topic: 'c', content: 'd @**all**', send_notification_to_new_thread: false },
+        topic: 'c',
+        content: 'd @**all**',
+        send_notification_to_new_thread: false,
       });
       for (const to of [[reader], [reader, organisation.id('owner')]]) {
         await organisation.do('second', 'POST', 'messages', { type: 'direct', to, content: 'e' });
       }
       await organisation.do('moderator', 'POST', 'messages/flags', {
-        ...{ messages: [id], op: 'add', flag: 'starred' },
+        messages: [id],
+        op: 'add',
+        flag: 'starred',
       });
       const body = await organisation.do('moderator', 'POST', 'register', { include_subscribers: true });
       const all: z.ZodRawShape = Object.assign({}, alwaysThere, ...Object.values(fieldsByType));
@@ -130,11 +145,16 @@ eachBackend((backend) => {
       const lengths = ['unsubscribed', 'starred_messages', 'muted_topics', 'user_topics'];
       for (const name of lengths) expect([name, body[name]]).toEqual([name, [expect.anything()]]);
       expect(body.unread_msgs).toMatchObject({
-        ...{ count: 3, mentions: [id], pms: [{ other_user_id: second }] },
-        ...{ streams: [{ topic: 'c', unread_message_ids: [id] }], huddles: [expect.anything()] },
+        count: 3,
+        mentions: [id],
+        pms: [{ other_user_id: second }],
+        streams: [{ topic: 'c', unread_message_ids: [id] }],
+        huddles: [expect.anything()],
       });
       const { messages } = await organisation.do('moderator', 'GET', 'messages', {
-        ...{ anchor: 'newest', num_before: 100, num_after: 0 },
+        anchor: 'newest',
+        num_before: 100,
+        num_after: 0,
       });
       expect(z.array(messageShape).min(3).safeParse(messages).error?.issues).toBeUndefined();
     });

@@ -154,9 +154,12 @@ eachBackend((backend) => {
           if (isRight) continue;
           const { status, body } = await ask(who, declared, { ...needed(declared), [name]: text });
           expect({ name, text, status, body }).toEqual({
-            ...{ name, text, status: 400 },
+            name,
+            text,
+            status: 400,
             body: expect.objectContaining({
-              ...{ result: 'error', code: expect.stringMatching(/^(BAD_REQUEST|REQUEST_VARIABLE_INVALID)$/) },
+              result: 'error',
+              code: expect.stringMatching(/^(BAD_REQUEST|REQUEST_VARIABLE_INVALID)$/),
               msg: expect.stringMatching(new RegExp(`^(Invalid ${name}\\b|Bad value for '${name}')`)),
             }),
           });
@@ -187,7 +190,9 @@ eachBackend((backend) => {
     const answer = await ask(who, declared, { ...needed(declared), [name]: text });
     const { status, body } = answer;
     expect({ name, text, status, body }).toEqual({
-      ...{ name, text, status: expect.toSatisfy((code: number) => code < 500) },
+      name,
+      text,
+      status: expect.toSatisfy((code: number) => code < 500),
       body: expect.objectContaining({ msg: status === 200 ? '' : expect.stringMatching(/./) }),
     });
     return answer;

@@ -10,7 +10,10 @@ export async function measuredOperations(
 ): Promise<Record<string, Act>> {
   const send = (topic = 'one', fields: Record<string, unknown> = {}) =>
     organisation.do('member', 'POST', 'messages', {
-      ...{ type: 'channel', to: smallId, topic, content: 'hello' },
+      type: 'channel',
+      to: smallId,
+      topic,
+      content: 'hello',
       ...fields,
     });
   const edited = (await send()).id;
@@ -42,7 +45,9 @@ export async function measuredOperations(
     'get users by id': () => organisation.do('member', 'GET', 'users', { user_ids: [member] }),
     'add a playground': () =>
       organisation.do('owner', 'POST', 'realm/playgrounds', {
-        ...{ name: 'Play', pygments_language: 'Rust', url_template: 'https://play.example.com/{code}' },
+        name: 'Play',
+        pygments_language: 'Rust',
+        url_template: 'https://play.example.com/{code}',
       }),
     'set a flag': () =>
       organisation.do('member', 'POST', 'messages/flags', { messages: [edited], op: 'add', flag: 'starred' }),

@@ -64,7 +64,9 @@ eachBackend((backend) => {
     it('trims the name, and refuses another group’s name in any letter case', async () => {
       await create({ name: `  ${name} ` });
       const { status, body } = await organisation.ask('second', 'POST', 'user_groups/create', {
-        ...{ name: name.toUpperCase(), description: '', members: [] },
+        name: name.toUpperCase(),
+        description: '',
+        members: [],
       });
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining('exists')]);
     });

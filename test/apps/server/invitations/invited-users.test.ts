@@ -55,7 +55,8 @@ eachBackend((backend) => {
 
   it('an invitation answers a link below the address of the server, result and msg', async () => {
     expect(await organisation.do('owner', 'POST', path)).toEqual({
-      ...{ result: 'success', msg: '' },
+      result: 'success',
+      msg: '',
       invite_link: expect.stringMatching(/^https:\/\/chat\.example\.com\/join\/\w+\/$/),
     });
   });

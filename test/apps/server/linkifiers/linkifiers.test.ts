@@ -91,7 +91,9 @@ eachBackend((backend) => {
 
     it('refuses more than 50', async () => {
       const rows = Array.from({ length: 49 }, (_, position) => ({
-        ...{ pattern: `a${position}`, url_template: 'https://a.example', position },
+        pattern: `a${position}`,
+        url_template: 'https://a.example',
+        position,
       }));
       const { database } = organisation.server.server;
       await database.write(({ db }) => db.insertInto('linkifiers').values(rows).execute());

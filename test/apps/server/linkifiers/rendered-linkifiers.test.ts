@@ -43,7 +43,8 @@ eachBackend((backend) => {
     const id = await send('see #7');
     expect(await html(id)).toBe(`<p>see ${link('tracker', '#7')}</p>`);
     await organisation.do('owner', 'PATCH', `realm/filters/${issues}`, {
-      ...{ pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' },
+      pattern: 'T(?P<id>[0-9]+)',
+      url_template: 'https://tickets.example.com/{id}',
     });
     expect(await html(id)).toBe(`<p>see ${link('tracker', '#7')}</p>`);
     await organisation.do('member', 'PATCH', `messages/${id}`, { content: 'see #7 and T7' });

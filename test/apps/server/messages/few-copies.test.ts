@@ -36,7 +36,9 @@ eachBackend((backend) => {
 
   it('finds a user’s messages by the user’s own copies, without a scan of all messages', async () => {
     const { messages } = await organisation.do('guest', 'GET', 'messages', {
-      ...{ anchor: 'newest', num_before: 10, num_after: 0 },
+      anchor: 'newest',
+      num_before: 10,
+      num_after: 0,
     });
     expect((messages as { id: number }[]).map(({ id }) => id)).toEqual([own]);
     for (const terms of [[], [{ operator: 'is', operand: 'unread', isNegated: true }]]) {
@@ -102,7 +104,8 @@ eachBackend((backend) => {
 
   it('finds a user’s unread messages of a channel among the user’s own copies', async () => {
     const others = Array.from({ length: 40_000 }, (_, index) => ({
-      ...{ user_id: 1_000_000 + (index % 40), message_id: 1_000_000 + index },
+      user_id: 1_000_000 + (index % 40),
+      message_id: 1_000_000 + index,
     }));
     const columns = { user_id: 'integer', message_id: 'integer' } as const;
     await sql`

@@ -156,7 +156,8 @@ eachBackend((backend) => {
 
     it('cannot be edited, deleted or read by their sender who has left', async () => {
       const { id: channelId } = await addChannel(organisation, {
-        ...{ isPrivate: true, members: ['member', 'second'] },
+        isPrivate: true,
+        members: ['member', 'second'],
       });
       const [id = 0] = await post(organisation, { channelId, by: 'second' });
       await subscribe(organisation, channelId, organisation.id('second'), false);

@@ -45,7 +45,9 @@ eachBackend((backend) => {
     ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],
   ])('a user who %s while messages are streamed gets no further chunks', async (_, lose) => {
     const { id: channelId } = await addChannel(organisation, {
-      ...{ members: ['member', 'second'], isPrivate: true, isHistoryPublic: true },
+      members: ['member', 'second'],
+      isPrivate: true,
+      isHistoryPublic: true,
     });
     const [first = 0] = await post(organisation, { channelId });
     const { db } = organisation.server.server.database;
@@ -95,7 +97,9 @@ eachBackend((backend) => {
       const query = new URLSearchParams({ anchor: 'newest', num_before: String(num_before), narrow });
       const { authorization } = organisation.accounts.member;
       const response = await organisation.server.server.app.inject({
-        ...{ url: `/api/v1/messages?${query}`, headers: { authorization }, payloadAsStream: true },
+        url: `/api/v1/messages?${query}`,
+        headers: { authorization },
+        payloadAsStream: true,
       });
       const pieces = await response.stream().toArray();
       expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1.1 * 256 * 1024);

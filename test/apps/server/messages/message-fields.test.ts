@@ -18,7 +18,10 @@ eachBackend((backend) => {
       expect(await read(id)).toMatchObject({
         raw_content: '*hello*',
         message: {
-          ...{ id, type: 'stream', subject: topic, stream_id: to },
+          id,
+          type: 'stream',
+          subject: topic,
+          stream_id: to,
           content: '<p><em>hello</em></p>',
         },
       });

@@ -70,7 +70,9 @@ eachBackend((backend) => {
       const { body } = await ask('messages', { ...window, narrow: [onWeb] });
       const [message] = body.messages as [Record<string, unknown>];
       expect(message).toMatchObject({
-        ...{ content: '<p>hello public</p>', flags: ['read'], sender_id: organisation.id('member') },
+        content: '<p>hello public</p>',
+        flags: ['read'],
+        sender_id: organisation.id('member'),
         sender_email: `user${organisation.id('member')}@chat.example.com`,
         avatar_url: expect.stringMatching(/^https:/),
       });

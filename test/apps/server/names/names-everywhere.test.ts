@@ -120,7 +120,9 @@ eachBackend((backend) => {
     },
     'a playground': (name) =>
       status('owner', 'POST', 'realm/playgrounds', {
-        ...{ name, pygments_language: 'Python', url_template: 'https://example.com/{code}' },
+        name,
+        pygments_language: 'Python',
+        url_template: 'https://example.com/{code}',
       }),
     'a profile field': (name) => newField({ name }),
     'the hint of a profile field': (hint) => newField({ hint }),
@@ -128,7 +130,8 @@ eachBackend((backend) => {
       newField({ field_type: fieldTypes.select, field_data: { a: { text, order: '1' } } }),
     'the pattern of a linkifier': (name) =>
       status('owner', 'POST', 'realm/filters', {
-        ...{ pattern: `${name}-(?P<id>[0-9]+)`, url_template: 'https://example.com/{id}' },
+        pattern: `${name}-(?P<id>[0-9]+)`,
+        url_template: 'https://example.com/{id}',
       }),
   };
 

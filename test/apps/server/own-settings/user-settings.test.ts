@@ -19,9 +19,15 @@ eachBackend((backend) => {
   describe('settings of a user', () => {
     it('are defaults until the user sets them', async () => {
       expect(await settingsOf('member')).toMatchObject({
-        ...{ twenty_four_hour_time: false, emojiset: 'google', color_scheme: 1, timezone: '' },
-        ...{ web_home_view: 'inbox', enable_stream_push_notifications: false, enable_sounds: true },
-        ...{ email_address_visibility: 1, available_notification_sounds: expect.arrayContaining(['zulip']) },
+        twenty_four_hour_time: false,
+        emojiset: 'google',
+        color_scheme: 1,
+        timezone: '',
+        web_home_view: 'inbox',
+        enable_stream_push_notifications: false,
+        enable_sounds: true,
+        email_address_visibility: 1,
+        available_notification_sounds: expect.arrayContaining(['zulip']),
       });
       const own = await organisation.watch('member', { event_types: '["user_settings"]' });
       const others = await organisation.watch('owner', { event_types: '["user_settings"]' });
@@ -37,7 +43,10 @@ eachBackend((backend) => {
       expect(await own()).toEqual(
         expect.arrayContaining(
           Object.entries(wish).map(([property, value]) => ({
-            ...{ type: 'user_settings', op: 'update', property, value },
+            type: 'user_settings',
+            op: 'update',
+            property,
+            value,
           })),
         ),
       );
@@ -83,7 +92,8 @@ eachBackend((backend) => {
       const before = await settingsOf('owner');
       const target_users = { user_ids: [organisation.id('member')], skip_if_already_edited: false };
       const { status, body } = await organisation.ask('owner', 'PATCH', 'settings', {
-        ...{ target_users, enter_sends: true },
+        target_users,
+        enter_sends: true,
       });
       expect([status, body.code, body.msg]).toEqual([
         ...[400, 'BAD_REQUEST'],
@@ -132,7 +142,9 @@ eachBackend((backend) => {
       return (user as { delivery_email: string | null }).delivery_email;
     };
     const person = (fields: object) => ({
-      ...{ type: 'realm_user', op: 'update', person: { user_id: organisation.id('member'), ...fields } },
+      type: 'realm_user',
+      op: 'update',
+      person: { user_id: organisation.id('member'), ...fields },
     });
 
     it('is published to users who gain or lose access', async () => {
@@ -169,7 +181,10 @@ eachBackend((backend) => {
       set('member', { high_contrast_mode: true, color_scheme: 2 }),
     ]);
     expect(await settingsOf('member')).toMatchObject({
-      ...{ enter_sends: true, timezone: 'Asia/Tokyo', high_contrast_mode: true, color_scheme: 2 },
+      enter_sends: true,
+      timezone: 'Asia/Tokyo',
+      high_contrast_mode: true,
+      color_scheme: 2,
     });
     await set('member', { enter_sends: false, high_contrast_mode: false, color_scheme: 1 });
   });

@@ -8,11 +8,18 @@ eachBackend((backend) => {
   describe('presence', () => {
     it('is accepted, with an empty response', async () => {
       const body = await organisation.do('member', 'POST', 'users/me/presence', {
-        ...{ status: 'active', ping_only: false, new_user_input: true, slim_presence: true },
-        ...{ last_update_id: -1, history_limit_days: 14 },
+        status: 'active',
+        ping_only: false,
+        new_user_input: true,
+        slim_presence: true,
+        last_update_id: -1,
+        history_limit_days: 14,
       });
       expect(body).toEqual({
-        ...{ result: 'success', msg: '', presences: {}, presence_last_update_id: -1 },
+        result: 'success',
+        msg: '',
+        presences: {},
+        presence_last_update_id: -1,
         server_timestamp: organisation.server.now / 1000,
       });
     });

@@ -27,8 +27,12 @@ eachBackend((backend) => {
     it('answers its id, sends all users an event with all fields, and is in the register answer', async () => {
       const events = await organisation.watch();
       const { id } = await organisation.do('administrator', 'POST', fieldsPath, {
-        ...{ name: ` ${name} `, hint: 'What it is', field_type: 1 },
-        ...{ display_in_profile_summary: true, required: true, editable_by_user: false },
+        name: ` ${name} `,
+        hint: 'What it is',
+        field_type: 1,
+        display_in_profile_summary: true,
+        required: true,
+        editable_by_user: false,
         use_for_user_matching: true,
       });
       const field = { id, type: 1, name, hint: 'What it is', field_data: '', order: id, required: true };
@@ -73,7 +77,9 @@ eachBackend((backend) => {
         field_data: { subtype: 'github', url_pattern: 'https://x.example/%(username)s' },
       });
       expect((await listed())[0]).toMatchObject({
-        ...{ name: 'GitHub username', hint: '', field_data: '{"subtype":"github"}' },
+        name: 'GitHub username',
+        hint: '',
+        field_data: '{"subtype":"github"}',
       });
       const asked = { fetch_event_types: '["realm"]', event_types: '[]' };
       const state = await organisation.do('guest', 'POST', 'register', asked);
@@ -208,7 +214,9 @@ eachBackend((backend) => {
       const [before] = await listed();
       const events = await organisation.watch();
       await organisation.do('administrator', 'PATCH', `${fieldsPath}/${id}`, {
-        ...{ hint: 'new', required: true, display_in_profile_summary: true },
+        hint: 'new',
+        required: true,
+        display_in_profile_summary: true,
       });
       const fields = [{ ...before, hint: 'new', required: true, display_in_profile_summary: true }];
       expect(await listed()).toEqual(fields);

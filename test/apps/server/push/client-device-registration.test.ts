@@ -56,19 +56,29 @@ describe('mobile_push/register', () => {
     expect(await events()).toEqual([
       { id: 0, type: 'device', op: 'add', device_id: id },
       {
-        ...{ id: 1, type: 'device', op: 'update', device_id: id, push_key_id: 4294967295 },
-        ...{ pending_push_token_id: '+wKIhyAx/Eg=', push_token_last_updated_timestamp: timestamp },
+        id: 1,
+        type: 'device',
+        op: 'update',
+        device_id: id,
+        push_key_id: 4294967295,
+        pending_push_token_id: '+wKIhyAx/Eg=',
+        push_token_last_updated_timestamp: timestamp,
         push_registration_error_code: null,
       },
       {
-        ...{ id: 2, type: 'device', op: 'update', device_id: id },
-        ...{ push_token_id: '+wKIhyAx/Eg=', pending_push_token_id: null },
+        id: 2,
+        type: 'device',
+        op: 'update',
+        device_id: id,
+        push_token_id: '+wKIhyAx/Eg=',
+        pending_push_token_id: null,
       },
     ]);
     expect(await devicesOf(test, ada)).toEqual({
       [id]: {
         ...nothing,
-        ...{ push_key_id: 4294967295, push_token_id: '+wKIhyAx/Eg=' },
+        push_key_id: 4294967295,
+        push_token_id: '+wKIhyAx/Eg=',
         push_token_last_updated_timestamp: timestamp,
       },
     });
@@ -110,13 +120,21 @@ describe('mobile_push/register', () => {
     await test.settle();
     expect(await events()).toEqual([
       {
-        ...{ id: 0, type: 'device', op: 'update', device_id: id },
-        ...{ pending_push_token_id: tokenIdOf('second'), push_token_last_updated_timestamp: timestamp },
+        id: 0,
+        type: 'device',
+        op: 'update',
+        device_id: id,
+        pending_push_token_id: tokenIdOf('second'),
+        push_token_last_updated_timestamp: timestamp,
         push_registration_error_code: null,
       },
       {
-        ...{ id: 1, type: 'device', op: 'update', device_id: id },
-        ...{ push_token_id: tokenIdOf('second'), pending_push_token_id: null },
+        id: 1,
+        type: 'device',
+        op: 'update',
+        device_id: id,
+        push_token_id: tokenIdOf('second'),
+        pending_push_token_id: null,
       },
     ]);
   });
@@ -220,7 +238,10 @@ describe('mobile_push/register', () => {
     expect((await test.register(ada, fields)).body).toEqual(success);
     await test.settle();
     expect((await events())[1]).toEqual({
-      ...{ id: 1, type: 'device', op: 'update', device_id: id },
+      id: 1,
+      type: 'device',
+      op: 'update',
+      device_id: id,
       push_registration_error_code: code,
     });
     expect(test.relay.requests).toEqual([]);

@@ -19,7 +19,8 @@ eachBackend((backend) => {
     expect([status, body]).toEqual([
       400,
       {
-        ...{ result: 'error', code: 'BAD_REQUEST' },
+        result: 'error',
+        code: 'BAD_REQUEST',
         msg: 'This server sends notifications only encrypted, and this app does not take them: update the app. The token was not kept.',
       },
     ]);

@@ -26,7 +26,11 @@ eachBackend((backend) => {
     it('prints every setting and permission with its default, required role and feature level', async () => {
       const { settings } = JSON.parse((await run('settings', '--json')).printed);
       expect(settings).toContainEqual({
-        ...{ name: 'waiting_period_threshold', value: 0, default: 0, changed_by: 'owner', since: 1 },
+        name: 'waiting_period_threshold',
+        value: 0,
+        default: 0,
+        changed_by: 'owner',
+        since: 1,
       });
       expect(settings).toContainEqual({
         name: 'can_resolve_topics_group',

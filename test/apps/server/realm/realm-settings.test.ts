@@ -38,7 +38,8 @@ eachBackend((backend) => {
         realm_signup_announcements_stream_id: -1,
         realm_send_channel_events_messages: false,
         realm_inline_image_preview: true,
-        ...{ realm_media_preview_size: 100, realm_require_e2ee_push_notifications: true },
+        realm_media_preview_size: 100,
+        realm_require_e2ee_push_notifications: true,
         realm_inline_url_embed_preview: false,
         realm_default_code_block_language: '',
         realm_wildcard_mention_policy: 5,
@@ -172,9 +173,9 @@ eachBackend((backend) => {
       const late = await organisation.server.addAccount('late@example.com');
       await set({ waiting_period_threshold: 0 });
       const all = (await organisation.groups())['role:fullmembers']?.members;
-      const told = (op: string, user_ids: unknown, group_id = fullMembers) => ({
-        ...{ type: 'user_group', op, group_id, user_ids },
-      });
+      const told = (op: string, user_ids: unknown, group_id = fullMembers) => {
+        return { type: 'user_group', op, group_id, user_ids };
+      };
       expect(all).toHaveLength(4);
       expect(await events()).toEqual([
         told('remove_members', userIds),
@@ -191,9 +192,8 @@ eachBackend((backend) => {
         const name = key as keyof typeof realmPermissions;
         const row: PermissionSetting = realmPermissions[name];
         const groups = await organisation.groups();
-        const { group_id: custom } = await organisation.do('owner', 'POST', 'user_groups/create', {
-          ...{ name: organisation.newName(), description: '', members: [] },
-        });
+        const group = { name: organisation.newName(), description: '', members: [] };
+        const { group_id: custom } = await organisation.do('owner', 'POST', 'user_groups/create', group);
         const attempt = async (value: unknown) => {
           const { status, body } = await organisation.ask('owner', 'PATCH', 'realm', {
             [name]: { new: value },

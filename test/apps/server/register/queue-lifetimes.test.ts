@@ -19,13 +19,16 @@ eachBackend((backend) => {
     'a queue with %s=%s says so, and expires %d ms after its last request',
     async (name, value, milliseconds) => {
       const { queue_id, idle_queue_timeout_secs } = await organisation.do('member', 'POST', 'register', {
-        ...{ [name]: value, fetch_event_types: [] },
+        [name]: value,
+        fetch_event_types: [],
       });
       expect(idle_queue_timeout_secs).toBe(milliseconds / 1000);
       const poll = async () =>
         (
           await organisation.ask('member', 'GET', 'events', {
-            ...{ queue_id, last_event_id: -1, dont_block: true },
+            queue_id,
+            last_event_id: -1,
+            dont_block: true,
           })
         ).body;
       const before = organisation.server.now;

@@ -28,8 +28,11 @@ eachBackend((backend) => {
       const { body: settings } = await organisation.server.ask(undefined, 'GET', 'server_settings');
       expect(settings.realm_web_public_access_enabled).toBe(true);
       expect(body).toMatchObject({
-        ...{ queue_id: null, last_event_id: -1, zulip_feature_level: expect.any(Number) },
-        ...{ realm_name: 'Example', streams: [{ name: 'for everybody', is_web_public: true }] },
+        queue_id: null,
+        last_event_id: -1,
+        zulip_feature_level: expect.any(Number),
+        realm_name: 'Example',
+        streams: [{ name: 'for everybody', is_web_public: true }],
       });
       const { db } = organisation.server.server.database;
       expect(await db.selectFrom('event_queues').select('queue_id').execute()).toEqual([]);
@@ -47,7 +50,8 @@ eachBackend((backend) => {
       expect(users).toHaveLength(Object.keys(organisation.accounts).length);
       for (const user of users) {
         expect(user).toMatchObject({
-          ...{ delivery_email: null, email: `user${user.user_id}@chat.example.com` },
+          delivery_email: null,
+          email: `user${user.user_id}@chat.example.com`,
           avatar_url: expect.stringMatching(/^https:/),
         });
         expect(user.date_joined).toMatch(/^\d{4}-\d\d-\d\d$/);
@@ -70,7 +74,8 @@ eachBackend((backend) => {
 
     it('sees neither profile values nor profile fields', async () => {
       const { id } = await organisation.do('owner', 'POST', 'realm/profile_fields', {
-        ...{ name: 'Telephone', field_type: 1 },
+        name: 'Telephone',
+        field_type: 1,
       });
       await organisation.do('member', 'PATCH', 'users/me/profile_data', {
         data: [{ id, value: '0815' }],
@@ -105,15 +110,16 @@ eachBackend((backend) => {
         await organisation.do('owner', 'PATCH', `streams/${await idOf(name)}`, { folder_id: folders.hidden });
       }
       await organisation.do('owner', 'PATCH', 'realm', {
-        ...{ welcome_message_custom_text: 'The door code is 4711.' },
-        ...{ moderation_request_channel_id: await idOf('for some') },
-        ...{ new_stream_announcements_stream_id: await idOf('for members') },
-        ...{ signup_announcements_stream_id: open },
+        welcome_message_custom_text: 'The door code is 4711.',
+        moderation_request_channel_id: await idOf('for some'),
+        new_stream_announcements_stream_id: await idOf('for members'),
+        signup_announcements_stream_id: open,
       });
       const { body } = await register();
       expect(body).toMatchObject({
-        ...{ channel_folders: [{ id: folders.open, name: 'open folder' }] },
-        ...{ realm_moderation_request_channel_id: -1, realm_new_stream_announcements_stream_id: -1 },
+        channel_folders: [{ id: folders.open, name: 'open folder' }],
+        realm_moderation_request_channel_id: -1,
+        realm_new_stream_announcements_stream_id: -1,
         realm_signup_announcements_stream_id: open,
       });
       expect(body).not.toHaveProperty('realm_welcome_message_custom_text');

@@ -76,7 +76,10 @@ eachBackend((backend) => {
       expect([status, body]).toEqual([
         200,
         {
-          ...{ result: 'success', msg: '', email: ada.email, user_id: ada.userId },
+          result: 'success',
+          msg: '',
+          email: ada.email,
+          user_id: ada.userId,
           api_key: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
         },
       ]);
@@ -191,11 +194,10 @@ eachBackend((backend) => {
 
     it('are bounded: a new one evicts the oldest', async () => {
       const first = await signIn(ada.email, password);
-      const { db } = test.server.database;
-      const rows = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => ({
-        ...{ user_id: ada.userId, key_hash: `hash ${index}`, created_at: test.now },
-      }));
-      await db.insertInto('sign_in_keys').values(rows).execute();
+      const row = { user_id: ada.userId, created_at: test.now };
+      const hashes = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => `hash ${index}`);
+      const rows = hashes.map((hash) => ({ ...row, key_hash: hash }));
+      await test.server.database.db.insertInto('sign_in_keys').values(rows).execute();
       expect(await asks(ada.email, first.body.api_key)).toBe(200);
       const last = await signIn(ada.email, password);
       expect(await asks(ada.email, first.body.api_key)).toBe(401);

@@ -24,7 +24,11 @@ const lockedOnce = tryTimes(5, now);
 describe('a name with failed sign-ins', () => {
   it('has five tries within half an hour of the first, and is then forgotten', () => {
     expect(tryAt(undefined, now)).toEqual({
-      ...{ failures: 1, since: now, lockouts: 0, lockedUntil: 0, forgetAt: now + 30 * minute },
+      failures: 1,
+      since: now,
+      lockouts: 0,
+      lockedUntil: 0,
+      forgetAt: now + 30 * minute,
     });
     const four = tryAt(tryTimes(3, now), now + 29 * minute);
     expect(four).toMatchObject({ failures: 4, since: now, forgetAt: now + 30 * minute });
@@ -34,7 +38,11 @@ describe('a name with failed sign-ins', () => {
   it('is locked for half an hour by the fifth try, and says how long the lock lasts', () => {
     const end = now + 30 * minute;
     expect(lockedOnce).toEqual({
-      ...{ failures: 0, since: end, lockouts: 1, lockedUntil: end, forgetAt: end + day },
+      failures: 0,
+      since: end,
+      lockouts: 1,
+      lockedUntil: end,
+      forgetAt: end + day,
     });
     expect(planSignInTry(lockedOnce, end - 1500)).toEqual({ kind: 'locked', waitSeconds: 2 });
     expect(tryAt(lockedOnce, end)).toMatchObject({ failures: 1, lockouts: 1 });

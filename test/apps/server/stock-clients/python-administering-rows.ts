@@ -2,8 +2,12 @@ import { expect } from 'vitest';
 import { anyId, type Row } from './python-rows.js';
 
 const linkifier = {
-  ...{ id: anyId, pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' },
-  ...{ example_input: null, reverse_template: null, alternative_url_templates: [] },
+  id: anyId,
+  pattern: '#(?P<id>[0-9]+)',
+  url_template: 'https://tracker.example.com/{id}',
+  example_input: null,
+  reverse_template: null,
+  alternative_url_templates: [],
 };
 
 export const administering: readonly Row[] = [
@@ -13,7 +17,10 @@ export const administering: readonly Row[] = [
       method: 'PATCH',
       path: `streams/${channel}`,
       parameters: {
-        ...{ stream_id: channel, is_private: true, description: 'Grün', message_retention_days: 'unlimited' },
+        stream_id: channel,
+        is_private: true,
+        description: 'Grün',
+        message_retention_days: 'unlimited',
         can_send_message_group: { new: { direct_members: [], direct_subgroups: [group] } },
       },
     }),
@@ -25,7 +32,10 @@ export const administering: readonly Row[] = [
       method: 'POST',
       path: 'realm/profile_fields',
       parameters: {
-        ...{ name: 'Éditeur', hint: 'Vim, or ‘Emacs’', field_type: 3, required: false },
+        name: 'Éditeur',
+        hint: 'Vim, or ‘Emacs’',
+        field_type: 3,
+        required: false,
         field_data: { vim: { text: 'Vim', order: '1' }, emacs: { text: 'Emacs', order: '2' } },
       },
     }),
@@ -46,7 +56,8 @@ export const administering: readonly Row[] = [
       method: 'PATCH',
       path: 'users/member@example.com',
       parameters: {
-        ...{ full_name: 'Zoë O’Neil', role: 300 },
+        full_name: 'Zoë O’Neil',
+        role: 300,
         profile_data: [{ id: field, value: 'été & “more”' }],
       },
     }),
@@ -65,8 +76,12 @@ export const administering: readonly Row[] = [
       method: 'POST',
       path: 'invites/multiuse',
       parameters: {
-        ...{ invite_expires_in_minutes: 14_400, invite_as: 600, include_realm_default_subscriptions: false },
-        ...{ stream_ids: [channel], group_ids: [group], welcome_message_custom_text: undefined },
+        invite_expires_in_minutes: 14_400,
+        invite_as: 600,
+        include_realm_default_subscriptions: false,
+        stream_ids: [channel],
+        group_ids: [group],
+        welcome_message_custom_text: undefined,
       },
     }),
     { invite_link: expect.stringContaining('/join/') },
@@ -77,7 +92,8 @@ export const administering: readonly Row[] = [
       method: 'POST',
       path: 'realm/playgrounds',
       parameters: {
-        ...{ name: 'Python playground', pygments_language: 'Python' },
+        name: 'Python playground',
+        pygments_language: 'Python',
         url_template: 'https://python.example.com{?code}',
       },
     }),

@@ -47,9 +47,13 @@ eachBackend((backend) => {
       parameters: { name: 'one', description: '', members: [] },
     });
     world = {
-      ...{ owner: organisation.id('owner'), member: organisation.id('member') },
-      ...{ channel: Number(stream_id), message: Number(message), queue: String(queue_id) },
-      ...{ field: Number(field), group: Number(group_id) },
+      owner: organisation.id('owner'),
+      member: organisation.id('member'),
+      channel: Number(stream_id),
+      message: Number(message),
+      queue: String(queue_id),
+      field: Number(field),
+      group: Number(group_id),
     };
   });
 
@@ -78,7 +82,8 @@ eachBackend((backend) => {
     it('gets the error code that it expects for an expired queue', async () => {
       const parameters = { queue_id: world.queue, last_event_id: -1 };
       expect(await ask({ method: 'GET', path: 'events', parameters })).toMatchObject({
-        ...{ status: 400, body: { code: 'BAD_EVENT_QUEUE_ID', queue_id: world.queue } },
+        status: 400,
+        body: { code: 'BAD_EVENT_QUEUE_ID', queue_id: world.queue },
       });
     });
 
@@ -86,7 +91,8 @@ eachBackend((backend) => {
       const { push_account_id, ...fields } = testPhone('77').fields;
       const parameters = { ...fields, push_account_id: Number(push_account_id) };
       expect(await ask({ method: 'POST', path: 'mobile_push/register', parameters })).toMatchObject({
-        ...{ status: 400, body: { code: 'PUSH_SERVICE_NOT_CONFIGURED' } },
+        status: 400,
+        body: { code: 'PUSH_SERVICE_NOT_CONFIGURED' },
       });
     });
   });

@@ -84,7 +84,10 @@ export const reading: readonly Row[] = [
       method: 'GET',
       path: 'messages',
       parameters: {
-        ...{ anchor: 'newest', num_before: 100, num_after: 0, apply_markdown: false },
+        anchor: 'newest',
+        num_before: 100,
+        num_after: 0,
+        apply_markdown: false,
         narrow: [
           { operator: 'stream', operand: 'blue & green (été)' },
           { operator: 'topic', operand: 'A+B = 100%' },
@@ -126,7 +129,9 @@ export const writing: readonly Row[] = [
       method: 'POST',
       path: 'register',
       parameters: {
-        ...{ event_types: ['message'], narrow: [['stream', 'blue & green (été)']], all_public_streams: true },
+        event_types: ['message'],
+        narrow: [['stream', 'blue & green (été)']],
+        all_public_streams: true,
         client_capabilities: { notification_settings_null: true, later_than_this_server: true },
       },
     }),
@@ -170,8 +175,11 @@ export const writing: readonly Row[] = [
       method: 'PATCH',
       path: `messages/${message}`,
       parameters: {
-        ...{ message_id: message, topic: 'moved', propagate_mode: 'change_all' },
-        ...{ send_notification_to_old_thread: false, send_notification_to_new_thread: false },
+        message_id: message,
+        topic: 'moved',
+        propagate_mode: 'change_all',
+        send_notification_to_old_thread: false,
+        send_notification_to_new_thread: false,
       },
     }),
     { detached_uploads: [], ignored_parameters_unsupported: ['message_id'] },

@@ -40,7 +40,10 @@ eachBackend((backend) => {
       const kept = `${name} kept`;
       const send = async (channel: string) =>
         (await organisation.do('owner', 'POST', 'messages', {
-          ...{ type: 'channel', to: channel, topic: 'a', content: 'a' },
+          type: 'channel',
+          to: channel,
+          topic: 'a',
+          content: 'a',
         })) as { id: number };
       for (const [who, channel] of [
         ['owner', name],
@@ -64,7 +67,12 @@ eachBackend((backend) => {
       const principals = [organisation.id('member'), organisation.id('second')];
       await organisation.do('owner', 'DELETE', path, { subscriptions: [name], principals });
       const read = (messages: number[]) => ({
-        ...{ type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', all: false, messages },
+        type: 'update_message_flags',
+        op: 'add',
+        operation: 'add',
+        flag: 'read',
+        all: false,
+        messages,
       });
       expect(await Promise.all(told.map((events) => events()))).toEqual([
         [read([second, third])],

@@ -15,7 +15,10 @@ eachBackend((backend) => {
   const database = () => organisation.server.server.database;
   const sendTo = async ({ id }: ChannelUnderTest) => {
     const { id: messageId } = await organisation.do('owner', 'POST', 'messages', {
-      ...{ type: 'channel', to: id, topic: 'a', content: 'a' },
+      type: 'channel',
+      to: id,
+      topic: 'a',
+      content: 'a',
     });
     return Number(messageId);
   };

@@ -37,12 +37,20 @@ eachBackend((backend) => {
       const { subscriptions } = await organisation.do('member', 'GET', 'users/me/subscriptions');
       expect(subscriptions).toContainEqual(
         expect.objectContaining({
-          ...{ stream_id: channel.id, color: '#abcdef', is_muted: true, in_home_view: false },
-          ...{ push_notifications: true, email_notifications: null },
+          stream_id: channel.id,
+          color: '#abcdef',
+          is_muted: true,
+          in_home_view: false,
+          push_notifications: true,
+          email_notifications: null,
         }),
       );
       const told = (property: string, value: unknown) => ({
-        ...{ type: 'subscription', op: 'update', stream_id: channel.id, property, value },
+        type: 'subscription',
+        op: 'update',
+        stream_id: channel.id,
+        property,
+        value,
       });
       expect(await own()).toEqual([
         told('color', '#abcdef'),
@@ -186,8 +194,12 @@ eachBackend((backend) => {
       const { db } = organisation.server.server.database;
       const userId = organisation.id('owner');
       const row = (index: number) => ({
-        ...{ user_id: userId, channel_id: channel.id, topic: `t${index}`, topic_lower: `t${index}` },
-        ...{ visibility_policy: 1, updated_at: 0 },
+        user_id: userId,
+        channel_id: channel.id,
+        topic: `t${index}`,
+        topic_lower: `t${index}`,
+        visibility_policy: 1,
+        updated_at: 0,
       });
       for (let from = 0; from < 9_999; from += 1111) {
         const rows = Array.from({ length: 1111 }, (_, index) => row(from + index));
@@ -195,7 +207,9 @@ eachBackend((backend) => {
       }
       const wish = (topic: string, policy: number) =>
         organisation.ask('owner', 'POST', 'user_topics', {
-          ...{ stream_id: channel.id, topic, visibility_policy: policy },
+          stream_id: channel.id,
+          topic,
+          visibility_policy: policy,
         });
       expect((await wish('last', 1)).status).toBe(200);
       const { status, body } = await wish('one more', 1);

@@ -88,7 +88,10 @@ eachBackend((backend) => {
     const byId = await isAnswered(reader, `/api/v1/messages/${messageId}`);
     if (reader !== undefined) return byId;
     const asked = new URLSearchParams({
-      ...{ anchor: 'newest', num_before: '1000', num_after: '0', narrow: JSON.stringify(web) },
+      anchor: 'newest',
+      num_before: '1000',
+      num_after: '0',
+      narrow: JSON.stringify(web),
     });
     const answer = await organisation.server.server.app.inject({ url: `/api/v1/messages?${asked}` });
     const found = answer.statusCode === 200 ? answer.json<{ messages: { id: number }[] }>().messages : [];
@@ -141,7 +144,8 @@ eachBackend((backend) => {
       isOnWeb: name === 'onWeb',
       make: ({ messageId }: Sent) =>
         organisation.do('owner', 'PATCH', `messages/${messageId}`, {
-          ...{ stream_id: elsewhere[name], propagate_mode: 'change_one' },
+          stream_id: elsewhere[name],
+          propagate_mode: 'change_one',
         }),
     })),
     {

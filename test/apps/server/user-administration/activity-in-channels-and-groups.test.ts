@@ -15,7 +15,9 @@ eachBackend((backend) => {
     const principals = [organisation.id('member'), organisation.id('owner')];
     const subscribe = (names: string[], more: object) =>
       organisation.do('owner', 'POST', 'users/me/subscriptions', {
-        ...{ subscriptions: names.map((name) => ({ name })), principals, ...more },
+        subscriptions: names.map((name) => ({ name })),
+        principals,
+        ...more,
       });
     await subscribe([open, other], {});
     await subscribe([hidden], { invite_only: true });
@@ -25,7 +27,9 @@ eachBackend((backend) => {
     const groups = await organisation.groups();
     const inGroups = Object.values(groups).filter(({ members }) => members.includes(principals[0] ?? 0));
     return {
-      ...{ open: await idOf(open), other: await idOf(other), hidden: await idOf(hidden) },
+      open: await idOf(open),
+      other: await idOf(other),
+      hidden: await idOf(hidden),
       groupIds: inGroups.map(({ id }) => id).sort((a, b) => a - b),
       made: groups[name]?.id ?? 0,
     };
@@ -47,7 +51,10 @@ eachBackend((backend) => {
       await (isActive ? reactivate() : deactivate());
       const person = { type: 'realm_user', op: 'update', person: { user_id: userId, is_active: isActive } };
       const told = groupIds.map((group_id) => ({
-        ...{ type: 'user_group', op: members, group_id, user_ids: [userId] },
+        type: 'user_group',
+        op: members,
+        group_id,
+        user_ids: [userId],
       }));
       const heard = async (read: () => Promise<unknown[]>) => {
         const events = (await read()) as Event[];

@@ -99,7 +99,8 @@ eachBackend((backend) => {
         const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
         const waits = vi.spyOn(QueueListener.prototype, 'wait');
         const waiting = test.ask(ada, 'GET', 'events', {
-          ...{ queue_id: String(body.queue_id), last_event_id: '-1' },
+          queue_id: String(body.queue_id),
+          last_event_id: '-1',
         });
         await expect.poll(() => waits.mock.calls).toHaveLength(1);
         waits.mockRestore();

@@ -35,7 +35,9 @@ eachBackend((backend) => {
   const isActive = async (whom: Account) =>
     ((await test.ask(owner, 'GET', `users/${whom.userId}`)).body.user as { is_active: boolean }).is_active;
   const told = (whom: Account, active: boolean) => ({
-    ...{ type: 'realm_user', op: 'update', person: { user_id: whom.userId, is_active: active } },
+    type: 'realm_user',
+    op: 'update',
+    person: { user_id: whom.userId, is_active: active },
   });
   async function openEvents(who: Account) {
     const read = await test.openQueue(who, { event_types: '["realm_user","invites_changed"]' });
@@ -53,7 +55,8 @@ eachBackend((backend) => {
       const bot = await ownedBot();
       const events = await openEvents(owner);
       expect(await test.ask(administrator, 'DELETE', `users/${ada.email}`)).toMatchObject({
-        ...{ status: 200, body: { result: 'success', msg: '' } },
+        status: 200,
+        body: { result: 'success', msg: '' },
       });
       expect([await statusOf(ada), await statusOf(bot)]).toEqual([401, 401]);
       expect([await isActive(ada), await isActive(bot)]).toEqual([false, false]);
@@ -66,7 +69,8 @@ eachBackend((backend) => {
       const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
       const waits = vi.spyOn(QueueListener.prototype, 'wait');
       const waiting = test.ask(ada, 'GET', 'events', {
-        ...{ queue_id: String(body.queue_id), last_event_id: '-1' },
+        queue_id: String(body.queue_id),
+        last_event_id: '-1',
       });
       await expect.poll(() => waits.mock.calls).toHaveLength(1);
       waits.mockRestore();

@@ -37,7 +37,8 @@ eachBackend((backend) => {
       expect([await roleOf(high), await roleOf(low), await roleOf(stranger)]).toEqual([300, 600, 200]);
       expect(await events()).toEqual(
         [owner, high].map((each) => ({
-          ...{ type: 'realm_user', op: 'update' },
+          type: 'realm_user',
+          op: 'update',
           person: { user_id: each.userId, role: roles.moderator },
         })),
       );

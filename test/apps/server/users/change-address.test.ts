@@ -69,7 +69,9 @@ eachBackend((backend) => {
         /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?d=identicon(&s=500)?&version=2$/,
       );
       const told = (fields: object) => ({
-        ...{ type: 'realm_user', op: 'update', person: { user_id: target.userId, ...fields } },
+        type: 'realm_user',
+        op: 'update',
+        person: { user_id: target.userId, ...fields },
       });
       expect(await events()).toEqual([
         told({ delivery_email: new_email }),

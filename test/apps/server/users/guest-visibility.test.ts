@@ -21,7 +21,9 @@ eachBackend((backend) => {
     await channel.add('guest');
     expect(await seen()).toEqual([organisation.id('member'), organisation.id('guest')]);
     await organisation.do('second', 'POST', 'messages', {
-      ...{ type: 'direct', to: [organisation.id('guest')], content: 'hello' },
+      type: 'direct',
+      to: [organisation.id('guest')],
+      content: 'hello',
     });
     expect(await seen()).toContain(organisation.id('second'));
     const subscriptions = [channel.name];

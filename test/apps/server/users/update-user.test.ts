@@ -229,7 +229,8 @@ eachBackend((backend) => {
       );
       await changed('administrator', bot, { full_name: 'Robot' });
       const event = {
-        ...{ type: 'realm_user', op: 'update' },
+        type: 'realm_user',
+        op: 'update',
         person: { user_id: bot.userId, full_name: 'Robot' },
       };
       expect(await Promise.all(told.map((events) => events()))).toEqual([[event], [event], [event]]);

@@ -16,13 +16,11 @@ eachBackend((backend) => {
     const publish = createPublisher(queueNotifier(database().signals), () => organisation.server.now);
     const realm = { url: 'https://chat.example.com' };
     const user = {
-      ...{
-        email: 'new@example.com',
-        fullName: 'New',
-        role: 400 as const,
-        isBot: false,
-        botOwnerId: undefined,
-      },
+      email: 'new@example.com',
+      fullName: 'New',
+      role: 400 as const,
+      isBot: false,
+      botOwnerId: undefined,
       apiKeyHash: hashCredential('x'),
       ...wanted,
     };
@@ -37,11 +35,15 @@ eachBackend((backend) => {
       const groups = await organisation.watch('guest', { event_types: '["user_group"]' });
       const { userId } = await organisation.server.addAccount('added@example.com');
       const { members } = await organisation.do('guest', 'GET', 'users', {
-        ...{ user_ids: [userId], client_gravatar: false, include_custom_profile_fields: true },
+        user_ids: [userId],
+        client_gravatar: false,
+        include_custom_profile_fields: true,
       });
       expect(await users()).toEqual([{ type: 'realm_user', op: 'add', person: (members as unknown[])[0] }]);
       expect(await groups()).toContainEqual({
-        ...{ type: 'user_group', op: 'add_members', group_id: await organisation.roleGroup('members') },
+        type: 'user_group',
+        op: 'add_members',
+        group_id: await organisation.roleGroup('members'),
         user_ids: [userId],
       });
     });
@@ -92,7 +94,9 @@ eachBackend((backend) => {
     const events = await organisation.watch('guest', userEvents);
     await deactivateByAddress(database(), () => organisation.server.now, gone.email);
     const inactive = (userId: number) => ({
-      ...{ type: 'realm_user', op: 'update', person: { user_id: userId, is_active: false } },
+      type: 'realm_user',
+      op: 'update',
+      person: { user_id: userId, is_active: false },
     });
     const told = await events();
     expect(told).toHaveLength(2);

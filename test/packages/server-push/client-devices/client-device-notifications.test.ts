@@ -51,7 +51,8 @@ eachBackend((backend) => {
             token_id: tokenIdOf('apns token'),
             http_headers: { apns_priority: 10, apns_push_type: 'alert' },
             payload: {
-              ...{ push_key_id: 12, ...data },
+              push_key_id: 12,
+              ...data,
               aps: { ...mutable, alert: { title: 'New notification' }, sound: 'default' },
             },
           },
@@ -154,8 +155,11 @@ eachBackend((backend) => {
       server.relay.stand.next({
         status: 200,
         body: {
-          ...{ result: 'success', msg: '', realm_push_status: null },
-          ...{ android_successfully_sent_count: 1, apple_successfully_sent_count: 0 },
+          result: 'success',
+          msg: '',
+          realm_push_status: null,
+          android_successfully_sent_count: 1,
+          apple_successfully_sent_count: 0,
           delete_token_ids: ['', '@', unpadded, tokenIdOf('another'), '\u0000'],
         },
       });

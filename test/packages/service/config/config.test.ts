@@ -166,8 +166,12 @@ describe('private files', () => {
   );
 
   const file = (mode: number, uid: number) => ({
-    ...{ mode, uid },
-    ...{ isFile: () => true, isDirectory: () => false, isFIFO: () => false, isSocket: () => false },
+    mode,
+    uid,
+    isFile: () => true,
+    isDirectory: () => false,
+    isFIFO: () => false,
+    isSocket: () => false,
   });
   it.each([
     [undefined, 1000, 0o600, {}],

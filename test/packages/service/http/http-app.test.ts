@@ -48,7 +48,8 @@ it.each(['/thing', '/stream', '/health/live', '/health/ready'])(
     const operations = [
       testOperation({ method: 'GET', path: '/thing', handle: async () => ({ name: 'ä' }) }),
       testOperation({
-        ...{ method: 'GET', path: '/stream' },
+        method: 'GET',
+        path: '/stream',
         handle: async () => new RawAnswer(200, { 'content-length': '2' }, content),
       }),
     ];

@@ -33,11 +33,15 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   const withKey = newestKey(account) === undefined ? await addPushKey(context, account) : account;
   if (withKey === undefined) return noStorage();
   const sync: DeviceSync = {
-    ...{ context, run, account: withKey, tokenId: tokenIdOf(run.pushToken) },
+    context,
+    run,
+    account: withKey,
+    tokenId: tokenIdOf(run.pushToken),
     forgotten: await findForgottenDevices(context),
     states: createDeviceStates({ ...context, ...run }),
     key: await chooseKey(context),
-    ...{ requests: 0, registrations: 0 },
+    requests: 0,
+    registrations: 0,
   };
   for (;;) {
     const status = await takeStep(sync);
@@ -85,8 +89,12 @@ async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<voi
 function groupsDue(sync: DeviceSync, { state }: OwnDevice): DueGroups {
   const { context, run, account, tokenId, key, registrations } = sync;
   return dueGroups({
-    ...{ state, tokenId, registrations, now: serverSeconds(sync) },
-    ...{ deviceNow: context.clock(), retryNow: run.retryNow },
+    state,
+    tokenId,
+    registrations,
+    now: serverSeconds(sync),
+    deviceNow: context.clock(),
+    retryNow: run.retryNow,
     newestKeyId: newestKey(account)?.pushKeyId,
     sent: account.device?.sent,
     key: key.source === 'none' ? undefined : key,

@@ -35,7 +35,9 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   const isRepeat = before !== undefined && tokenIdOf(before.pushToken) === sync.tokenId;
   const repeatedForSequence = isKeyRefusal(errorCode) ? sealedTo.sequence : before?.repeatedForSequence;
   const sent = {
-    ...{ pushToken: sync.run.pushToken, bouncerPublicKey: sealedTo.publicKey, timestamp },
+    pushToken: sync.run.pushToken,
+    bouncerPublicKey: sealedTo.publicKey,
+    timestamp,
     ...realmOf(sync.run.queue),
     ...(isRepeat ? countRepeat(before, errorCode, sync.context.clock()) : {}),
   };

@@ -87,7 +87,11 @@ async function answerOf(
   received.body = await readWebBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
   const run = (signal: AbortSignal) => {
     const handled: OperationRequest<unknown, unknown> = {
-      ...{ actor, parameters: received.parameters(operation), head: received, file: received.file, signal },
+      actor,
+      parameters: received.parameters(operation),
+      head: received,
+      file: received.file,
+      signal,
       nextTick: async () => void (await setImmediate()),
     };
     return operation.handle(handled);

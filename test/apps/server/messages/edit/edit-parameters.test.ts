@@ -32,7 +32,9 @@ eachBackend((backend) => {
   it('answers only result, msg and the detached files', async () => {
     const { ids } = await lunch(1);
     expect(await edit(ids[0] as number, { topic: 'dinner' })).toEqual({
-      ...{ result: 'success', msg: '', detached_uploads: [] },
+      result: 'success',
+      msg: '',
+      detached_uploads: [],
     });
   });
 
@@ -149,7 +151,9 @@ eachBackend((backend) => {
       const { channelId, ids } = await lunch(3);
       const resolve = (topic: string, tells: boolean) =>
         edit(ids[1] as number, {
-          ...{ topic, propagate_mode: 'change_all', send_notification_to_new_thread: tells },
+          topic,
+          propagate_mode: 'change_all',
+          send_notification_to_new_thread: tells,
         });
       await resolve('✔ lunch', true);
       expect(await Promise.all(ids.map(topicOf))).toEqual(Array(3).fill('✔ lunch'));
@@ -192,7 +196,8 @@ eachBackend((backend) => {
     const { status, body } = await ask(ids[0] as number, { content: 'x', stream_id: other });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(await stored(organisation, ids[0] as number)).toMatchObject({
-      ...{ content: 'hello', channel_id: channelId },
+      content: 'hello',
+      channel_id: channelId,
     });
   });
 });

@@ -64,7 +64,9 @@ eachPostgres((postgres) => {
     const { databaseUrl } = organisation.server;
     other = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
     const made = await organisation.do('owner', 'POST', 'user_groups/create', {
-      ...{ name: 'movers', description: '', members: [organisation.id('member')] },
+      name: 'movers',
+      description: '',
+      members: [organisation.id('member')],
     });
     movers = made.group_id as number;
   });

@@ -16,9 +16,14 @@ eachBackend((backend) => {
     const { id } = await db()
       .insertInto('attachments')
       .values({
-        ...{ path_id: path, owner_id: organisation.id(who), file_name: 'file.txt' },
-        ...{ content_type: 'text/plain', size_bytes: 3, created_at: organisation.server.now },
-        ...{ is_stored: 1, unclaimed_since: null },
+        path_id: path,
+        owner_id: organisation.id(who),
+        file_name: 'file.txt',
+        content_type: 'text/plain',
+        size_bytes: 3,
+        created_at: organisation.server.now,
+        is_stored: 1,
+        unclaimed_since: null,
       })
       .returning('id')
       .executeTakeFirstOrThrow();

@@ -39,9 +39,16 @@ eachBackend((backend) => {
   /** Adds edits of a message as if they had been made, oldest first. */
   async function addEdits(id: number, rows: readonly EditRow[]): Promise<void> {
     const usual = {
-      ...{ message_id: messageId(id), edited_at: 0, editor_id: organisation.id('member') },
-      ...{ prev_content: null, prev_rendered_content: null, content_html_diff: null },
-      ...{ prev_topic: null, topic: null, prev_channel_id: null, channel_id: null },
+      message_id: messageId(id),
+      edited_at: 0,
+      editor_id: organisation.id('member'),
+      prev_content: null,
+      prev_rendered_content: null,
+      content_html_diff: null,
+      prev_topic: null,
+      topic: null,
+      prev_channel_id: null,
+      channel_id: null,
     };
     await organisation.server.server.database.write(async ({ db }) => {
       for (let from = 0; from < rows.length; from += 500) {

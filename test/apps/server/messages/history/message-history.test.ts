@@ -60,7 +60,11 @@ eachBackend((backend) => {
           timestamp: seconds() - 30,
         },
         {
-          ...{ topic: 'lunch', content: 'two', rendered_content: '<p>two</p>', user_id: member, ...at },
+          topic: 'lunch',
+          content: 'two',
+          rendered_content: '<p>two</p>',
+          user_id: member,
+          ...at,
           prev_content: 'one',
           prev_rendered_content: '<p>one</p>',
           content_html_diff:
@@ -84,8 +88,14 @@ eachBackend((backend) => {
           ...at,
         },
         {
-          ...{ topic: 'dinner', prev_topic: '', content: 'three', rendered_content: '<p>three</p>' },
-          ...{ user_id: member, prev_content: 'two', prev_rendered_content: '<p>two</p>', ...at },
+          topic: 'dinner',
+          prev_topic: '',
+          content: 'three',
+          rendered_content: '<p>three</p>',
+          user_id: member,
+          prev_content: 'two',
+          prev_rendered_content: '<p>two</p>',
+          ...at,
           content_html_diff: expect.stringContaining('three'),
         },
       ]);

@@ -37,8 +37,12 @@ eachBackend((backend) => {
       expect(await remove('member', id)).toBe('done');
       expect(await second()).toEqual([
         {
-          ...{ type: 'stream', op: 'update', stream_id: channelId, name },
-          ...{ property: 'first_message_id', value: next },
+          type: 'stream',
+          op: 'update',
+          stream_id: channelId,
+          name,
+          property: 'first_message_id',
+          value: next,
         },
         {
           type: 'delete_message',

@@ -35,7 +35,9 @@ eachBackend((backend) => {
 
   it('lists all topics for a new subscriber if history is shared', async () => {
     const { id } = await addChannel(organisation, {
-      ...{ isPrivate: true, isHistoryPublic: true, members: ['member'] },
+      isPrivate: true,
+      isHistoryPublic: true,
+      members: ['member'],
     });
     await send(id, 'before');
     expect((await organisation.ask('second', 'GET', `users/me/${id}/topics`)).body.msg).toBe(
@@ -55,7 +57,9 @@ eachBackend((backend) => {
       .where('id', '=', messageId(first))
       .executeTakeFirstOrThrow();
     const rows = Array.from({ length: most }, (_, index) => ({
-      ...{ ...row, topic: `topic ${index}`, topic_lower: `topic ${index}` },
+      ...row,
+      topic: `topic ${index}`,
+      topic_lower: `topic ${index}`,
     }));
     for (let from = 0; from < most; from += 1000) {
       await db

@@ -12,7 +12,10 @@ beforeAll(async () => {
   const parameters = z.object({ name: z.string().optional() });
   const taking = (body: 'form' | 'json' | 'file') =>
     testOperation({
-      ...{ method: 'POST', path: `/${body}`, body, parameters },
+      method: 'POST',
+      path: `/${body}`,
+      body,
+      parameters,
       handle: async ({ parameters: { name }, file }) => {
         file?.content.destroy();
         return { name: String(name) };

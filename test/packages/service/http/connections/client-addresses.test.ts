@@ -2,10 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { addressesBehind } from './addresses-behind.js';
 
 const own = (address: string) => ({
-  ...{ of: address, nearest: address, forwardedBy: undefined, limited: address, isForwarding: false },
+  of: address,
+  nearest: address,
+  forwardedBy: undefined,
+  limited: address,
+  isForwarding: false,
 });
 const passedOn = (address: string) => ({
-  ...{ of: address, nearest: address, forwardedBy: address, limited: undefined, isForwarding: true },
+  of: address,
+  nearest: address,
+  forwardedBy: address,
+  limited: undefined,
+  isForwarding: true,
 });
 
 describe('the address of a request', () => {

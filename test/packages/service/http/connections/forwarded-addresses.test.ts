@@ -124,7 +124,10 @@ describe('a forwarded address', () => {
           const header = `${before}${text}${after}`;
           const { forwardedBy, of, nearest } = said(proxy, header);
           expect({ header, forwardedBy, of, nearest }).toEqual({
-            ...{ header, forwardedBy: group, of: group, nearest: group },
+            header,
+            forwardedBy: group,
+            of: group,
+            nearest: group,
           });
         }
       }

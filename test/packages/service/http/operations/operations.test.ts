@@ -242,7 +242,10 @@ describe('a streamed list', () => {
       entries: all.flat(),
     });
     expect((await server.inject('/list?x=1')).json()).toEqual({
-      ...{ result: 'success', msg: '', entries: all.flat(), ignored_parameters_unsupported: ['x'] },
+      result: 'success',
+      msg: '',
+      entries: all.flat(),
+      ignored_parameters_unsupported: ['x'],
     });
   });
 

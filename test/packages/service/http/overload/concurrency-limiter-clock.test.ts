@@ -19,7 +19,11 @@ function open(options: Partial<ConcurrencyLimiterOptions> = {}): void {
     refusals += 1;
   };
   limiter = new ConcurrencyLimiter({
-    ...{ limits, waitsForOthers: false, isProcessBusy: () => false, onOverload, ...options },
+    limits,
+    waitsForOthers: false,
+    isProcessBusy: () => false,
+    onOverload,
+    ...options,
   });
 }
 

@@ -68,7 +68,11 @@ function operations(work: Work): TestOperation[] {
 async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerActor?: number) {
   const metrics = new Metrics();
   const app = await createHttpApp({
-    ...{ log: createMemoryLog().log, metrics, readiness: {}, limits, closePatienceMilliseconds: 20 },
+    log: createMemoryLog().log,
+    metrics,
+    readiness: {},
+    limits,
+    closePatienceMilliseconds: 20,
     ...(handlersPerActor === undefined ? {} : { handlersPerActor }),
     operations: operations(work).map(testOperation),
   });

@@ -1,0 +1,24 @@
+import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
+import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
+
+/** Where a test's notification for APNs goes. */
+export const target = {
+  tokenKind: 'apns',
+  token: '00',
+  iosAppId: 'org.example.App',
+  apnsEnvironment: 'sandbox',
+} as const;
+/** A test's notification, as a request holds it. */
+export const notification = {
+  serverId: '',
+  realmId: realmId(1),
+  realmUuid: '',
+  relayDeviceId: relayDeviceId(1),
+  notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
+  addressee: accountIdText(1),
+  encryptedData: 'AAAA',
+  urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
+  receivedAt: 0,
+  timeToLiveSeconds: 60,
+  collapseId: 'news',
+} as const;
