@@ -44,7 +44,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     {
       name: 'push',
       description: 'encrypted push',
-      add: async (push) => (await import('./push/push-commands.js')).addPushCommands(push, terminal),
+      add: async (push) => (await import('./push/push-commands.js')).addServerPushCommands(push, terminal),
     },
     ...administrationGroups(terminal, administered(terminal)),
   ];

@@ -1,5 +1,11 @@
 import type { MessageId } from '@waxwing/protocol';
-import { createServerPush, raiseClientDeviceIds, type ServerPush } from '@waxwing/server-push';
+import {
+  createServerPush,
+  RelayAccountWatch,
+  raiseClientDeviceIds,
+  readRelayKey,
+  type ServerPush,
+} from '@waxwing/server-push';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
@@ -23,8 +29,6 @@ import { authenticateUser, lockRequester } from './platform/authentication/authe
 import { createPublisher } from './platform/event-queues/publish-events.js';
 import { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import { noteServerStart } from './platform/event-queues/server-start.js';
-import { readRelayKey } from './push/read-relay-key.js';
-import { RelayAccountWatch } from './push/relay-account-watch.js';
 import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';

@@ -1,5 +1,6 @@
 /** Maximum length of an organization's URL. Notifications include it unshortened, because the phone compares it. */
 export const maximumRealmUrlBytes = 500;
 
+export { type AccountSettings, readAccountSettings } from './settings/account-settings.js';
 // Needed by settings, the database and commands. Imports none of the push code itself.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

@@ -27,5 +27,8 @@ export * from './relay-account/enable-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
 export { removePushDevicesOf } from './remove-devices-of.js';
 export type * from './server-push-options.js';
+export { findRelayAccount } from './settings/find-relay-account.js';
+export { readRelayKey } from './settings/read-relay-key.js';
+export { RelayAccountWatch } from './settings/relay-account-watch.js';
 export { checkPush } from './status/check-push.js';
 export { failed, type PushCheck, passed } from './status/push-check.js';

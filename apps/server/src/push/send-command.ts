@@ -56,15 +56,14 @@ function readWait(text: string): number {
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
   // Imported lazily, so that help starts fast.
-  const { readRelayLinkStatus } = await import('@waxwing/server-push');
+  const { findRelayAccount, readRelayLinkStatus } = await import('@waxwing/server-push');
   const { asCommandError } = await import('../people/realm/as-command-error.js');
   const { readRealm } = await import('../people/realm/realm-store.js');
-  const { awaitReport } = await import('./await-report.js');
+  const { awaitReport } = await import('@waxwing/server-push/commands');
   const { sendText } = await import('./send-text.js');
   const { clock } = terminal;
   return withServerDatabase(terminal, async (database, configuration) => {
     const realm = await readRealm(database, configuration.realm, clock());
-    const { findRelayAccount } = await import('./find-relay-account.js');
     const { account: relay } = await findRelayAccount(database, configuration);
     const options = { clock, realm, relay };
     const sent = await sendText(database, options, text).catch(asCommandError);

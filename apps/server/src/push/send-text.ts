@@ -6,6 +6,7 @@ import {
   type PushRealm,
   type RelayAccount,
 } from '@waxwing/server-push';
+import { enableRemedy } from '@waxwing/server-push/commands';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { KnownLinkifiers } from '../content/linkifiers/known-linkifiers.js';
@@ -19,7 +20,6 @@ import type { User } from '../people/users/user-store.js';
 import { createPublisher } from '../platform/event-queues/publish-events.js';
 import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
-import { enableRemedy } from './with-push.js';
 
 /** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
 export interface TextToSend {

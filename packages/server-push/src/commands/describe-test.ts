@@ -1,5 +1,6 @@
-import { countResults, describeResults, type SentTest } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
+import { countResults, describeResults } from '../notifications/describe-results.js';
+import type { SentTest } from '../notifications/send-test.js';
 
 /** Says what became of a test notification. */
 export function describeTest(test: SentTest): string {

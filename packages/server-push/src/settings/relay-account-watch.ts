@@ -1,14 +1,17 @@
-import { relayAccountChannel, type ServerPush } from '@waxwing/server-push';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { ConfigurationError } from '@waxwing/service/config';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
-import type { ServerDatabase } from '../tables.js';
-import { type AccountSettings, findRelayAccount } from './find-relay-account.js';
+import { relayAccountChannel } from '../relay-account/account-store.js';
+import type { RelayAccount } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import type { AccountSettings } from './account-settings.js';
+import { findRelayAccount } from './find-relay-account.js';
 
 export interface RelayAccountWatchOptions {
   readonly configuration: AccountSettings;
-  readonly database: ServerDatabase;
+  readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'db' | 'signals'>;
   readonly log: Log;
-  readonly serverPush: Pick<ServerPush, 'useRelay'>;
+  readonly serverPush: { useRelay(account: RelayAccount): void };
 }
 
 /** Needed because a signal is lost if a command ends right after its commit. */

@@ -1,6 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { type CountedResult, readReport } from '@waxwing/server-push';
-import type { ServerDatabase } from '../tables.js';
+import type { Kysely } from 'kysely';
+import { readReport } from '../notifications/delivery-reports.js';
+import type { CountedResult } from '../notifications/describe-results.js';
+import type { ServerPushTables } from '../tables.js';
 
 const pollMilliseconds = 100;
 
@@ -13,7 +15,7 @@ interface AwaitedReport {
 
 /** Waits until the running server has stored a result for each device. Returns what there is when the time is over. */
 export async function awaitReport(
-  { db }: Pick<ServerDatabase, 'db'>,
+  { db }: { readonly db: Kysely<ServerPushTables> },
   { reportId, devices, timeoutMilliseconds }: AwaitedReport,
 ): Promise<CountedResult[]> {
   const until = performance.now() + timeoutMilliseconds;

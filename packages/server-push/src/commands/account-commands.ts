@@ -4,38 +4,37 @@ import {
   type OutputFlags,
   printResult,
   requireConsent,
-  type Terminal,
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
-import { enableRemedy, type PushWork, withPush } from './with-push.js';
 
 interface DisableFlags extends ConsentFlags {
   readonly forget?: true;
 }
 
 /** Adds `push test`, `push disable` and `push rotate-credentials`. */
-export function addAccountCommands(push: Command, terminal: Terminal): void {
-  addTest(push, terminal);
-  addDisable(push, terminal);
-  addRotate(push, terminal);
+export function addAccountCommands(push: Command, program: PushProgram): void {
+  addTest(push, program);
+  addDisable(push, program);
+  addRotate(push, program);
 }
 
-function addTest(push: Command, terminal: Terminal): void {
+function addTest(push: Command, program: PushProgram): void {
+  const { terminal } = program;
   withJson(push.command('test'))
     .description("send a test notification to a user's phones, and print what the relay says of each")
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .action(async ({ user, ...flags }: OutputFlags & { readonly user: string }) => {
-      const { sendTest } = await import('@waxwing/server-push');
+      const { sendTest } = await import('../notifications/send-test.js');
       const { describeTest, requireSent, testJson } = await import('./describe-test.js');
-      const { findRelayAccount } = await import('./find-relay-account.js');
-      const { requireUser } = await import('../membership/user-administration/manage-users.js');
-      const test = await withPush(terminal, async ({ database, configuration, realm, sodium }) => {
-        const { account: relay } = await findRelayAccount(database, configuration);
+      const { findRelayAccount } = await import('../settings/find-relay-account.js');
+      const test = await program.withPush(async ({ database, settings, realm, sodium }) => {
+        const { account: relay } = await findRelayAccount(database, settings);
         if (relay.kind === 'not-configured') throw notEnabled();
-        const { id } = await requireUser(database, user);
+        const id = await program.findUser(database, user);
         return sendTest({ database, relay, realm, sodium, clock: terminal.clock }, id);
       });
       if (test.kind === 'no-device') {
@@ -48,14 +47,15 @@ function addTest(push: Command, terminal: Terminal): void {
     });
 }
 
-function addDisable(push: Command, terminal: Terminal): void {
+function addDisable(push: Command, program: PushProgram): void {
+  const { terminal } = program;
   withYes(withJson(push.command('disable')))
     .description('stop using the relay, in every process; push enable returns to it as the same server')
     .option('--forget', 'also delete the credentials; the relay then takes this server for another one')
     .action(async ({ forget, yes, ...flags }: DisableFlags) => {
-      const disabled = await withPush(terminal, async ({ database, configuration }) => {
-        refuseIfConfigured(configuration);
-        const { disableAccount, forgetAccounts } = await import('@waxwing/server-push');
+      const disabled = await program.withPush(async ({ database, settings }) => {
+        refuseIfConfigured(settings);
+        const { disableAccount, forgetAccounts } = await import('../relay-account/account-store.js');
         const question = forget
           ? "No user gets notifications any more, and the relay's operator must help if this server is to return. Go on?"
           : 'No user gets notifications any more until push is enabled again. Go on?';
@@ -73,11 +73,12 @@ function addDisable(push: Command, terminal: Terminal): void {
     });
 }
 
-function addRotate(push: Command, terminal: Terminal): void {
+function addRotate(push: Command, program: PushProgram): void {
+  const { terminal } = program;
   withJson(push.command('rotate-credentials'))
     .description("replace this server's key at the relay, which accepts the former one for ten minutes more")
     .action(async (flags: OutputFlags) => {
-      const row = await withPush(terminal, (work) => rotate(terminal, work));
+      const row = await program.withPush((work) => rotate(program, work));
       printResult(terminal, flags, {
         machines: { relay_url: row.url, server_id: row.server_id },
         people: `This server has a new key at ${row.url}; every process uses it now.`,
@@ -85,15 +86,16 @@ function addRotate(push: Command, terminal: Terminal): void {
     });
 }
 
-async function rotate({ clock }: Terminal, { database, configuration, realm, sodium }: PushWork) {
-  refuseIfConfigured(configuration);
-  const { enabledAccount, rotateServerKey } = await import('@waxwing/server-push');
-  const { readSecretKey } = await import('./read-secret-key.js');
+async function rotate({ terminal: { clock } }: PushProgram, { database, settings, realm, sodium }: PushWork) {
+  refuseIfConfigured(settings);
+  const { enabledAccount } = await import('../relay-account/account-store.js');
+  const { rotateServerKey } = await import('../relay-account/enable-relay.js');
+  const { readSecretKey } = await import('../settings/read-secret-key.js');
   const row = await enabledAccount(database.db);
   if (row === undefined) throw notEnabled();
-  const secretKey = await readSecretKey(configuration.pushAccount);
-  const { readRelayNetwork } = await import('./read-relay-network.js');
-  const network = await readRelayNetwork(configuration.relayNetwork);
+  const secretKey = await readSecretKey(settings.pushAccount);
+  const { readRelayNetwork } = await import('../settings/read-relay-network.js');
+  const network = await readRelayNetwork(settings.relayNetwork);
   await rotateServerKey({ database, realm, network, secretKey, sodium, clock }, row);
   return row;
 }

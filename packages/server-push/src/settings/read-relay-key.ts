@@ -1,6 +1,6 @@
-import type { RelayAccount } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
-import type { RelaySettings } from '../configuration.js';
+import type { RelayAccount } from '../server-push-options.js';
+import type { RelaySettings } from './account-settings.js';
 
 /** Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or holds no key. */
 export async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {

@@ -1,25 +1,21 @@
-import type { PushCheck, RelayAccount } from '@waxwing/server-push';
-import {
-  CommandError,
-  type OutputFlags,
-  printResult,
-  type Terminal,
-  withJson,
-} from '@waxwing/service/command-line';
+import { CommandError, type OutputFlags, printResult, withJson } from '@waxwing/service/command-line';
 import { ConfigurationError } from '@waxwing/service/config';
 import type { Command } from 'commander';
-import type { FoundAccount } from './find-relay-account.js';
-import { enableRemedy, type PushWork, withPush } from './with-push.js';
+import { capitalized } from '../capitalized.js';
+import type { RelayAccount } from '../server-push-options.js';
+import type { FoundAccount } from '../settings/find-relay-account.js';
+import { failed, type PushCheck, passed } from '../status/push-check.js';
+import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 
 /** Adds `push status`. */
-export function addStatusCommand(push: Command, terminal: Terminal): void {
+export function addStatusCommand(push: Command, program: PushProgram): void {
   withJson(push.command('status'))
     .description(
       'check push from the configuration to the phones, and print what to do; fails if it does not work',
     )
     .action(async (flags: OutputFlags) => {
-      const checks = await checkAll(terminal);
-      printResult(terminal, flags, { machines: checks, people: checks.map(describe).join('\n') });
+      const checks = await checkAll(program);
+      printResult(program.terminal, flags, { machines: checks, people: checks.map(describe).join('\n') });
       const wrong = [...new Set(checks.filter(({ ok }) => !ok).map(({ check }) => check))];
       if (wrong.length > 0) {
         throw new CommandError(`Push notifications do not work: see ${wrong.join(' and ')}.`);
@@ -31,23 +27,23 @@ function describe({ check, ok, cause, remedy }: PushCheck): string {
   return `${ok ? 'ok    ' : 'FAILED'}  ${check}: ${cause}${remedy === null ? '' : ` ${remedy}`}`;
 }
 
-async function checkAll(terminal: Terminal): Promise<readonly PushCheck[]> {
+async function checkAll(program: PushProgram): Promise<readonly PushCheck[]> {
   try {
-    return await withPush(terminal, (work) => check(terminal, work));
+    return await program.withPush((work) => check(program, work));
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems.map(asCheck);
     throw error;
   }
 }
 
-async function check({ clock }: Terminal, { database, configuration, realm, sodium }: PushWork) {
-  const { checkPush } = await import('@waxwing/server-push');
-  const { findRelayAccount } = await import('./find-relay-account.js');
+async function check({ terminal: { clock } }: PushProgram, { database, settings, realm, sodium }: PushWork) {
+  const { checkPush } = await import('../status/check-push.js');
+  const { findRelayAccount } = await import('../settings/find-relay-account.js');
   let found: FoundAccount | undefined;
   let problems: readonly PushCheck[];
   try {
-    found = await findRelayAccount(database, configuration);
-    problems = [await checkConfiguration(database, found.account, configuration.relay.kind === 'configured')];
+    found = await findRelayAccount(database, settings);
+    problems = [await checkConfiguration(database, found.account, settings.relay.kind === 'configured')];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     problems = error.problems.map(asCheck);
@@ -62,7 +58,7 @@ async function checkConfiguration(
   account: RelayAccount,
   isFromSettings: boolean,
 ): Promise<PushCheck> {
-  const { allAccounts, failed, passed } = await import('@waxwing/server-push');
+  const { allAccounts } = await import('../relay-account/account-store.js');
   const check = 'configuration';
   if (account.kind === 'configured') {
     const source = isFromSettings ? 'the SERVER_RELAY_ settings' : 'push enable';
@@ -93,8 +89,4 @@ function asCheck(problem: string): PushCheck {
   const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
   const whatToDo = remedy === '' ? 'Correct the setting.' : capitalized(remedy);
   return { check: 'configuration', ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

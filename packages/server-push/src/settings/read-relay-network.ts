@@ -1,6 +1,6 @@
-import type { RelayNetwork } from '@waxwing/server-push';
 import { readAuthorities } from '@waxwing/service/config';
-import type { RelayNetworkSettings } from '../configuration.js';
+import type { RelayNetwork } from '../server-push-options.js';
+import type { RelayNetworkSettings } from './account-settings.js';
 
 const authoritiesSetting = 'SERVER_RELAY_CA_FILE';
 

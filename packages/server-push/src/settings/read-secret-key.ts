@@ -6,7 +6,7 @@ import {
   readPrivateFile,
   Secret,
 } from '@waxwing/service/config';
-import type { PushAccountSettings } from '../configuration.js';
+import type { PushAccountSettings } from './account-settings.js';
 
 const purpose = 'SERVER_KEY_FILE';
 

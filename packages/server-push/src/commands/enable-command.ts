@@ -1,10 +1,10 @@
-import { printResult, type Terminal, withJson } from '@waxwing/service/command-line';
+import { printResult, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { EnableFlags } from './enable-push.js';
-import { withPush } from './with-push.js';
+import type { PushProgram } from './push-program.js';
 
 /** Adds `push enable`. */
-export function addEnableCommand(push: Command, terminal: Terminal): void {
+export function addEnableCommand(push: Command, program: PushProgram): void {
   withJson(push.command('enable'))
     .description('join a relay, and use it at once in every process; run it again if it was interrupted')
     .requiredOption('--relay <url>', 'the address of the relay')
@@ -14,7 +14,7 @@ export function addEnableCommand(push: Command, terminal: Terminal): void {
     .action(async (flags: EnableFlags) => {
       // Imported lazily, so that help starts fast.
       const { enablePush } = await import('./enable-push.js');
-      const result = await withPush(terminal, (work) => enablePush(terminal, work, flags));
-      printResult(terminal, flags, result);
+      const result = await program.withPush((work) => enablePush(program, work, flags));
+      printResult(program.terminal, flags, result);
     });
 }

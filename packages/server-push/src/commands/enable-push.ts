@@ -1,24 +1,13 @@
-import {
-  type EnabledRelay,
-  enableRelay,
-  findUserWithDevice,
-  type JoinRequest,
-  sendTest,
-} from '@waxwing/server-push';
-import {
-  CommandError,
-  type CommandResult,
-  type OutputFlags,
-  type Terminal,
-} from '@waxwing/service/command-line';
+import { CommandError, type CommandResult, type OutputFlags } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
-import { isPlainToOthers, type ServerConfiguration } from '../configuration.js';
-import { roles } from '../platform/authentication/roles.js';
+import { findUserWithDevice, sendTest } from '../notifications/send-test.js';
+import { type EnabledRelay, enableRelay, type JoinRequest } from '../relay-account/enable-relay.js';
+import { type AccountSettings, isPlainToOthers } from '../settings/account-settings.js';
+import { readRelayNetwork } from '../settings/read-relay-network.js';
+import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
 import { describeTest, testJson } from './describe-test.js';
-import { readRelayNetwork } from './read-relay-network.js';
-import { readOrCreateSecretKey } from './read-secret-key.js';
+import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
-import type { PushWork } from './with-push.js';
 
 /** Flags of `push enable`. */
 export interface EnableFlags extends OutputFlags {
@@ -30,15 +19,16 @@ export interface EnableFlags extends OutputFlags {
 
 /** Joins a relay, and sends a test to a phone if there is one. Returns what `push enable` prints. */
 export async function enablePush(
-  { clock }: Terminal,
+  program: PushProgram,
   work: PushWork,
   flags: EnableFlags,
 ): Promise<CommandResult> {
-  const { database, configuration, realm, sodium } = work;
-  refuseIfConfigured(configuration);
-  const request = await readRequest(work, flags);
-  const secretKey = await readOrCreateSecretKey(configuration.pushAccount);
-  const network = await readRelayNetwork(configuration.relayNetwork);
+  const { database, settings, realm, sodium } = work;
+  const { clock } = program.terminal;
+  refuseIfConfigured(settings);
+  const request = await readRequest(program, work, flags);
+  const secretKey = await readOrCreateSecretKey(settings.pushAccount);
+  const network = await readRelayNetwork(settings.relayNetwork);
   const options = { database, realm, network, secretKey, sodium, clock };
   const enabled = await enableRelay(options, request);
   const userId = await findUserWithDevice(database);
@@ -78,18 +68,19 @@ function describeEnabled(
 }
 
 async function readRequest(
-  { database, configuration, realm }: PushWork,
+  program: PushProgram,
+  { database, settings, realm }: PushWork,
   { relay, invitation, contact, hostname }: EnableFlags,
 ): Promise<JoinRequest> {
   return {
-    url: readRelayUrl(relay, configuration),
+    url: readRelayUrl(relay, settings),
     hostname: hostname ?? new URL(realm.url).host,
-    contactEmail: contact ?? (await firstOwner(database)),
+    contactEmail: contact ?? (await program.findContact(database)) ?? noContact(),
     invitation: invitation === undefined ? undefined : new Secret(invitation),
   };
 }
 
-function readRelayUrl(text: string, { pushAccount }: ServerConfiguration): string {
+function readRelayUrl(text: string, { pushAccount }: AccountSettings): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // What follows would be stored and printed, or be taken for a part of each path.
   if (url === undefined || !/^https?:$/.test(url.protocol) || /[@?#\s]/.test(text)) {
@@ -106,17 +97,7 @@ function readRelayUrl(text: string, { pushAccount }: ServerConfiguration): strin
   return url.href.replace(/\/+$/, '');
 }
 
-async function firstOwner({ db }: PushWork['database']): Promise<string> {
-  const owner = await db
-    .selectFrom('users')
-    .select('email')
-    .where('role', '=', roles.owner)
-    .where('is_active', '=', 1)
-    .where('is_bot', '=', 0)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  if (owner !== undefined) return owner.email;
+function noContact(): never {
   throw new CommandError(
     "The organization has no owner: give the address that the relay's operator may write to with --contact.",
   );

@@ -1,12 +1,14 @@
-import { enabledAccount, openAccount, PushAccountError, type RelayAccount } from '@waxwing/server-push';
 import { ConfigurationError } from '@waxwing/service/config';
-import type { ServerConfiguration } from '../configuration.js';
-import type { ServerDatabase } from '../tables.js';
+import type { Kysely } from 'kysely';
+import { PushAccountError } from '../relay-account/account-errors.js';
+import { enabledAccount } from '../relay-account/account-store.js';
+import { openAccount } from '../relay-account/enable-relay.js';
+import type { RelayAccount } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import type { AccountSettings } from './account-settings.js';
 import { readRelayKey } from './read-relay-key.js';
 import { readRelayNetwork } from './read-relay-network.js';
 import { readSecretKey } from './read-secret-key.js';
-
-export type AccountSettings = Pick<ServerConfiguration, 'relay' | 'pushAccount' | 'relayNetwork'>;
 
 export interface FoundAccount {
   readonly account: RelayAccount;
@@ -19,7 +21,7 @@ export interface FoundAccount {
  * @throws ConfigurationError if a key file cannot be used.
  */
 export async function findRelayAccount(
-  { db }: Pick<ServerDatabase, 'db'>,
+  { db }: { readonly db: Kysely<ServerPushTables> },
   { relay, pushAccount, relayNetwork }: AccountSettings,
 ): Promise<FoundAccount> {
   const network = await readRelayNetwork(relayNetwork);

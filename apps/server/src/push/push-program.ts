@@ -1,0 +1,50 @@
+import type { PushProgram, PushWork } from '@waxwing/server-push/commands';
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
+import { roles } from '../platform/authentication/roles.js';
+import type { ServerDatabase } from '../tables.js';
+import { withServerDatabase } from '../with-database.js';
+
+/** The push commands' access to this server. */
+export function pushProgram(terminal: Terminal): PushProgram {
+  return {
+    terminal,
+    withPush: (work) => withPush(terminal, work),
+    async findUser(database, address) {
+      const { requireUser } = await import('../membership/user-administration/manage-users.js');
+      return (await requireUser(database as ServerDatabase, address)).id;
+    },
+    findContact: (database) => firstOwner(database as ServerDatabase),
+  };
+}
+
+async function withPush<Result>(
+  terminal: Terminal,
+  work: (push: PushWork) => Promise<Result>,
+): Promise<Result> {
+  // Imported lazily, so that help starts fast.
+  const { PushAccountError } = await import('@waxwing/server-push');
+  const { loadFastestSodium } = await import('@waxwing/sodium/native');
+  const { readRealm } = await import('../people/realm/realm-store.js');
+  return withServerDatabase(terminal, async (database, configuration) => {
+    const realm = await readRealm(database, configuration.realm, terminal.clock());
+    const { sodium } = await loadFastestSodium();
+    try {
+      return await work({ database, settings: configuration, realm, sodium });
+    } catch (error) {
+      throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;
+    }
+  });
+}
+
+async function firstOwner({ db }: ServerDatabase): Promise<string | undefined> {
+  const owner = await db
+    .selectFrom('users')
+    .select('email')
+    .where('role', '=', roles.owner)
+    .where('is_active', '=', 1)
+    .where('is_bot', '=', 0)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return owner?.email;
+}

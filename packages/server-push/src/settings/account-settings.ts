@@ -1,0 +1,97 @@
+import { dirname, join } from 'node:path';
+import { uuidPattern } from '@waxwing/protocol/phone';
+import type { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { readProxyUrl } from '@waxwing/service/http-settings';
+
+/** The relay's settings, before the key file is read. */
+export type RelaySettings =
+  | {
+      readonly kind: 'configured';
+      readonly url: string;
+      readonly serverId: string;
+      /** Holds the server key that `waxwing-relay servers add` printed. Must be readable by its owner only. */
+      readonly serverKeyFile: string;
+    }
+  | { readonly kind: 'not-configured' };
+
+/** Settings of the relay account that `push enable` keeps in the database. */
+export interface PushAccountSettings {
+  /** Holds the key that encrypts the account's key in the database; `undefined` without a setting on PostgreSQL. */
+  readonly keyFile: string | undefined;
+  /** Whether a relay on another machine may be asked over plain HTTP. */
+  readonly allowsPlainHttp: boolean;
+}
+
+/** Settings of how the relay is reached. */
+export interface RelayNetworkSettings {
+  /** PEM file with certificates of further authorities. */
+  readonly caFile: string | undefined;
+  /** A secret, because it may hold a password. */
+  readonly proxyUrl: Secret<string> | undefined;
+}
+
+/** Settings of which relay is used, and how. */
+export interface AccountSettings {
+  readonly relay: RelaySettings;
+  readonly pushAccount: PushAccountSettings;
+  readonly relayNetwork: RelayNetworkSettings;
+}
+
+/** Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. */
+export function readAccountSettings(reader: EnvironmentReader, databaseUrl: string): AccountSettings {
+  const pushAccount = readPushAccount(reader, databaseUrl);
+  return { relay: readRelay(reader, pushAccount), pushAccount, relayNetwork: readRelayNetwork(reader) };
+}
+
+/** The key file's default is beside the database file, if there is one. */
+function readPushAccount(reader: EnvironmentReader, databaseUrl: string): PushAccountSettings {
+  const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
+  const defaultKeyFile = file && join(dirname(file), 'waxwing-server.key');
+  return {
+    keyFile: reader.optional('KEY_FILE') ?? defaultKeyFile,
+    allowsPlainHttp: reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on',
+  };
+}
+
+function readRelayNetwork(reader: EnvironmentReader): RelayNetworkSettings {
+  return {
+    caFile: reader.optional('RELAY_CA_FILE'),
+    proxyUrl: readProxyUrl(reader, 'RELAY_PROXY'),
+  };
+}
+
+function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSettings): RelaySettings {
+  const url = reader.optionalUrl('RELAY_URL');
+  const serverId = reader.optional('RELAY_SERVER_ID');
+  const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
+  if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
+    reader.problem(
+      `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.`,
+    );
+  }
+  const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
+  const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(all).length) return { kind: 'not-configured' };
+  if (missing.length > 0) {
+    const names = missing.map((name) => `SERVER_${name}`).join(' and ');
+    reader.problem(
+      `The relay is configured by halves, ${names} missing or wrong: set all SERVER_RELAY_* or none.`,
+    );
+  }
+  if (serverId !== undefined && !uuidPattern.test(serverId)) {
+    reader.problem(
+      `SERVER_RELAY_SERVER_ID is "${serverId}": it must be the UUID that waxwing-relay servers add printed.`,
+    );
+  }
+  return {
+    kind: 'configured',
+    url: url ?? '',
+    serverId: (serverId ?? '').toLowerCase(),
+    serverKeyFile: serverKeyFile ?? '',
+  };
+}
+
+/** Whether requests to this URL cross a network in the clear. */
+export function isPlainToOthers({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
