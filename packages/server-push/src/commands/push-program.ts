@@ -19,7 +19,7 @@ export interface PushProgram {
   readonly terminal: Terminal;
   /** Runs a command's work on the server's database. @throws CommandError for what the relay refuses. */
   withPush<Result>(work: (push: PushWork) => Promise<Result>): Promise<Result>;
-  /** Finds the user whom an admin names with --user. @throws CommandError if there is none. */
+  /** Finds the user of --user. @throws CommandError if there is none. */
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
   /** Finds the e-mail address of someone who is responsible for the server. */
   findContact(database: PushWork['database']): Promise<string | undefined>;
