@@ -1,5 +1,7 @@
 // Requires also that the length is a multiple of four: simpler than a pattern of groups of four, and twice as fast.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
+// As stock peers decode it: padded, and unused bits may be set.
+const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const asciiWhitespace = /[\t\n\v\f\r ]+/g;
 
 interface NodeBuffer {
@@ -13,6 +15,11 @@ const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 /** Whether `text` is canonical standard base64 (RFC 4648 section 4): padded, no other characters, unused bits zero. */
 export function isCanonicalBase64(text: string): boolean {
   return text.length % 4 === 0 && canonicalBase64.test(text);
+}
+
+/** Whether `text` is padded standard base64. Unlike canonical base64, its unused bits may be set. */
+export function isPaddedBase64(text: string): boolean {
+  return text.length % 4 === 0 && paddedBase64.test(text);
 }
 
 /** Decodes canonical standard base64 (RFC 4648 section 4). Returns `undefined` for anything else. */

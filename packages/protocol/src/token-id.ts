@@ -1,4 +1,4 @@
-import { decodeBase64, encodeBase64 } from './base64.js';
+import { decodeBase64, encodeBase64, isPaddedBase64 } from './base64.js';
 
 /**
  * Names a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
@@ -21,4 +21,14 @@ export function tokenIdFromDigest(sha256: Uint8Array): TokenId {
 export function parseTokenId(value: unknown): TokenId | undefined {
   const bytes = typeof value === 'string' ? decodeBase64(value) : undefined;
   return bytes?.length === tokenIdBytes ? (value as TokenId) : undefined;
+}
+
+/**
+ * Reads a token id as a phone sends it. Accepts what stock servers decode: padded base64 of 8 bytes, whose unused bits may
+ * be set. Returns the canonical spelling, or `undefined` for any other text.
+ */
+export function readTokenId(text: string): TokenId | undefined {
+  if (!isPaddedBase64(text)) return undefined;
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return bytes.length === tokenIdBytes ? (encodeBase64(bytes) as TokenId) : undefined;
 }

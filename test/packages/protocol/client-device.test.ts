@@ -7,6 +7,7 @@ import {
   parsePushKeyId,
   parseTokenId,
   pushKeyIdFromBytes,
+  readTokenId,
 } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
@@ -93,5 +94,13 @@ describe('devices', () => {
     expect(['AAAAAAAAAAF=', 'AAAAAAAAAAE', '192057', '', 1].map(parseTokenId)).toEqual(
       Array(5).fill(undefined),
     );
+  });
+
+  it('reads the token ids of phones as stock servers do, into the one canonical spelling', () => {
+    expect(['AAAAAAAAAAE=', 'AAAAAAAAAAF=', 'AAAAAAAAAAG=', 'AAAAAAAAAAH='].map(readTokenId)).toEqual(
+      Array(4).fill('AAAAAAAAAAE='),
+    );
+    const others = ['AAAAAAAAAAE', 'AAAAAAAA', 'AAAAAAAAAA==', 'AAAAAAAAAAAA', '-_AAAAAAAAE=', '192057', ''];
+    expect(others.map(readTokenId)).toEqual(Array(7).fill(undefined));
   });
 });

@@ -1,4 +1,4 @@
-import { decodePushKey, type ProtocolError, parseTokenId, type TokenId } from '@waxwing/protocol';
+import { decodePushKey, type ProtocolError, readTokenId, type TokenId } from '@waxwing/protocol';
 import type { ClientDeviceRow, SeenColumns } from './client-device-state.js';
 import { alreadyInProgress, invalidPushKey, invalidTokenId, nothingToRotate } from './device-refusals.js';
 import type { PushChange, SentKey, SentToken } from './push-change.js';
@@ -44,7 +44,7 @@ export function decideChange(row: ClientDeviceRow, change: PushChange, now: numb
   if (row.pending_push_token_id !== null && row.push_registration_error_code === null) {
     return refuse(alreadyInProgress());
   }
-  const tokenId = parseTokenId(change.token.tokenId);
+  const tokenId = readTokenId(change.token.tokenId);
   if (tokenId === undefined) return refuse(invalidTokenId());
   if (change.kind === 'token') return decideToken(row, change.token, tokenId, now);
   const { key, token } = change;

@@ -64,6 +64,11 @@ eachBackend((backend) => {
         };
         expect(await server.register(others)).toMatchObject({ status: 400, body });
       }
+      const { token_id: _missing, ...unnamed } = good;
+      expect(await server.register({ ...unnamed, ...bad })).toMatchObject({
+        status: 400,
+        body: { code: 'REQUEST_VARIABLE_MISSING', msg: "Missing 'token_id' argument", var_name: 'token_id' },
+      });
       const steps: [Record<string, string>, number, object][] = [
         [bad, 403, { code: 'MISSING_REMOTE_REALM', msg: 'Organization not registered' }],
         [
@@ -166,6 +171,15 @@ eachBackend((backend) => {
         expect(await server.register(form)).toMatchObject({ status: 400, body: invalid });
       },
     );
+
+    it('refuses another spelling of the id, in which unused bits are set', async () => {
+      const form = server.form('c0ffee', { token_kind: 'apns', ios_app_id: 'org.example.App' });
+      expect(form.token_id).toBe('+wKIhyAx/Eg=');
+      expect(await server.register({ ...form, token_id: '+wKIhyAx/Eh=' })).toMatchObject({
+        status: 400,
+        body: invalid,
+      });
+    });
 
     it('keeps two letter cases of one token of Apple apart, and the token as it was written', async () => {
       const apple = { token_kind: 'apns', ios_app_id: 'org.example.App' };

@@ -92,6 +92,18 @@ describe('mobile_push/register', () => {
     });
   });
 
+  it('reads an id with unused bits set as stock does, and shows and forwards its one canonical spelling', async () => {
+    const id = await createDevice(test, ada);
+    const token = { ...tokenFields('c0ffee', 'apns'), token_id: '+wKIhyAx/Eh=' };
+    expect((await test.register(ada, { device_id: String(id), ...keyFields(7), ...token })).body).toEqual(
+      success,
+    );
+    await test.settle();
+    expect(await devicesOf(test, ada)).toMatchObject({ [id]: { push_token_id: '+wKIhyAx/Eg=' } });
+    const forwarded = test.relay.requests.map(({ body }) => new URLSearchParams(body).get('token_id'));
+    expect(forwarded).toEqual(['+wKIhyAx/Eg=']);
+  });
+
   it('rotates a key alone, without the relay, also while a token is pending', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);

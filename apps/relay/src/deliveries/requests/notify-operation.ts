@@ -1,6 +1,7 @@
 import {
   type AnyPushRequest,
   isApnsPushRequest,
+  isPaddedBase64,
   notifyBodyLimitBytes,
   type RelayNotifyAnyAnswer,
   type RelayNotifyResult,
@@ -57,13 +58,13 @@ export const notify = operation({
   },
 });
 
-// As stock peers decode it: padded, though its unused bits may be set. An id that no token has is named for deletion.
-const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** @throws ProtocolError BAD_REQUEST for a `token_id` that is no base64. */
+/**
+ * An id that no token has, such as one in another spelling, is named for deletion instead.
+ * @throws ProtocolError BAD_REQUEST for a `token_id` that is no base64.
+ */
 function requireTokenIds(requests: readonly AnyPushRequest[]): void {
   for (const request of requests) {
-    if ('token_id' in request && !strictBase64.test(request.token_id)) {
+    if ('token_id' in request && !isPaddedBase64(request.token_id)) {
       throw refused('`token_id` is not Base64 encoded');
     }
   }

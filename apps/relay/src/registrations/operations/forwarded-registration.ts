@@ -52,7 +52,7 @@ export async function registerForwarded(
 /**
  * Reads the addressee of a registration. A `token_id` comes before a push account. A text that is no token's id is refused
  * later, because it differs from the id of the sealed token.
- * @throws ProtocolError REQUEST_VARIABLE_MISSING if neither field is there.
+ * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if neither field is there, as current stock relays answer.
  */
 export function readAddressee({
   push_account_id: account,
@@ -60,7 +60,7 @@ export function readAddressee({
 }: ForwardedRegistration): Addressee {
   if (tokenId !== undefined) return addresseeOfToken(tokenId as TokenId);
   if (account !== undefined) return formatPushAccountId(account);
-  throw missingArgument('push_account_id');
+  throw missingArgument('token_id');
 }
 
 function formatKept(
