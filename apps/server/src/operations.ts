@@ -63,6 +63,7 @@ import { createInvitation } from './membership/invitations/create-invitation.js'
 import { getInvitations } from './membership/invitations/get-invitations.js';
 import { revokeInvitation } from './membership/invitations/revoke-invitation.js';
 import { getJoinPage, joinByInvitation } from './membership/joining/join-operations.js';
+import { regenerateApiKey } from './membership/own-settings/regenerate-api-key.js';
 import { updateSettings } from './membership/own-settings/update-settings.js';
 import { fetchApiKey } from './membership/sign-in/fetch-api-key.js';
 import { updateUser } from './membership/user-administration/update-user.js';
@@ -125,6 +126,7 @@ const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   getServerSettings,
   getEmojiData,
   fetchApiKey,
+  regenerateApiKey,
   listUserGroups,
   createUserGroup,
   updateUserGroup,

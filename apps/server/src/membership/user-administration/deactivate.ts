@@ -1,13 +1,10 @@
 import { refused, type UserId } from '@waxwing/protocol';
-import { hashCredential } from '@waxwing/service/config';
 import type { UserDetails } from '../../people/users/user-details.js';
 import { isOnlyOwner } from '../../people/users/user-facts.js';
 import { storeInactive } from '../../people/users/user-store.js';
-import { generateApiKey } from '../../platform/authentication/api-key.js';
-import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { publishActivity } from './activity-events.js';
-import { type AccessContext, endAccess } from './end-access.js';
+import { type AccessContext, replaceApiKey } from './end-access.js';
 
 /** The result of {@link deactivate}. */
 export interface Deactivation {
@@ -33,9 +30,9 @@ export async function deactivate(
   const gone = await storeInactive(db, target.id);
   let revokedInvitations = 0;
   for (const { id } of gone) {
-    // A random key that is not given to anyone: old keys stay revoked after a reactivation.
-    await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
-    revokedInvitations += await endAccess(context, transaction, id);
+    // The new key is not given to anyone: old keys stay revoked after a reactivation.
+    const replaced = await replaceApiKey(context, transaction, id);
+    revokedInvitations += replaced.revokedInvitations;
   }
   await publishActivity(context, transaction, gone, false);
   return { userIds: gone.map(({ id }) => id), revokedInvitations };

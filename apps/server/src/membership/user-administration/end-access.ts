@@ -1,6 +1,9 @@
 import type { UserId } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
+import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { ServerContext } from '../../context.js';
+import { generateApiKey } from '../../platform/authentication/api-key.js';
+import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
 import { deleteSignInKeys } from '../../platform/authentication/sign-in-key-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
@@ -24,4 +27,22 @@ export async function endAccess(
     { event: { type: 'realm_user' }, audience: [userId], endsQueues: true },
   ]);
   return revokeInvitationsOf(context, transaction, userId);
+}
+
+/** The result of {@link replaceApiKey}. */
+export interface ReplacedKey {
+  readonly apiKey: Secret<string>;
+  /** Number of the user's invitations that were revoked. */
+  readonly revokedInvitations: number;
+}
+
+/** Replaces all API keys of a locked user with a new main key, and ends their access as {@link endAccess} does. */
+export async function replaceApiKey(
+  context: AccessContext,
+  transaction: ServerTransaction,
+  userId: UserId,
+): Promise<ReplacedKey> {
+  const apiKey = generateApiKey();
+  await storeApiKeyHash(transaction.db, userId, hashCredential(apiKey.reveal()));
+  return { apiKey, revokedInvitations: await endAccess(context, transaction, userId) };
 }

@@ -14,11 +14,10 @@ import {
   type UserFilter,
 } from '../../people/users/user-store.js';
 import { generateApiKey } from '../../platform/authentication/api-key.js';
-import { storeApiKeyHash } from '../../platform/authentication/credential-store.js';
 import type { Role } from '../../platform/authentication/roles.js';
 import type { ServerDatabase } from '../../tables.js';
 import { commandContext } from './command-context.js';
-import { endAccess } from './end-access.js';
+import { replaceApiKey } from './end-access.js';
 
 export interface UserToAdd {
   readonly email: string;
@@ -97,13 +96,10 @@ export async function rotateApiKey(
   email: string,
 ): Promise<RotatedUser> {
   const user = await requireUser(database, email);
-  const apiKey = generateApiKey();
-  const hash = hashCredential(apiKey.reveal());
   const context = commandContext(database, clock);
-  const revokedInvitations = await database.write(async (transaction) => {
+  const { apiKey, revokedInvitations } = await database.write(async (transaction) => {
     await lockDetails(transaction, { kind: 'id', id: user.id }, user);
-    await storeApiKeyHash(transaction.db, user.id, hash);
-    return endAccess(context, transaction, user.id);
+    return replaceApiKey(context, transaction, user.id);
   });
   return { user, apiKey, revokedInvitations };
 }
