@@ -187,6 +187,7 @@ async function mountServerPush(
       return {
         userId: user.id,
         isBot: user.isBot,
+        session: user.apiKeyHash,
         lockUser: async (transaction) => void (await lockRequester(transaction, user)),
       };
     },

@@ -12,6 +12,8 @@ export interface HostActor<Tables = ServerPushTables> {
   readonly userId: number;
   /** Bots have no phones: push refuses them. Default `false`. */
   readonly isBot?: boolean;
+  /** See {@link PushActor.session}. Default: none. */
+  readonly session?: string | undefined;
   /** See {@link PushActor.lockUser}. Default: locks nothing, for hosts that keep users in another database. */
   readonly lockUser?: PushActor<Tables>['lockUser'];
 }
@@ -66,7 +68,7 @@ export async function withDefaults<Tables>(
       const { isBot = false, lockUser = async () => undefined } = actor;
       const userId = requireUserId(actor.userId);
       head.setActor(`user ${userId}`);
-      return { userId, isBot, lockUser };
+      return { userId, isBot, lockUser, session: actor.session };
     },
   };
 }

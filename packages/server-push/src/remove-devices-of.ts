@@ -5,15 +5,17 @@ import { enqueueRemoval } from './push-devices/remove-relay-devices.js';
 import type { PushTransaction } from './tables.js';
 
 /**
- * Deletes all devices of a user, of both generations, for instance when their API key changes. Pending registrations end
+ * Deletes all devices of a user, of both generations, for instance when their API key changes; with `sessions` only those
+ * that these sign-ins registered (see `PushActor.session`). Pending registrations end
  * without effect. Durable jobs ask the relay to delete its devices, with retries for a week.
  */
 export async function removePushDevicesOf(
   context: RemovalContext,
   transaction: PushTransaction,
   userId: UserId,
+  sessions?: readonly string[],
 ): Promise<void> {
-  const freed = await deletePushDevicesOf(transaction, userId);
+  const freed = await deletePushDevicesOf(transaction, userId, { sessions });
   await enqueueRemoval(context.database, transaction, { freed, now: context.clock() });
-  await removeClientDevices(context, transaction, userId);
+  await removeClientDevices(context, transaction, userId, { sessions });
 }

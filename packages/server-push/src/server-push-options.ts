@@ -16,6 +16,11 @@ export interface PushActor<Tables = ServerPushTables> {
   /** Bots have no phones: push refuses them. */
   readonly isBot: boolean;
   /**
+   * Names the sign-in that the request belongs to, such as the digest of its API key. The devices that it registers can be
+   * removed with it. At most 255 characters; absent if users have a single key.
+   */
+  readonly session?: string | undefined;
+  /**
    * Locks the user until the transaction ends, so that they can be neither deactivated nor given another API key.
    *
    * @throws ProtocolError as `authenticate` does, if that has happened since.

@@ -47,6 +47,8 @@ export interface ServerPushTables extends RelayAccountTables {
     relay_device_id: RelayDeviceId | null;
     active_generation: number | null;
     last_test_at: number | null;
+    /** The sign-in that registered it last; `null` if its requests name none, and in rows of earlier versions. */
+    session: string | null;
   };
   /**
    * One row per device that a client has created. `push_token_*` hold the token in force. `pending_*` hold the newest
@@ -76,6 +78,8 @@ export interface ServerPushTables extends RelayAccountTables {
     push_token_updated_at: number | null;
     push_registration_error_code: string | null;
     last_test_at: number | null;
+    /** As in `push_devices`. */
+    session: string | null;
   };
   test_notifications: {
     id: Generated<number>;
@@ -263,5 +267,11 @@ export const serverPushMigrations: MigrationSet = {
       },
     },
     '0010-relay-accounts': { up: createRelayAccounts },
+    '0011-sessions': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema.alterTable('push_devices').addColumn('session', text).execute();
+        await db.schema.alterTable('client_devices').addColumn('session', text).execute();
+      },
+    },
   },
 };

@@ -48,12 +48,15 @@ const columns = {
   pending_bouncer_public_key: 'text',
   pending_encrypted_registration: 'text',
   push_registration_error_code: 'text',
+  session: 'text',
 } as const;
 
 /** A locked device and what to change. */
 export interface DeviceChange {
   readonly device: LockedDevice;
   readonly columns: Partial<ChangeableColumns>;
+  /** The sign-in that asks for it. */
+  readonly session: string | null;
 }
 
 /** Stores changes of locked devices in one statement. */
@@ -63,8 +66,8 @@ export async function storeChanges(
   now: number,
 ): Promise<void> {
   if (changes.length === 0) return;
-  const rows = changes.map(({ device, columns: changed }) => {
-    const row = { ...device, ...changed, used_at: now };
+  const rows = changes.map(({ device, columns: changed, session }) => {
+    const row = { ...device, ...changed, session, used_at: now };
     return Object.fromEntries(names.map((name) => [name, row[name]]));
   });
   await changed(db, { rows: JSON.stringify(rows) });

@@ -24,6 +24,7 @@ interface AskedChange {
   readonly userId: UserId;
   readonly deviceId: ClientDeviceId;
   readonly change: PushChange;
+  readonly session: string | null;
 }
 
 export type ChangeOutcome =
@@ -32,7 +33,9 @@ export type ChangeOutcome =
   | { readonly kind: 'refused'; readonly error: ProtocolError }
   | NotTaken;
 
-type Changed = Extract<Decision, { kind: 'changed' }> & { readonly device: LockedDevice };
+type Changed = Extract<Decision, { kind: 'changed' }> & DeviceChange;
+type Unchanged = Extract<Decision, { kind: 'unchanged' }> & DeviceChange;
+type Decided = Extract<Decision, { kind: 'refused' }> | Changed | Unchanged;
 
 const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
@@ -50,7 +53,12 @@ export class ClientDeviceIntake {
 
   /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
   change(actor: PushActor, deviceId: ClientDeviceId, change: PushChange): Promise<ChangeOutcome> {
-    return this.#batches.add(actor, { userId: actor.userId, deviceId, change });
+    return this.#batches.add(actor, {
+      userId: actor.userId,
+      deviceId,
+      change,
+      session: actor.session ?? null,
+    });
   }
 
   /** State, event and job of each change are in one transaction. */
@@ -77,7 +85,8 @@ export class ClientDeviceIntake {
       }),
     );
     const allowed = changes.filter((each) => !notTaken.has(each));
-    await storeChanges(transaction, allowed satisfies readonly DeviceChange[], now);
+    const moved = decided.filter((each) => each.kind === 'unchanged' && each.session !== each.device.session);
+    await storeChanges(transaction, [...allowed, ...(moved as Unchanged[])], now);
     for (const { device, columns, isToForward } of allowed) {
       if (!isToForward) continue;
       const key = { id: device.id, generation: columns.generation ?? device.generation };
@@ -93,7 +102,8 @@ export class ClientDeviceIntake {
       allowed.map(({ device, seen }) => deviceUpdate(device, seen)),
     );
     return decided.map((each) => {
-      if (each.kind !== 'changed') return each;
+      if (each.kind === 'refused') return each;
+      if (each.kind === 'unchanged') return { kind: 'unchanged' };
       return notTaken.get(each) ?? { kind: 'changed' };
     });
   }
@@ -101,10 +111,11 @@ export class ClientDeviceIntake {
 
 function decide(
   device: LockedDevice | undefined,
-  { change, userId }: AskedChange,
+  { change, session, userId }: AskedChange,
   now: number,
-): Exclude<Decision, { kind: 'changed' }> | Changed {
+): Decided {
   if (device?.user_id !== userId) return { kind: 'refused', error: invalidDevice() };
   const decision = decideChange(device, change, now);
-  return decision.kind === 'changed' ? { ...decision, device } : decision;
+  if (decision.kind === 'refused') return decision;
+  return { columns: {}, ...decision, device, session };
 }

@@ -7,6 +7,7 @@ import {
 } from '@waxwing/protocol';
 import { lockExclusive } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
+import type { PushActor } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type ClientDeviceRow, clientDeviceOnWire, type OwnedDevice } from './client-device-state.js';
 import { invalidDevice } from './device-refusals.js';
@@ -97,6 +98,9 @@ export type DeletedDevice = OwnedDevice & Pick<ClientDeviceRow, 'push_token_id' 
 
 const deletedColumns = ['id', 'user_id', 'push_token_id', 'pending_push_token_id'] as const;
 
+/** Whose device it is, and the sign-in that creates it. */
+type DeviceOwner = Pick<PushActor, 'userId'> & { readonly session?: string | null | undefined };
+
 /** The result of {@link createClientDevice}. */
 export interface CreatedDevice {
   readonly device: OwnedDevice;
@@ -110,7 +114,7 @@ export interface CreatedDevice {
  */
 export async function createClientDevice(
   { db }: PushTransaction,
-  userId: UserId,
+  { userId, session = null }: DeviceOwner,
   now: number,
 ): Promise<CreatedDevice | undefined> {
   await lockExclusive(db, `client devices of user ${userId}`);
@@ -124,7 +128,7 @@ export async function createClientDevice(
   if (surplus > 0 && dropped.length === 0) return undefined;
   const device = await db
     .insertInto('client_devices')
-    .values({ user_id: userId, created_at: now, used_at: now, generation: 0 })
+    .values({ user_id: userId, created_at: now, used_at: now, generation: 0, session })
     .returning(['id', 'user_id'])
     .executeTakeFirstOrThrow();
   return { device, dropped };
@@ -152,16 +156,24 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
   );
 }
 
-/** Deletes all devices of a user, or only that of `deviceId`. */
+/** Which of a user's devices; all of them without fields. */
+export interface DeviceChoice {
+  readonly deviceId?: ClientDeviceId;
+  /** Those that these sign-ins registered. */
+  readonly sessions?: readonly string[] | undefined;
+}
+
+/** Deletes devices of a user. */
 export async function deleteClientDevicesOf(
   { db }: PushTransaction,
   userId: UserId,
-  deviceId?: ClientDeviceId,
+  { deviceId, sessions }: DeviceChoice = {},
 ): Promise<DeletedDevice[]> {
   return db
     .deleteFrom('client_devices')
     .where('user_id', '=', userId)
     .$if(deviceId !== undefined, (query) => query.where('id', '=', deviceId as ClientDeviceId))
+    .$if(sessions !== undefined, (query) => query.where('session', 'in', sessions as string[]))
     .returning(deletedColumns)
     .execute();
 }

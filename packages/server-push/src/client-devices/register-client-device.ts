@@ -31,7 +31,7 @@ export const registerClientDevice = operation({
     const now = clock();
     return database.write(async (transaction) => {
       await actor.lockUser(transaction);
-      const created = await createClientDevice(transaction, actor.userId, now);
+      const created = await createClientDevice(transaction, actor, now);
       if (created === undefined) {
         throw refused(
           `This user has ${maximumPushDevicesPerUser} devices with push tokens, which is the most; removing one makes room`,

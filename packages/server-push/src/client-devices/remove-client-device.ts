@@ -26,7 +26,8 @@ export const removeClientDevice = operation({
   async handle(context: Context, { actor, parameters }) {
     await context.database.write(async (transaction) => {
       await actor.lockUser(transaction);
-      const removed = await removeClientDevices(context, transaction, actor.userId, parameters.device_id);
+      const choice = { deviceId: parameters.device_id };
+      const removed = await removeClientDevices(context, transaction, actor.userId, choice);
       if (removed === 0) throw invalidDevice();
     });
     return {};

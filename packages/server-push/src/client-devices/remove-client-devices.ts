@@ -1,10 +1,10 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { ClientDeviceId, UserId } from '@waxwing/protocol';
+import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deviceEvent } from './client-device-state.js';
-import { deleteClientDevicesOf, tokensOf } from './client-device-store.js';
+import { type DeviceChoice, deleteClientDevicesOf, tokensOf } from './client-device-store.js';
 import { enqueueTokenRemoval } from './remove-tokens.js';
 
 export interface RemovalContext {
@@ -14,16 +14,16 @@ export interface RemovalContext {
 }
 
 /**
- * Deletes all devices of a user, or only that of `deviceId`, with an event for each. Enqueues a job that asks the relay
+ * Deletes all devices of a user, or only the chosen ones, with an event for each. Enqueues a job that asks the relay
  * to delete the tokens that no other device uses. Returns the number of deleted devices.
  */
 export async function removeClientDevices(
   { clock, database, publish }: RemovalContext,
   transaction: PushTransaction,
   userId: UserId,
-  deviceId?: ClientDeviceId,
+  choice: DeviceChoice = {},
 ): Promise<number> {
-  const removed = await deleteClientDevicesOf(transaction, userId, deviceId);
+  const removed = await deleteClientDevicesOf(transaction, userId, choice);
   await publish(
     transaction,
     removed.map((device) => deviceEvent('remove', device)),

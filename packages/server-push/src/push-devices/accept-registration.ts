@@ -4,12 +4,15 @@ import { sql, type Transaction } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
 import type { RegistrationKey } from './pending-registrations.js';
+import type { PushDeviceRow } from './push-device-state.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 
 /** A registration that a user's phone requests. */
 export interface AskedRegistration {
   readonly userId: UserId;
   readonly registration: CheckedRegistration;
+  /** The sign-in that asks for it. */
+  readonly session?: string | null | undefined;
 }
 
 /** A registration to be forwarded to the relay. */
@@ -26,21 +29,27 @@ export type Acceptance =
   /** The user has the maximum number of devices, and none of them has failed. */
   | { readonly kind: 'full' };
 
-/** Whether an identical registration exists that has not failed. */
+/** Whether an identical registration exists that has not failed. It then belongs to the sign-in that asks for it. */
 export async function isRegistered(
-  transaction: PushTransaction,
-  { userId, registration: { hash, pushAccountId } }: AskedRegistration,
+  { db }: PushTransaction,
+  { userId, registration: { hash, pushAccountId }, session = null }: AskedRegistration,
 ): Promise<boolean> {
-  const rows = await sameRegistration(transaction.db, { userId, pushAccountId, hash });
-  return rows.length > 0;
+  const [known] = await sameRegistration(db, { userId, pushAccountId, hash });
+  if (known === undefined) return false;
+  if (known.session !== session) {
+    await db.updateTable('push_devices').set({ session }).where('id', '=', known.id).execute();
+  }
+  return true;
 }
 
 type SameRegistration = Pick<CheckedRegistration, 'hash' | 'pushAccountId'> & { readonly userId: UserId };
 
-const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, object>((db, parameter) =>
+type KnownRegistration = Pick<PushDeviceRow, 'id' | 'session'>;
+
+const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownRegistration>((db, parameter) =>
   db
     .selectFrom('push_devices')
-    .select('id')
+    .select(['id', 'session'])
     .where('user_id', '=', parameter('userId'))
     .where('push_account_id', '=', parameter('pushAccountId'))
     .where('registration_hash', '=', parameter('hash'))
@@ -70,7 +79,7 @@ export async function acceptRegistrations(
   }
   const stored = await newestOf(db).run(
     db,
-    [...rooms.keys()].map(({ userId, registration }) => toRow(userId, registration, now)),
+    [...rooms.keys()].map((each) => toRow(each, now)),
   );
   const keys = new Map(stored.map(({ user_id, id, generation }) => [user_id, { id, generation }]));
   return asked.map((each) => {
@@ -93,12 +102,13 @@ const newestColumns = {
   pending_push_public_key: 'text',
   pending_bouncer_public_key: 'text',
   pending_encrypted_registration: 'text',
+  session: 'text',
 } as const;
 
-function toRow(userId: UserId, registration: CheckedRegistration, now: number): GivenRow {
+function toRow({ userId, registration, session = null }: AskedRegistration, now: number): GivenRow {
   const { pushAccountId, hash, tokenKind, pushPublicKey, bouncerPublicKey } = registration;
   const pending = [tokenKind, pushPublicKey, bouncerPublicKey, registration.encryptedPushRegistration];
-  return [userId, pushAccountId, 1, hash, now, now, ...pending];
+  return [userId, pushAccountId, 1, hash, now, now, ...pending, session];
 }
 
 interface StoredRegistration extends RegistrationKey {
@@ -127,6 +137,7 @@ function newestOf(db: Transaction<ServerPushTables>): BulkInsert<StoredRegistrat
             pending_push_public_key: ref('excluded.pending_push_public_key'),
             pending_bouncer_public_key: ref('excluded.pending_bouncer_public_key'),
             pending_encrypted_registration: ref('excluded.pending_encrypted_registration'),
+            session: ref('excluded.session'),
             generation: sql`push_devices.generation + 1`,
           }))
           .where((is) =>

@@ -135,11 +135,18 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Deletes all devices of a user, or only that of `pushAccountId`. Returns the relay devices that they used. */
+/** Which of a user's devices; all of them without fields. */
+interface PushDeviceChoice {
+  readonly pushAccountId?: PushAccountIdText;
+  /** Those that these sign-ins registered. */
+  readonly sessions?: readonly string[] | undefined;
+}
+
+/** Deletes devices of a user. Returns the relay devices that they used. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
-  pushAccountId?: PushAccountIdText,
+  { pushAccountId, sessions }: PushDeviceChoice = {},
 ): Promise<FreedRelayDevice[]> {
   const removed = await transaction.db
     .deleteFrom('push_devices')
@@ -147,6 +154,7 @@ export async function deletePushDevicesOf(
     .$if(pushAccountId !== undefined, (query) =>
       query.where('push_account_id', '=', pushAccountId as PushAccountIdText),
     )
+    .$if(sessions !== undefined, (query) => query.where('session', 'in', sessions as string[]))
     .returning(['relay_device_id', 'push_account_id'])
     .execute();
   return freedBy(removed);

@@ -28,7 +28,7 @@ export class RegistrationIntake {
 
   /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
   register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
-    return this.#batches.add(actor, { userId: actor.userId, registration });
+    return this.#batches.add(actor, { userId: actor.userId, registration, session: actor.session });
   }
 
   async #write(transaction: PushTransaction, asked: readonly AskedRegistration[]): Promise<Registered[]> {

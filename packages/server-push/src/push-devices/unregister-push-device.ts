@@ -31,7 +31,7 @@ export const unregisterPushDevice = operation({
     const now = clock();
     await database.write(async (transaction) => {
       await actor.lockUser(transaction);
-      const freed = await deletePushDevicesOf(transaction, actor.userId, pushAccountId);
+      const freed = await deletePushDevicesOf(transaction, actor.userId, { pushAccountId });
       await enqueueRemoval(database, transaction, { freed, now });
     });
     return {};

@@ -1,4 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
+import { removePushDevicesOf } from '@waxwing/server-push';
 import { hashCredential, Secret } from '@waxwing/service/config';
 import { anyone, operation } from '@waxwing/service/http';
 import { lockingRows } from '@waxwing/storage';
@@ -14,7 +15,8 @@ import { insertSignInKey } from '../../platform/authentication/sign-in-key-store
 import { provePassword, type VerifiedUser } from './prove-password.js';
 
 /**
- * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. Refuses with
+ * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. One too many
+ * evicts the oldest, and removes the phones that registered with it. Refuses with
  * AUTHENTICATION_FAILED an unknown name, a person without a password and a wrong password, indistinguishably and
  * after the same work. Refuses with USER_DEACTIVATED a deactivated user with the correct password. Refuses with
  * RATE_LIMIT_HIT a name or address with too many failures, and a client with too many pending attempts.
@@ -43,10 +45,11 @@ export const fetchApiKey = operation({
 
 /** Issues a key, unless the person was deactivated or the password replaced in the meantime. */
 async function giveKey(
-  { clock, database }: ServerContext,
+  context: ServerContext,
   { id, passwordHash }: VerifiedUser,
   name: string,
 ): Promise<Secret<string>> {
+  const { clock, database } = context;
   const apiKey = generateApiKey();
   const keyHash = hashCredential(apiKey.reveal());
   const isGiven = await database.write(async (transaction) => {
@@ -59,7 +62,9 @@ async function giveKey(
       .modifyEnd(lockingRows(db))
       .executeTakeFirst();
     if (active === undefined || !(await hasPasswordHash(db, id, passwordHash))) return false;
-    await insertSignInKey(db, id, keyHash, clock());
+    const evicted = await insertSignInKey(db, id, keyHash, clock());
+    // Their phones could no longer fetch what they are notified of, nor sign out.
+    if (evicted.length > 0) await removePushDevicesOf(context, transaction, id, evicted);
     await forgetSignInFailures(transaction, name);
     return true;
   });

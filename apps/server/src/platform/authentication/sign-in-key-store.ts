@@ -5,13 +5,16 @@ import type { ServerTables } from '../../tables.js';
 /** Keys per user. A further sign-in deletes the oldest key. */
 export const maximumSignInKeys = 50;
 
-/** Stores a sign-in key of a locked user, and deletes the oldest ones above {@link maximumSignInKeys}. */
+/**
+ * Stores a sign-in key of a locked user, and deletes the oldest ones above {@link maximumSignInKeys}. Returns the hashes of
+ * the deleted keys.
+ */
 export async function insertSignInKey(
   db: Transaction<ServerTables>,
   userId: UserId,
   keyHash: string,
   now: number,
-): Promise<void> {
+): Promise<string[]> {
   await db
     .insertInto('sign_in_keys')
     .values({ user_id: userId, key_hash: keyHash, created_at: now })
@@ -22,7 +25,13 @@ export async function insertSignInKey(
     .where('user_id', '=', userId)
     .orderBy('id', 'desc')
     .limit(maximumSignInKeys);
-  await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).where('id', 'not in', kept).execute();
+  const evicted = await db
+    .deleteFrom('sign_in_keys')
+    .where('user_id', '=', userId)
+    .where('id', 'not in', kept)
+    .returning('key_hash')
+    .execute();
+  return evicted.map(({ key_hash }) => key_hash);
 }
 
 /** Deletes all sign-in keys of a user. */
