@@ -9,7 +9,7 @@ type Who = keyof typeof roles | 'bot' | 'second';
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 type ServerSettings = Pick<
   TestServerOptions,
-  'uploads' | 'offersWebPublicChannels' | 'invitationValidityMinutes'
+  'uploads' | 'offersWebPublicChannels' | 'invitationValidityMinutes' | 'withoutRelay'
 >;
 
 /** A group in the response of `GET /user_groups`. */
@@ -28,7 +28,7 @@ export class OrganisationUnderTest {
   #names = 0;
 
   async start(databaseUrl: string, options: ServerSettings = {}): Promise<void> {
-    this.server = await ServerUnderTest.start({ ...options, databaseUrl, withoutRelay: true });
+    this.server = await ServerUnderTest.start({ withoutRelay: true, ...options, databaseUrl });
     for (const [name, role] of Object.entries(roles)) {
       this.accounts[name as Who] = await this.server.addAccount(`${name}@example.com`, { role });
     }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { featureLevel } from '#server/people/realm/feature-level.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { LevelsUnderTest, proofs } from './feature-level-proofs.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/stock-clients.md'), 'utf8');
 
@@ -31,5 +33,30 @@ describe('the page of feature levels', () => {
       expect([level, change]).not.toEqual([level, '']);
       expect([level, ours === '']).toEqual([level, change.startsWith('none: ')]);
     }
+  });
+});
+
+/** The first level with which stock apps register for encrypted push. */
+const firstWithDevices = 468;
+
+describe('the proofs of feature levels', () => {
+  it('are there for each level since devices of clients, except those that change nothing', () => {
+    const changing = rows().filter(({ level, ours }) => level >= firstWithDevices && ours !== '');
+    const proven = Object.keys(proofs).map(Number);
+    expect(proven.filter((level) => level >= firstWithDevices)).toEqual(changing.map(({ level }) => level));
+    // Earlier ones that touch push.
+    expect(proven.filter((level) => level < firstWithDevices)).toEqual([432, 450, 466]);
+  });
+});
+
+eachBackend((backend) => {
+  const levels = new LevelsUnderTest();
+  beforeAll(async () => levels.start(await backend.freshUrl()));
+  afterAll(() => levels.server.close());
+
+  describe('what a client may conclude from', () => {
+    it.each(rows().filter(({ level }) => level in proofs))('level $level ($change): $ours', ({ level }) =>
+      proofs[level]?.(levels),
+    );
   });
 });
