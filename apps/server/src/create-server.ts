@@ -29,6 +29,7 @@ import { authenticateUser, lockRequester } from './platform/authentication/authe
 import { createPublisher } from './platform/event-queues/publish-events.js';
 import { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import { noteServerStart } from './platform/event-queues/server-start.js';
+import { pushStatusEvents } from './push/push-status-events.js';
 import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
@@ -177,7 +178,7 @@ async function mountServerPush(
   { configuration, timings: { relayTimeoutMilliseconds } }: Mounting,
   closers: Closers,
 ): Promise<{ readonly serverPush: ServerPush; readonly relayAccount: RelayAccountWatch }> {
-  const { database, log } = foundation;
+  const { database, log, publish } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   const serverPush = await createServerPush({
@@ -191,6 +192,7 @@ async function mountServerPush(
         lockUser: async (transaction) => void (await lockRequester(transaction, user)),
       };
     },
+    publishPushStatus: (transaction, change) => publish(transaction, pushStatusEvents(change)),
     isWanted: (userId, messageId) => isStillNotified(database.db, userId, messageId as MessageId),
     relay: { kind: 'not-configured' },
     registrationsPerHour: configuration.registrationsPerHour,

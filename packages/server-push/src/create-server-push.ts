@@ -36,7 +36,13 @@ import { urgentJobKinds } from './push-job-kinds.js';
 import { scheduleFailureOfLongPending } from './registrations/fail-long-pending.js';
 import { handleRemovalJobs } from './registrations/removal-jobs.js';
 import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
+import { scheduleQuestionForPushStatus } from './relay-link/ask-for-push-status.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
+import {
+  type RealmPushStatus,
+  RealmPushStatusRecord,
+  readRealmPushStatus,
+} from './relay-link/realm-push-status.js';
 import { handleRevocations } from './revocations/forward-revocation.js';
 import { type ServedPush, servePush } from './serve-push.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
@@ -76,6 +82,11 @@ export interface ServerPush extends ServedPush {
   send(notification: QueuedNotification): Promise<NotificationReach>;
   /** Whether there is a relay at present. */
   readonly isConfigured: boolean;
+  /**
+   * Whether notifications are sent at present, and until when: there is a relay, which has not switched push off for
+   * the organization. Pass `db` to read inside a transaction; the default is the server's database.
+   */
+  realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
   useRelay(account: RelayAccount): void;
   /**
@@ -117,8 +128,10 @@ function assemble(
   const { database } = options;
   const results = new DeliveryResults(options);
   const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
-  const relay = new CurrentRelay(options, { monitor, results });
+  const pushStatus = new RealmPushStatusRecord(options);
+  const relay = new CurrentRelay(options, { monitor, results, pushStatus });
   handleJobs(options, relay);
+  scheduleQuestionForPushStatus({ database, link: () => relay.connection?.link, pushStatus });
   const context = {
     ...options,
     relay,
@@ -138,6 +151,10 @@ function assemble(
     send: (notification) => sendNotification(options, relay, notification),
     get isConfigured() {
       return relay.kind === 'configured';
+    },
+    async realmPushStatus(db = database.db) {
+      const { canPush, endTimestamp } = await readRealmPushStatus(db);
+      return { canPush: canPush && relay.kind === 'configured', endTimestamp };
     },
     useRelay: (account) => relay.use(account),
     async close() {

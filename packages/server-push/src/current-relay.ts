@@ -9,6 +9,7 @@ import type { SameTokenAccounts } from './push-devices/same-token-devices.js';
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import type { LinkMonitor } from './relay-link/link-monitor.js';
 import { openDispatcher } from './relay-link/open-dispatcher.js';
+import type { RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { RelayLink } from './relay-link/relay-link.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
 
@@ -27,6 +28,7 @@ const defaultRelayTimeoutMilliseconds = 15_000;
 export interface RelayRecords {
   readonly monitor: LinkMonitor;
   readonly results: DeliveryResults;
+  readonly pushStatus: RealmPushStatusRecord;
 }
 
 /** The relay in use. Commands can change it while the server runs. */
@@ -77,6 +79,7 @@ export class CurrentRelay {
       timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
       clock,
       monitor: this.#records.monitor,
+      pushStatus: this.#records.pushStatus,
     });
     return {
       link,

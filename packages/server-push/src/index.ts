@@ -25,6 +25,7 @@ export {
 } from './relay-account/account-store.js';
 export * from './relay-account/enable-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
+export type { RealmPushStatus, RealmPushStatusChange } from './relay-link/realm-push-status.js';
 export { removePushDevicesOf } from './remove-devices-of.js';
 export type * from './server-push-options.js';
 export { findRelayAccount } from './settings/find-relay-account.js';

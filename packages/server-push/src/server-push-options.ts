@@ -8,6 +8,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { WriteTransaction } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';
+import type { RealmPushStatusChange } from './relay-link/realm-push-status.js';
 import type { ServerPushTables } from './tables.js';
 
 /** The authenticated user, as far as push needs to know. */
@@ -89,6 +90,14 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
+  /**
+   * Publishes to all clients of the organization that the relay has switched push off or on, or expects to, in the
+   * transaction of the change. Default: publishes nothing.
+   */
+  readonly publishPushStatus?: (
+    transaction: WriteTransaction<Tables>,
+    change: RealmPushStatusChange,
+  ) => Promise<void>;
   /**
    * Whether a queued message should still be shown to a user; called before each delivery attempt. Default: always
    * `true`.

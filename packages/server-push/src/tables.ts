@@ -102,6 +102,10 @@ export interface ServerPushTables extends RelayAccountTables {
     last_rejection_at: number | null;
     /** Why the relay did not notify a device, in words. */
     last_rejection: string | null;
+    /** 0 while the relay has switched push off for the organization; `null` until it has said anything of it. */
+    can_push: number | null;
+    /** When the relay expects to switch it off, in Unix seconds. */
+    push_end_timestamp: number | null;
   };
   /** What the relay said of the devices of a notification whose sender wants to know. */
   delivery_reports: {
@@ -271,6 +275,13 @@ export const serverPushMigrations: MigrationSet = {
       async up(db: Kysely<unknown>): Promise<void> {
         await db.schema.alterTable('push_devices').addColumn('session', text).execute();
         await db.schema.alterTable('client_devices').addColumn('session', text).execute();
+      },
+    },
+    '0012-realm-push-status': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        const { schema } = db;
+        await schema.alterTable('relay_link').addColumn('can_push', integer).execute();
+        await schema.alterTable('relay_link').addColumn('push_end_timestamp', integer).execute();
       },
     },
   },

@@ -8,6 +8,11 @@ import { relayServerId, relayServerKey, ServerUnderTest, testPhone } from './ser
 
 const notifyPath = '/api/v1/remotes/push/e2ee/notify';
 const isLastExchange = ({ check }: PushCheck) => check === 'last exchange';
+const notifiedUnless = ({ can_push }: { can_push: boolean }): RelayReaction => {
+  const { body, ...answer } = notified() as Exclude<RelayReaction, string>;
+  const realm_push_status = { can_push, expected_end_timestamp: null };
+  return { ...answer, body: { ...Object(body), realm_push_status } };
+};
 const noKeyList = refused(404, 'NOT_FOUND');
 
 eachBackend((backend) => {
@@ -52,7 +57,7 @@ eachBackend((backend) => {
       expect([code, checks.filter(({ ok }) => !ok)]).toEqual([0, []]);
       expect(checks.map(({ check }) => check)).toEqual([
         ...['configuration', 'dns', 'connection', 'tls', 'relay', 'clock', 'credentials', 'server', 'quota'],
-        ...['realm', 'key list', 'apps', 'jobs', 'given-up jobs', 'devices', 'last exchange'],
+        ...['realm', 'permission', 'key list', 'apps', 'jobs', 'given-up jobs', 'devices', 'last exchange'],
         'last rejection',
       ]);
       expect(checks.every(({ remedy }) => remedy === null)).toBe(true);
@@ -84,6 +89,8 @@ eachBackend((backend) => {
       ['a success that is not from a relay', { status: 200, body: { result: 'success' } }, 'relay'],
       ['a 404 that reads like a relay’s', noKeyList, 'relay'],
       ['a busy relay', refused(503, 'SERVICE_UNAVAILABLE'), 'relay'],
+      ['a plan without push', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'), 'permission'],
+      ['push that is switched off', notifiedUnless({ can_push: false }), 'permission'],
       ['a used-up quota', refused(503, 'RATE_LIMIT_HIT'), 'quota'],
     ] as const)('fails at %s', async (_, reaction, name) => {
       relayAnswers(reaction);

@@ -82,6 +82,11 @@ function requireDevices({ email }: User, reach: NotificationReach): number {
   if (reach.kind === 'no-relay') {
     throw new CommandError(`No relay is configured, so nothing was sent: ${enableRemedy}.`);
   }
+  if (reach.kind === 'switched-off') {
+    throw new CommandError(
+      'The relay has switched push off for the organization, so nothing was sent: see waxwing-server push status.',
+    );
+  }
   if (reach.pending > 0) {
     throw new CommandError(
       `No phone of ${email} is registered yet, so nothing was sent: ${reach.pending} of its registrations wait for the relay, see waxwing-server push status.`,

@@ -2,6 +2,7 @@ import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@wax
 import { type JsonObject, parseJson, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { AnyTransaction } from '@waxwing/storage';
+import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushOptions } from '../server-push-options.js';
@@ -83,6 +84,8 @@ export function deliverNotificationHandler(
     const { userId, content, taken: before = [], reportId } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
+    // Dropped, as at stock: the relay may leave it off for days.
+    if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
     if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };

@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { countClientDevices } from '../client-devices/client-device-store.js';
 import { countPushDevices } from '../push-devices/push-device-store.js';
+import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
@@ -9,6 +10,8 @@ export type NotificationReach =
   | { readonly kind: 'devices'; readonly devices: number }
   /** The organization has no relay. */
   | { readonly kind: 'no-relay' }
+  /** The relay has switched push off for the organization. */
+  | { readonly kind: 'switched-off' }
   /**
    * `pending` counts registrations that wait for the relay. With 0, no app has registered, or all registrations
    * failed.
@@ -22,6 +25,7 @@ export async function notificationReach(
   userId: UserId,
 ): Promise<NotificationReach> {
   if (relay.kind === 'not-configured') return { kind: 'no-relay' };
+  if (!(await readRealmPushStatus(db)).canPush) return { kind: 'switched-off' };
   const counts = [await countPushDevices(db, userId), await countClientDevices(db, userId)];
   const devices = counts.reduce((sum, count) => sum + count.active, 0);
   if (devices > 0) return { kind: 'devices', devices };

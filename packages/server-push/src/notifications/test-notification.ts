@@ -3,6 +3,7 @@ import { noAnswer, operation, rateLimitHit } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
+import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import type { Sending } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';
@@ -38,6 +39,7 @@ export const testNotification = operation({
     if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
     const recipients = await sender.recipientsOf(userId, parameters);
     if (recipients.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
+    if (!(await readRealmPushStatus(database.db)).canPush) throw new ProtocolError('ADMIN_ACTION_REQUIRED');
     const now = clock();
     const waitSeconds = await testing.run(userId, () =>
       database.write(async (transaction) => {

@@ -19,14 +19,15 @@ export async function withAccountLink<Result>(
   work: (link: RelayLink) => Promise<Result>,
 ): Promise<Result> {
   const dispatcher = openDispatcher(relay.network);
-  const monitor = { report: async () => undefined };
+  const nothing = { report: async () => undefined };
   const link = new RelayLink({
     relay,
     realmUuid: realm.uuid,
     dispatcher,
     timeoutMilliseconds,
     clock,
-    monitor,
+    monitor: nothing,
+    pushStatus: nothing,
   });
   try {
     return await work(link);

@@ -21,6 +21,8 @@ export interface RelayRefusal {
 
 export interface RelayRetry {
   readonly kind: 'retry';
+  /** The relay's error code, if a refusal is retried. */
+  readonly code?: string;
   readonly cause: RetryCause;
   /** One sentence for the admin; identical for identical faults. */
   readonly reason: string;
@@ -82,7 +84,9 @@ export function interpretAnswer<Schema extends z.ZodType>(
   const said = error?.message ? `: ${error.message}` : '';
   if (status === 401 || status === 403) return retry('admin-must-act', `answered ${status}${said}`);
   if (status >= 400 && error !== undefined) {
-    if (adminCodes.has(error.code)) return retry('admin-must-act', `answered ${status}${said}`);
+    if (adminCodes.has(error.code)) {
+      return { ...retry('admin-must-act', `answered ${status}${said}`), code: error.code };
+    }
     return { kind: 'refused-for-good', ...error };
   }
   const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';

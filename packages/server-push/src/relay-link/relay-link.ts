@@ -29,6 +29,7 @@ import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
+import type { RealmPushStatusRecord } from './realm-push-status.js';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
 import {
   asRelayError,
@@ -55,6 +56,7 @@ export interface RelayLinkOptions {
   readonly timeoutMilliseconds: number;
   readonly clock: Clock;
   readonly monitor: Pick<LinkMonitor, 'report'>;
+  readonly pushStatus: Pick<RealmPushStatusRecord, 'report'>;
 }
 
 /** A received HTTP answer and its `Date` header. */
@@ -125,8 +127,7 @@ export class RelayLink {
     registrations: readonly Registration[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<readonly RelayOutcome<Registered>[]>> {
-    const body = stringifyJson(format.body(this.#options.realmUuid, registrations));
-    const content = { type: 'application/json', body };
+    const content = jsonOf(format.body(this.#options.realmUuid, registrations));
     const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };
     const outcome = await this.#askAsServer(exchange, format.manyAnswer(registrations.length));
     if (outcome.kind !== 'accepted') return outcome;
@@ -141,10 +142,10 @@ export class RelayLink {
     requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<RelayNotifyAnyAnswer>> {
-    const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
-    const content = { type: 'application/json', body };
+    const content = jsonOf(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
     const outcome = await this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnyAnswer);
     if (outcome.kind === 'accepted') this.kind.learn(outcome.answer.results === undefined ? 'stock' : 'ours');
+    await this.#options.pushStatus.report(outcome);
     return outcome;
   }
 
@@ -167,10 +168,8 @@ export class RelayLink {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
     const content = formOf({ bouncer_public_key, encrypted_push_revocation });
-    return this.#askAsServer(
-      { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] },
-      relayRevokeAnswer,
-    );
+    const exchange = { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] };
+    return this.#askAsServer(exchange, relayRevokeAnswer);
   }
 
   /**
@@ -178,9 +177,8 @@ export class RelayLink {
    * monitor.
    */
   async probe(): Promise<ProbeAnswer | ConnectTrouble> {
-    const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, []));
+    const content = jsonOf(encodeRelayNotifyRequest(this.#options.realmUuid, []));
     try {
-      const content = { type: 'application/json', body };
       return await this.#exchange({ path: relayNotifyPath, isFresh: true, content });
     } catch (error) {
       return findRelayTrouble(error, this.#way);
@@ -237,9 +235,7 @@ export class RelayLink {
     } catch (error) {
       return unreachableRelay(error, this.#way);
     }
-    if (exchange.finalStatuses?.includes(received.status) === true) {
-      return notKnown;
-    }
+    if (exchange.finalStatuses?.includes(received.status) === true) return notKnown;
     return interpretAnswer(received, schema, this.#options.clock());
   }
 
@@ -293,6 +289,10 @@ function interpretResult<Registered>(result: RegistrationResult<Registered>): Re
   return result.result === 'success'
     ? { kind: 'accepted', answer: result.registered }
     : interpretRefusal(result);
+}
+
+function jsonOf(value: JsonObject): NonNullable<Exchange['content']> {
+  return { type: 'application/json', body: stringifyJson(value) };
 }
 
 function formOf(fields: Record<string, string>): NonNullable<Exchange['content']> {

@@ -1,6 +1,13 @@
-import { isJsonObject, type JsonObject, parseJsonOrUndefined, relayNotifyAnyAnswer } from '@waxwing/protocol';
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJsonOrUndefined,
+  type RelayNotifyAnyAnswer,
+  relayNotifyAnyAnswer,
+} from '@waxwing/protocol';
 import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
 import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-link.js';
+import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
 import { printable } from '../relay-link/relay-answer.js';
 import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
@@ -120,12 +127,42 @@ function judgeRefusal(
       'Wait a minute. If it comes back, ask the operator for a larger quota (RELAY_SERVER_NOTIFICATIONS_PER_MINUTE).';
     return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
   }
+  if (body.code === 'PUSH_NOTIFICATIONS_DISALLOWED') {
+    return [
+      accepted,
+      active,
+      failed('permission', `The relay has switched push off; it says: ${said}`, offRemedy),
+    ];
+  }
   if (status !== 200) {
     const remedy = "Try again in a minute; if it stays, ask the relay's operator to look at its log.";
     return [failed('relay', `The relay at ${url} answers ${status}: ${said}`, remedy)];
   }
   const realm = passed('realm', `The relay knows the organization ${realmUuid} as this server's.`);
-  return [accepted, active, passed('quota', "This server's quota is not used up."), realm];
+  const quota = passed('quota', "This server's quota is not used up.");
+  return [accepted, active, quota, realm, checkPermission(relayNotifyAnyAnswer.parse(body))];
+}
+
+const offRemedy =
+  "Ask the relay's operator why, or look at this server's plan there. The server asks every five minutes, and sends again once the relay allows it.";
+
+function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
+  const { canPush, endTimestamp } = realmPushStatusOf(answer);
+  if (!canPush) {
+    return failed('permission', 'The relay has switched push off for the organization.', offRemedy);
+  }
+  if (endTimestamp === null) return passed('permission', 'The relay delivers for the organization.');
+  const until = instantOf(endTimestamp);
+  return passed(
+    'permission',
+    `The relay delivers for the organization until ${until}, when it expects to stop.`,
+  );
+}
+
+/** The timestamp is the relay's, which may be no time at all. */
+function instantOf(seconds: number): string {
+  const instant = new Date(seconds * 1000);
+  return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
 }
 
 function checkClock({ date }: ProbeAnswer, now: number): PushCheck {

@@ -87,6 +87,7 @@ export const realmAboutState = publicState({
     realm_bot_domain: text,
     realm_date_created: integer,
     realm_push_notifications_enabled: flag,
+    realm_push_notifications_enabled_end_timestamp: integer.nullable(),
     server_emoji_data_url: text,
     server_web_public_streams_enabled: flag,
     server_generation: integer,
@@ -94,6 +95,7 @@ export const realmAboutState = publicState({
   }),
   async fetch({ database: { db }, realm, ...server }) {
     const { serverPush, offersWebPublicChannels, startedAt, uploads } = server;
+    const { canPush, endTimestamp } = await serverPush.realmPushStatus(db);
     const row = await db.selectFrom('realm').select('created_at').executeTakeFirstOrThrow();
     return {
       ...always,
@@ -102,7 +104,8 @@ export const realmAboutState = publicState({
       realm_icon_url: realmIconUrl(realm),
       realm_bot_domain: new URL(realm.url).hostname,
       realm_date_created: Math.floor(row.created_at / 1000),
-      realm_push_notifications_enabled: serverPush.isConfigured,
+      realm_push_notifications_enabled: canPush,
+      realm_push_notifications_enabled_end_timestamp: endTimestamp,
       server_emoji_data_url: `${realm.url}${emojiDataPath}`,
       server_web_public_streams_enabled: offersWebPublicChannels,
       server_generation: Math.floor(startedAt / 1000),

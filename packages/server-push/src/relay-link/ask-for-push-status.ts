@@ -1,0 +1,25 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { ServerPushTables } from '../tables.js';
+import { type RealmPushStatusRecord, readRealmPushStatus } from './realm-push-status.js';
+import type { RelayLink } from './relay-link.js';
+
+export interface AskForPushStatusOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  /** Returns `undefined` if the organization has no relay. */
+  link(): Pick<RelayLink, 'notify'> | undefined;
+  readonly pushStatus: Pick<RealmPushStatusRecord, 'forget'>;
+}
+
+const everyMilliseconds = 5 * 60_000;
+
+/**
+ * Schedules a question to a relay that has switched push off, every five minutes: no notification is sent meanwhile
+ * whose answer could say that it is on again. Call it before the jobs start.
+ */
+export function scheduleQuestionForPushStatus({ database, link, pushStatus }: AskForPushStatusOptions): void {
+  database.jobs.schedule('realm-push-status/ask', everyMilliseconds, async (signal) => {
+    if ((await readRealmPushStatus(database.db)).canPush) return;
+    pushStatus.forget();
+    await link()?.notify([], signal);
+  });
+}
