@@ -38,35 +38,50 @@ export class StockRelayWorld {
   readonly #environment: Readonly<Record<string, string>>;
   #server: Server | undefined;
 
-  private constructor(parts: Pick<StockRelayWorld, 'relay' | 'time' | 'clock'>, dir: string, port: number) {
+  private constructor(
+    parts: Pick<StockRelayWorld, 'relay' | 'time' | 'clock'>,
+    dir: string,
+    { port, isKnown, databaseUrl }: { port: number; isKnown: boolean; databaseUrl: string | undefined },
+  ) {
     this.relay = parts.relay;
     this.time = parts.time;
     this.clock = parts.clock;
     this.serverUrl = `http://127.0.0.1:${port}`;
     this.#dir = dir;
-    writeFileSync(join(dir, 'server-key'), this.relay.serverKey, { mode: 0o600 });
+    const keyFile = join(dir, 'server-key');
+    if (isKnown) writeFileSync(keyFile, this.relay.serverKey, { mode: 0o600 });
     this.#environment = {
       SERVER_PORT: String(port),
-      SERVER_DATABASE: `sqlite:${join(dir, 'server.sqlite')}`,
+      SERVER_DATABASE: databaseUrl ?? `sqlite:${join(dir, 'server.sqlite')}`,
+      SERVER_KEY_FILE: join(dir, 'waxwing-server.key'),
       SERVER_UPLOADS: `disk:${join(dir, 'uploads')}`,
       SERVER_REALM_URL: this.serverUrl,
       SERVER_REALM_NAME: 'Ours',
       SERVER_REGISTRATIONS_PER_HOUR: '100000',
-      SERVER_RELAY_URL: this.relay.url,
-      SERVER_RELAY_SERVER_ID: this.relay.serverId,
-      SERVER_RELAY_SERVER_KEY_FILE: join(dir, 'server-key'),
+      ...(isKnown && {
+        SERVER_RELAY_URL: this.relay.url,
+        SERVER_RELAY_SERVER_ID: this.relay.serverId,
+        SERVER_RELAY_SERVER_KEY_FILE: keyFile,
+      }),
     };
   }
 
-  /** The relay knows the server's realm. */
-  static async create(): Promise<StockRelayWorld> {
+  /**
+   * `isKnown`: the relay knows the server and its realm, and the server's settings name the relay. The server's database
+   * is a SQLite file by default.
+   */
+  static async create({
+    isKnown = true,
+    databaseUrl = undefined as string | undefined,
+  } = {}): Promise<StockRelayWorld> {
     const time = { ahead: 0 };
     const clock = (): number => Date.now() + time.ahead;
     const relay = await StockRelay.start(clock);
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-stock-relay-'));
-    const world = new StockRelayWorld({ relay, time, clock }, dir, await freePort());
+    const options = { port: await freePort(), isKnown, databaseUrl };
+    const world = new StockRelayWorld({ relay, time, clock }, dir, options);
     await world.startServer();
-    relay.addRealm(world.server.realmUuid);
+    if (isKnown) relay.addRealm(world.server.realmUuid);
     return world;
   }
 
@@ -83,13 +98,13 @@ export class StockRelayWorld {
     await listen(this.#server, configuration);
   }
 
-  async addUser(name: string): Promise<WorldUser> {
+  async addUser(name: string, role: 'member' | 'owner' = 'member'): Promise<WorldUser> {
     const { database } = this.server;
     const [email, password] = [`${name}@example.com`, `password of ${name}`];
     const { user, apiKey } = await addUser(
       database,
       { clock: this.clock, realm: { url: this.serverUrl } },
-      { email, fullName: name, role: roles.member, isBot: false, ownerEmail: undefined },
+      { email, fullName: name, role: roles[role], isBot: false, ownerEmail: undefined },
     );
     await setPassword(database, this.clock, email, async () => new Secret(password));
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };

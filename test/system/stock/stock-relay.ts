@@ -2,6 +2,14 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openSealed, publicKeyOf } from '../../support/noble-oracle.js';
+import {
+  type Answer,
+  knownServer,
+  refusal,
+  StockRelayServers,
+  serverError,
+  success,
+} from './stock-relay-servers.js';
 import type { VendorDelivery } from './stock-world.js';
 
 /** A request that the relay received, and its status. */
@@ -31,28 +39,13 @@ interface PushRequest {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: object | string;
-}
-
 const livenessSeconds = 86_400;
 const registerFields = ['bouncer_public_key', 'encrypted_push_registration', 'realm_uuid', 'token_id'];
 const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Found</h1>' };
 const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
-const serverError: Answer = { status: 500, body: '<!doctype html><h1>Server Error (500)</h1>' };
-
-const success = (fields: object = {}): Answer => ({
-  status: 200,
-  body: { result: 'success', msg: '', ...fields },
-});
-const refusal = (status: number, code: string, msg: string, more: object = {}): Answer => ({
-  status,
-  body: { result: 'error', msg, code, ...more },
-});
 
 /**
- * A stock Zulip 12 relay with one server, as far as servers reach it: it knows the newer generation alone, refuses fields
+ * A stock Zulip 12 relay that knows one server from the start, as far as servers reach it: it knows the newer generation alone, refuses fields
  * that stock servers do not send, and fails after delivery if a request names two live devices of one vendor.
  */
 export class StockRelay {
@@ -66,10 +59,9 @@ export class StockRelay {
   readonly withoutCredentials = new Set<'fcm' | 'apns'>();
   /** How many of the next notify requests end with a 500 after delivery. */
   failuresAfterDelivery = 0;
-  isDeactivated = false;
   isDown = false;
+  readonly servers: StockRelayServers;
   readonly #privateKey = randomBytes(32);
-  readonly #realms = new Set<string>();
   readonly #rows = new Map<string, Row>();
   #deliveries: VendorDelivery[] = [];
   readonly #clock: () => number;
@@ -77,6 +69,8 @@ export class StockRelay {
 
   private constructor(clock: () => number) {
     this.#clock = clock;
+    this.servers = new StockRelayServers(clock);
+    this.servers.known.set(this.serverId, knownServer(this.serverKey));
     this.bouncerPublicKey = Buffer.from(publicKeyOf(this.#privateKey)).toString('base64');
     this.#http = createServer((request, response) => void this.#receive(request, response));
   }
@@ -93,7 +87,7 @@ export class StockRelay {
 
   /** As if the server had reported it. */
   addRealm(uuid: string): void {
-    this.#realms.add(uuid);
+    this.servers.realms.set(uuid, this.serverId);
   }
 
   /** Every notification that a vendor accepted since the last call. */
@@ -111,7 +105,7 @@ export class StockRelay {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url: path = '', headers } = request;
     const text = Buffer.concat(chunks).toString('utf8');
-    const { status, body } = this.#answer(method, path, headers, text);
+    const { status, body } = await this.#answer(method, path, headers, text);
     this.requests.push({ method, path, headers, body: text, status });
     const type = typeof body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
     const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="zulip"' } : {};
@@ -120,40 +114,36 @@ export class StockRelay {
       .end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
   }
 
-  #answer(method: string, path: string, headers: IncomingMessage['headers'], body: string): Answer {
+  /** As if the server that it knew from the start had deactivated itself. */
+  set isDeactivated(isDeactivated: boolean) {
+    Object.assign(this.servers.known.get(this.serverId) ?? {}, { isDeactivated });
+  }
+
+  async #answer(
+    method: string,
+    path: string,
+    headers: IncomingMessage['headers'],
+    body: string,
+  ): Promise<Answer> {
     if (this.isDown) return { status: 502, body: '<h1>Bad Gateway</h1>' };
+    const ofServers = await this.servers.answer(method, path, headers, body);
+    if (ofServers !== undefined) return ofServers;
     const isRegistration = path === '/api/v1/remotes/push/e2ee/register';
     if (!isRegistration && path !== '/api/v1/remotes/push/e2ee/notify') return djangoNotFound;
     if (method !== 'POST') return djangoNotAllowed;
-    const refused = this.#authenticate(headers.authorization);
-    if (refused !== undefined) return refused;
-    return isRegistration ? this.#register(headers, body) : this.#notify(headers, body);
+    const serverId = this.servers.authenticate(headers.authorization);
+    if (typeof serverId !== 'string') return serverId;
+    return isRegistration ? this.#register(serverId, headers, body) : this.#notify(serverId, headers, body);
   }
 
-  #authenticate(authorization: string | undefined): Answer | undefined {
-    const unauthorized = (msg: string) => refusal(401, 'UNAUTHORIZED', msg);
-    if (authorization === undefined) return unauthorized('Missing authorization header for basic auth');
-    if (!authorization.startsWith('Basic ')) {
-      return refusal(400, 'BAD_REQUEST', 'This endpoint requires HTTP basic authentication.');
-    }
-    const [id = '', key = ''] = Buffer.from(authorization.slice(6), 'base64').toString('utf8').split(':');
-    const failed = 'Zulip server auth failure:';
-    if (id !== this.serverId) {
-      return unauthorized(`${failed} ${id} is not registered -- did you run \`manage.py register_server\`?`);
-    }
-    if (key !== this.serverKey) return unauthorized(`${failed} key does not match role ${id}`);
-    if (!this.isDeactivated) return undefined;
-    return unauthorized(
-      'The mobile push notification service registration for your server has been deactivated',
-    );
+  #refuseRealm(serverId: string, uuid: unknown): Answer | undefined {
+    const owner = typeof uuid === 'string' ? this.servers.realms.get(uuid) : undefined;
+    if (owner === serverId) return undefined;
+    if (owner === undefined) return refusal(403, 'MISSING_REMOTE_REALM', 'Organization not registered');
+    return refusal(403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR', 'registered to a different Zulip server');
   }
 
-  #refuseRealm(uuid: unknown): Answer | undefined {
-    if (typeof uuid === 'string' && this.#realms.has(uuid)) return undefined;
-    return refusal(403, 'MISSING_REMOTE_REALM', 'Organization not registered');
-  }
-
-  #register(headers: IncomingMessage['headers'], body: string): Answer {
+  #register(serverId: string, headers: IncomingMessage['headers'], body: string): Answer {
     if (headers['content-type'] !== 'application/x-www-form-urlencoded') return serverError;
     const form = new URLSearchParams(body);
     for (const name of registerFields) {
@@ -165,7 +155,7 @@ export class StockRelay {
     const unknown = [...form.keys()].filter((name) => !registerFields.includes(name));
     if (unknown.length > 0) return refusal(400, 'BAD_REQUEST', `no stock server sends ${unknown}`);
     const realm = form.get('realm_uuid') ?? '';
-    const refused = this.#refuseRealm(realm);
+    const refused = this.#refuseRealm(serverId, realm);
     if (refused !== undefined) return refused;
     if (form.get('bouncer_public_key') !== this.bouncerPublicKey) {
       return refusal(400, 'INVALID_BOUNCER_PUBLIC_KEY', 'Invalid bouncer_public_key');
@@ -193,7 +183,7 @@ export class StockRelay {
     return hasApp === (registration.token_kind === 'apns') ? registration : undefined;
   }
 
-  #notify(headers: IncomingMessage['headers'], text: string): Answer {
+  #notify(serverId: string, headers: IncomingMessage['headers'], text: string): Answer {
     if (headers['content-type'] !== 'application/json') return serverError;
     const {
       realm_uuid: realm,
@@ -206,7 +196,7 @@ export class StockRelay {
     if (Object.keys(more).length > 0) return refusal(400, 'BAD_REQUEST', 'no stock server sends that');
     const wrong = requests.map(whatIsWrong).find((each) => each !== undefined);
     if (wrong !== undefined) return refusal(400, 'BAD_REQUEST', `push_requests: ${wrong}`);
-    const refused = this.#refuseRealm(realm);
+    const refused = this.#refuseRealm(serverId, realm);
     if (refused !== undefined) return refused;
     const gone = new Set<string>();
     const live: [PushRequest, Row][] = [];

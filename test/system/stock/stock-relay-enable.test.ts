@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eachBackend } from '../../support/test-databases.js';
+import { askByHttp } from './ask-servers.js';
+import { StockApp } from './stock-app.js';
+import { newToken } from './stock-devices-of.js';
+import { StockPhone } from './stock-phone.js';
+import { StockRelayWorld } from './stock-relay-world.js';
+import type { WorldUser } from './stock-world.js';
+
+eachBackend((backend) => {
+  let world: StockRelayWorld;
+  let owner: WorldUser;
+  let sender: WorldUser;
+  let app: StockApp;
+  beforeAll(async () => {
+    world = await StockRelayWorld.create({ isKnown: false, databaseUrl: await backend.freshUrl() });
+    owner = await world.addUser('owner', 'owner');
+    sender = await world.addUser('sender');
+  });
+  afterAll(() => world.close());
+
+  /** The relay's row of this server. */
+  const atRelay = () => [...world.relay.servers.known].find(([id]) => id !== world.relay.serverId);
+  const enable = (...flags: string[]) =>
+    world.command('push', 'enable', '--relay', world.relay.url, '--contact', 'a@system.example', ...flags);
+  const isConfigured = async () =>
+    (await askByHttp(world.serverUrl)('GET', 'server_settings', {}, undefined)).body
+      .push_notifications_enabled;
+
+  async function expectPush(): Promise<void> {
+    world.relay.takeDeliveries();
+    const before = app.shown.size;
+    await world.sendMessage(sender, owner);
+    await world.idle();
+    for (const { token, body } of world.relay.takeDeliveries()) {
+      if (token === app.phone.token) app.receive(body);
+    }
+    expect(app.shown.size).toBe(before + 1);
+  }
+
+  it('push enable says what a stock relay says of an address that it does not take', async () => {
+    const { code, text } = await world.command('push', 'enable', '--relay', world.relay.url);
+    expect([code, text]).toEqual([1, expect.stringContaining('Invalid server administrator email address')]);
+    expect(text).toContain('--contact');
+  });
+
+  it('push enable joins a stock relay, and a phone shows a notification that it opened', async () => {
+    const { code, text } = await enable();
+    expect([code, text]).toEqual([0, expect.stringContaining('phones use the key in the app')]);
+    await expect.poll(isConfigured).toBe(true);
+    const { bouncerPublicKey } = world.relay;
+    const phone = new StockPhone({
+      token: newToken('fcm'),
+      kind: 'fcm',
+      bouncerPublicKey,
+      clock: world.clock,
+    });
+    app = new StockApp({ ask: askByHttp(world.serverUrl), phone, realmUrl: world.serverUrl });
+    await app.signIn(owner.email, owner.password);
+    await app.start();
+    await world.idle();
+    await app.poll();
+    expect(app.isSettled).toBe(true);
+    await expectPush();
+    const status = await world.command('push', 'status');
+    expect([status.code, status.text]).toEqual([0, expect.not.stringContaining('FAILED')]);
+  });
+
+  it('push enable run again keeps the credentials, and ends with a test to the phone', async () => {
+    const before = structuredClone(atRelay());
+    const { code, text } = await enable();
+    expect([code, text]).toEqual([0, expect.stringContaining('Test: 1 sent.')]);
+    expect(atRelay()).toEqual(before);
+  });
+
+  it('push rotate-credentials replaces the key at the relay and in the running server', async () => {
+    const before = atRelay()?.[1].key;
+    const { code } = await world.command('push', 'rotate-credentials');
+    expect([code, atRelay()?.[1].key === before]).toEqual([0, false]);
+    await world.startServer();
+    await expectPush();
+    expect((await world.command('push', 'status')).code).toBe(0);
+  });
+
+  it('push disable stops push in the running server', async () => {
+    const { code } = await world.command('push', 'disable', '--yes');
+    expect(code).toBe(0);
+    await expect.poll(isConfigured).toBe(false);
+    const requests = world.relay.requests.length;
+    await world.sendMessage(sender, owner);
+    await world.idle();
+    expect(world.relay.requests).toHaveLength(requests);
+  });
+
+  it('push enable returns to the relay as the same server', async () => {
+    const before = atRelay()?.[0];
+    const { code } = await enable();
+    expect([code, atRelay()?.[0]]).toEqual([0, before]);
+    await expect.poll(isConfigured).toBe(true);
+    await expectPush();
+  });
+});
