@@ -40,6 +40,7 @@ import {
 import {
   addSystemBots,
   addUserDetails,
+  addUsersVersion,
   createUsers,
   findBotsAndOwners,
   renewAddressKeys,
@@ -138,6 +139,7 @@ const ownMigrations: MigrationSet = {
     '0021-channel-push-default': { up: addPushDefault },
     '0022-recent-view': { up: renameRecentView },
     '0023-bots-and-owners': { up: findBotsAndOwners },
+    '0024-users-version': { up: addUsersVersion },
   },
 };
 

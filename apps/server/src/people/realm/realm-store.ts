@@ -15,7 +15,7 @@ export async function readRealm(
   await database.write(({ db }) =>
     db
       .insertInto('realm')
-      .values({ id: 1, uuid, created_at: now })
+      .values({ id: 1, uuid, created_at: now, users_version: randomUUID() })
       // Another process may win the race: its UUID is used.
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute(),

@@ -1,5 +1,5 @@
 import { columnTypes } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 
 /** Tables of the organization. Times are Unix milliseconds. */
 export interface RealmTables {
@@ -8,6 +8,8 @@ export interface RealmTables {
     id: number;
     uuid: string;
     created_at: number;
+    /** Opaque. Triggers replace it in each transaction that changes a user or a profile (`user-tables.ts`). */
+    users_version: Generated<string>;
   };
   /** Settings that differ from their default. */
   realm_settings: {

@@ -1,45 +1,76 @@
+import { createHash } from 'node:crypto';
 import type { UserId } from '@waxwing/protocol';
-import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { packageVersion } from '@waxwing/service/command-line';
+import { ListAnswer, operation, optionalJsonParameter, RawAnswer, revalidation } from '@waxwing/service/http';
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
+import type { ServerTables } from '../../tables.js';
 import { possibleIdList } from '../permissions/id-lists.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
+import type { Reader } from './address-visibility.js';
 import { detailsInPieces } from './user-details.js';
 import { userOrSpectator } from './user-or-spectator.js';
 import { avatarAlias, recordParameters } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
-import { readVisibilityOf } from './user-visibility.js';
+import { limitedVisibility, seesAllUsers } from './user-visibility.js';
+import { readUsersVersion } from './users-version.js';
+
+/** Another version of the server may write the same users differently. */
+const program = packageVersion(new URL('../../../package.json', import.meta.url));
+
+const parameters = z.object({ user_ids: optionalJsonParameter(possibleIdList), ...recordParameters });
 
 /**
  * `GET /api/v1/users` (docs/chat-api.md, section 7): the users and bots that the reader can see, including
  * deactivated ones, ordered by id. `user_ids` limits the list; unknown ids are left out. Needs no credentials in
- * organizations with public access. Streams the list in pages; each page is current when it is read.
+ * organizations with public access. Streams the list in pages; each page is current when it is read. Has an ETag for
+ * readers who see all users, so that `If-None-Match` gets 304 while no user has changed.
  */
 export const getUsers = operation({
   method: 'GET',
   path: '/api/v1/users',
   summary: 'The users and bots of the organization.',
   actor: userOrSpectator,
-  parameters: z.object({ user_ids: optionalJsonParameter(possibleIdList), ...recordParameters }),
+  parameters,
   aliases: avatarAlias,
   since: { user_ids: 384 },
   answer: z.object({ members: z.array(userRecord) }),
+  isCacheable: true,
   codes: [],
-  async handle({ database, realm }: ServerContext, { actor: reader, parameters }) {
-    const { user_ids: ids, client_external_avatar, include_custom_profile_fields } = parameters;
-    const options = { reader, realm, clientMakesAvatars: client_external_avatar };
-    const sees = await readVisibilityOf(database.db, reader);
+  async handle({ database: { db }, realm }: ServerContext, { actor: reader, head, parameters: asked }) {
+    const seesAll = await seesAllUsers(db, reader);
+    // Read before the users: a user who changes meanwhile makes the version old, never the users.
+    const caching = seesAll
+      ? revalidation(head, await versionFor(db, { reader, realmUrl: realm.url, asked }))
+      : undefined;
+    if (caching?.isCurrent) return new RawAnswer(304, caching.headers, undefined);
+    const ids = asked.user_ids as UserId[] | undefined;
+    const sees = seesAll ? () => true : await limitedVisibility(db, reader, ids);
+    const options = { reader, realm, clientMakesAvatars: asked.client_external_avatar };
     async function* pieces() {
-      for await (const users of detailsInPieces(database.db, ids as UserId[] | undefined)) {
+      for await (const users of detailsInPieces(db, ids)) {
         const seen = users.filter((each) => sees(each));
         const seenIds = seen.map(({ id }) => id);
         const profileDataOf =
-          reader !== undefined && include_custom_profile_fields
-            ? await readProfileData(database.db, seenIds)
+          reader !== undefined && asked.include_custom_profile_fields
+            ? await readProfileData(db, seenIds)
             : undefined;
         yield seen.map((each) => writeUser(each, { ...options, profileDataOf }));
       }
     }
-    return new ListAnswer('members', pieces(), {});
+    return new ListAnswer('members', pieces(), {}, caching?.headers);
   },
 });
+
+interface Asked {
+  readonly reader: Reader;
+  readonly realmUrl: string;
+  readonly asked: z.output<typeof parameters>;
+}
+
+/** The version of the answer for a reader who sees all users. The reader and its role decide which addresses it has. */
+async function versionFor(db: Kysely<ServerTables>, { reader, realmUrl, asked }: Asked): Promise<string> {
+  const known = [program, await readUsersVersion(db), realmUrl, reader?.id, reader?.role, asked];
+  return createHash('sha256').update(JSON.stringify(known)).digest('base64url');
+}

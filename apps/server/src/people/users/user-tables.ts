@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { addIdColumn, columnTypes, isPostgres } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import { addressKey } from '../../platform/names/address-key.js';
 
@@ -99,5 +99,54 @@ export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
     if (key === former || (is_active === 1 && taken.has(key))) continue;
     await users.updateTable('users').set({ email_lower: key }).where('id', '=', id).execute();
     if (is_active === 1) taken.add(key);
+  }
+}
+
+/** The tables that a user's record is written from. */
+const recorded = ['users', 'profile_values'] as const;
+
+/**
+ * Adds a version of all users to the realm. Triggers replace it, so that no statement that changes a user can forget to. The
+ * version is random: a counter would repeat values after a restore, and clients would keep what they read before it.
+ */
+export async function addUsersVersion(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('realm')
+    .addColumn('users_version', text, (column) => column.notNull().defaultTo(''))
+    .execute();
+  await (isPostgres(db) ? addPostgresTriggers(db) : addSqliteTriggers(db));
+}
+
+async function addSqliteTriggers(db: Kysely<unknown>): Promise<void> {
+  const renew = sql`update realm set users_version = lower(hex(randomblob(16)));`;
+  await sql`update realm set users_version = lower(hex(randomblob(16)))`.execute(db);
+  for (const table of recorded) {
+    for (const change of ['insert', 'update', 'delete']) {
+      await sql`
+        create trigger ${sql.ref(`${table}_version_${change}`)} after ${sql.raw(change)} on ${sql.table(table)}
+        begin ${renew} end`.execute(db);
+    }
+  }
+}
+
+/**
+ * Deferred to the end of the transaction: a transaction that locked the realm's row earlier, and then another row, could
+ * deadlock. A setting of the transaction keeps one that changes many users from writing the row for each.
+ */
+async function addPostgresTriggers(db: Kysely<unknown>): Promise<void> {
+  await sql`update realm set users_version = gen_random_uuid()::text`.execute(db);
+  await sql`
+    create function renew_users_version() returns trigger language plpgsql set search_path from current as $$
+    begin
+      if coalesce(current_setting('waxwing.renewed_users_version', true), '') = '' then
+        update realm set users_version = gen_random_uuid()::text;
+        perform set_config('waxwing.renewed_users_version', 'yes', true);
+      end if;
+      return null;
+    end $$`.execute(db);
+  for (const table of recorded) {
+    await sql`
+      create constraint trigger ${sql.ref(`${table}_version`)} after insert or update or delete on ${sql.table(table)}
+      deferrable initially deferred for each row execute function renew_users_version()`.execute(db);
   }
 }

@@ -10,18 +10,35 @@ import type { User } from './user-store.js';
 
 type Seen = Pick<User, 'id' | 'isBot'>;
 
+/** A test for the users that a reader sees. */
+type Sees = (user: Seen) => boolean;
+
 /**
  * The visibility of users for one reader, by the current `can_access_all_users_group`. If it excludes guests, a guest sees
  * itself, bots, and users in a common channel or conversation, and a spectator sees only bots. Reads nothing for members,
  * who see all users.
+ * @param among limits the question to these users, so that a guest's other acquaintances are not read
  */
 export async function readVisibilityOf(
   db: Kysely<ServerTables>,
   reader: Reader,
-): Promise<(user: Seen) => boolean> {
-  const seesAll = reader !== undefined && reader.role !== roles.guest;
-  if (seesAll || (await isOpenToGuests(db))) return () => true;
-  const acquaintances = reader === undefined ? new Set() : await readAcquaintances(db, reader.id);
+  among?: readonly UserId[],
+): Promise<Sees> {
+  return (await seesAllUsers(db, reader)) ? () => true : limitedVisibility(db, reader, among);
+}
+
+/** Whether a reader sees all users. Reads nothing for members. */
+export async function seesAllUsers(db: Kysely<ServerTables>, reader: Reader): Promise<boolean> {
+  return (reader !== undefined && reader.role !== roles.guest) || isOpenToGuests(db);
+}
+
+/** {@link readVisibilityOf} for a reader who does not see all users. */
+export async function limitedVisibility(
+  db: Kysely<ServerTables>,
+  reader: Reader,
+  among?: readonly UserId[],
+): Promise<Sees> {
+  const acquaintances = await readAcquaintances(db, reader, among);
   return (user) => user.isBot || user.id === reader?.id || acquaintances.has(user.id);
 }
 
@@ -55,8 +72,17 @@ async function isOpenToGuests(db: Kysely<ServerTables>): Promise<boolean> {
   return row === undefined || row.name === openToGuests;
 }
 
-/** The users who share a channel or conversation with a guest. */
-async function readAcquaintances(db: Kysely<ServerTables>, guestId: UserId): Promise<ReadonlySet<UserId>> {
+/** The users who share a channel or conversation with a guest, or those among `among`. Spectators have none. */
+async function readAcquaintances(
+  db: Kysely<ServerTables>,
+  guest: Reader,
+  among: readonly UserId[] | undefined,
+): Promise<ReadonlySet<UserId>> {
+  if (guest === undefined) return new Set();
+  return among === undefined ? allAcquaintances(db, guest.id) : acquaintedAmong(db, guest.id, among);
+}
+
+async function allAcquaintances(db: Kysely<ServerTables>, guestId: UserId): Promise<ReadonlySet<UserId>> {
   const { rows } = await sql<{ user_id: UserId }>`
     select other.user_id
     from subscriptions as own

@@ -25,6 +25,17 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
   return new RawAnswer(200, { ...headers, ...type }, body, answer.fields);
 }
 
+/**
+ * Headers with which a client keeps its own copy of an answer, and asks before each use whether it is current. `isCurrent`
+ * is whether `If-None-Match` names it: answer 304 then. The ETag is weak, because a streamed list can change while it is sent.
+ * @param version changes with everything that changes the answer, such as what the client may see; printable ASCII
+ */
+export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {
+  const etag = `"${version}"`;
+  const headers = { etag: `W/${etag}`, 'cache-control': 'private, no-cache', vary: 'Authorization' };
+  return { headers, isCurrent: namesEtag(request.header('if-none-match'), etag) };
+}
+
 function namesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   const named = ifNoneMatch?.split(',').map((text) => text.trim().replace(/^W\//, '')) ?? [];
   return named.includes(etag) || named.includes('*');

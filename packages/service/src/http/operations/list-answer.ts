@@ -10,11 +10,19 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
    */
   readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
+  /** Headers beside the content type, such as an ETag. By default the answer is never stored. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(name: Name, chunks: AsyncIterable<readonly Entry[]>, rest: Rest) {
+  constructor(
+    name: Name,
+    chunks: AsyncIterable<readonly Entry[]>,
+    rest: Rest,
+    headers: Readonly<Record<string, string>> = { 'cache-control': 'no-store' },
+  ) {
     this.name = name;
     this.chunks = chunks;
     this.rest = rest;
+    this.headers = headers;
   }
 }
 

@@ -203,9 +203,8 @@ function sendList(
       permit?.complete();
     },
   };
-  reply.header('cache-control', 'no-store').type(json);
   return sendBody(
-    reply,
+    reply.headers(answer.headers).type(json),
     streamList(answer, ignoredParameters(factsOf(reply.request).received, reader), streaming),
   );
 }

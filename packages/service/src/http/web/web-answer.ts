@@ -34,7 +34,11 @@ export function successResponse(
     });
   publish([]);
   const streaming = { onChunk: publish, beginChunk: async () => {}, endChunk() {}, onComplete() {} };
-  return respond(streamList(answer, extra, streaming), { status: 200, headers, isHead });
+  return respond(streamList(answer, extra, streaming), {
+    status: 200,
+    headers: { ...answer.headers, 'content-type': json },
+    isHead,
+  });
 }
 
 export function errorResponse({ method }: Request, error: ProtocolError): Response {
