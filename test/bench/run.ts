@@ -34,6 +34,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-send'], load: () => import('./chat-send.js') },
   { names: ['chat-fanout'], load: () => import('./chat-fanout.js') },
   { names: ['chat-read'], load: () => import('./chat-read.js') },
+  { names: ['chat-history'], load: () => import('./chat-history.js') },
   { names: ['chat-move'], load: () => import('./chat-move.js') },
   { names: ['users-list'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },

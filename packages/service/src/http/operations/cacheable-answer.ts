@@ -27,7 +27,7 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
 
 /**
  * Headers with which a client keeps its own copy of an answer, and asks before each use whether it is current. `isCurrent`
- * is whether `If-None-Match` names it: answer 304 then. The ETag is weak, because a streamed list can change while it is sent.
+ * is whether `If-None-Match` names it: answer 304 then. The ETag is weak, because a streamed list can change meanwhile.
  * @param version changes with everything that changes the answer, such as what the client may see; printable ASCII
  */
 export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {

@@ -50,14 +50,13 @@ async function* writeList(
   { name, chunks, rest: fields }: ListAnswer,
   extra: JsonObject,
   streaming: Streaming,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
   for await (const chunk of chunks) {
     streaming.onChunk(chunk);
-    // Without the chunk's own brackets.
-    const text = chunk.length > 0 ? begin + stringifyJson(chunk as JsonValue).slice(1, -1) : '';
+    const text = chunk.length > 0 ? writeChunk(begin, stringifyJson(chunk as JsonValue)) : undefined;
     streaming.endChunk();
-    if (text !== '') {
+    if (text !== undefined) {
       begin = ',';
       yield text;
     }
@@ -66,4 +65,12 @@ async function* writeList(
   streaming.onComplete();
   const rest = stringifyJson({ ...fields, ...extra }).slice(1, -1);
   yield `${begin === ',' ? '' : begin}]${rest === '' ? '' : `,${rest}`}}\n`;
+}
+
+/** A chunk without its own brackets. Replaces them in the bytes, because cutting and joining long strings copies them. */
+function writeChunk(begin: string, json: string): string | Buffer {
+  if (begin !== ',') return begin + json.slice(1, -1);
+  const bytes = Buffer.from(json);
+  bytes.write(begin);
+  return bytes.subarray(0, -1);
 }

@@ -1,13 +1,11 @@
 import { contentHtmlDiff } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
-import type { ServerTables } from '#server/tables.js';
 import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel } from '../chat-under-test.js';
 import { post } from '../edit/moves-under-test.js';
-
-type EditRow = Partial<Omit<ServerTables['message_edits'], 'id' | 'message_id'>>;
+import { type EditRow, storeEdits } from './store-edits.js';
 
 interface Snapshot {
   readonly content: string;
@@ -36,27 +34,7 @@ eachBackend((backend) => {
     return (await organisation.do('member', 'GET', `messages/${id}/history`)).message_history as Snapshot[];
   }
 
-  /** Adds edits of a message as if they had been made, oldest first. */
-  async function addEdits(id: number, rows: readonly EditRow[]): Promise<void> {
-    const usual = {
-      message_id: messageId(id),
-      edited_at: 0,
-      editor_id: organisation.id('member'),
-      prev_content: null,
-      prev_rendered_content: null,
-      content_html_diff: null,
-      prev_topic: null,
-      topic: null,
-      prev_channel_id: null,
-      channel_id: null,
-    };
-    await organisation.server.server.database.write(async ({ db }) => {
-      for (let from = 0; from < rows.length; from += 500) {
-        const some = rows.slice(from, from + 500).map((row) => ({ ...usual, ...row }));
-        await db.insertInto('message_edits').values(some).execute();
-      }
-    });
-  }
+  const addEdits = (id: number, rows: readonly EditRow[]) => storeEdits(organisation, id, rows);
 
   const textBefore = (text: string): EditRow => ({
     prev_content: text,

@@ -90,12 +90,15 @@ export async function* messageSnapshots(
   form: SnapshotForm,
 ): AsyncGenerator<Snapshot[]> {
   const { message, readTexts } = history;
+  // A piece begins with the edit whose earlier text ended the piece before.
+  let texts: ReadonlyMap<number, EditText> = new Map();
   for (const piece of inPieces(stepsOf(history, form.policy), message)) {
-    const needed = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]);
-    const texts = await readTexts([
-      ...new Set(needed.flatMap((edit) => (changesText(edit) ? [edit.id] : []))),
-    ]);
-    yield piece.map((step) => writeSnapshot(step, message, texts, form));
+    const edits = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]).filter(changesText);
+    const needed = [...new Set(edits.map(({ id }) => id))];
+    const read = await readTexts(needed.filter((id) => !texts.has(id)));
+    texts = new Map([...texts, ...read].filter(([id]) => needed.includes(id)));
+    const current = texts;
+    yield piece.map((step) => writeSnapshot(step, message, current, form));
   }
 }
 
