@@ -6,6 +6,7 @@ export * from './database-unusable-error.js';
 export * from './file-lock.js';
 export * from './fixed-query.js';
 export { type ForeignConnection, withinTransaction } from './foreign-connection.js';
+export * from './in-pieces.js';
 export * from './is-postgres.js';
 export * from './keeping-rows.js';
 export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';

@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, inPieces } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
 import type { Role } from '../../platform/authentication/roles.js';
@@ -84,12 +84,16 @@ export async function holdersAmong(
   userIds: readonly UserId[],
   messageIds: readonly MessageId[],
 ): Promise<UserId[]> {
-  const rows = await db
-    .selectFrom('user_messages')
-    .select('user_id')
-    .distinct()
-    .where('user_id', 'in', amongNumbers(db, userIds))
-    .where('message_id', 'in', amongNumbers(db, messageIds))
-    .execute();
-  return rows.map(({ user_id }) => user_id);
+  const holders = new Set<UserId>();
+  await inPieces(db, messageIds, async (piece) => {
+    const rows = await db
+      .selectFrom('user_messages')
+      .select('user_id')
+      .distinct()
+      .where('user_id', 'in', amongNumbers(db, userIds))
+      .where('message_id', 'in', amongNumbers(db, piece))
+      .execute();
+    for (const { user_id } of rows) holders.add(user_id);
+  });
+  return [...holders];
 }

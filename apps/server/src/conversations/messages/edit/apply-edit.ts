@@ -32,8 +32,8 @@ export interface DecidedEdit {
 }
 
 /**
- * Applies an edit: updates rows, history, copies and files, and publishes the events. Uses a constant number of
- * statements for any number of messages. Returns the uploads that no message refers to any longer.
+ * Applies an edit: updates rows, history, copies and files, and publishes the events. Returns the uploads that no
+ * message refers to any longer.
  */
 export async function applyEdit(
   transaction: ServerTransaction,

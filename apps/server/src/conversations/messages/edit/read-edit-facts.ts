@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId } from '@waxwing/protocol';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../../context.js';
 import type { PermissionName } from '../../../people/permissions/permission-settings.js';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
@@ -9,13 +9,13 @@ import { noChannel } from '../../../people/realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../../tables.js';
 import { readChannelAccess } from '../../channels/channel-access.js';
 import type { LockedMessage } from '../lock-message.js';
-import { isReadable } from '../message-access.js';
 import { type Message, topicKey } from '../message-store.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
 import { topicProblem } from '../topic-text.js';
 import type { CountedTopic, EditFacts } from './edit-facts.js';
 import { isBoundByTime, movableAfter } from './edit-limits.js';
 import { type EditRequest, isMove, wantedMove } from './edit-request.js';
+import { pagesOfTopic } from './pages-of-topic.js';
 import { type RenderedContent, readContentFacts } from './read-content-facts.js';
 
 const asked = [
@@ -86,22 +86,15 @@ async function countTopic(
   { channelId, topic }: Message,
   after: number,
 ): Promise<CountedTopic> {
-  const row = await db
-    .selectFrom('messages')
-    .where('channel_id', '=', channelId as ChannelId)
-    .where('topic_lower', '=', topicKey(topic))
-    .where(isReadable(actor))
-    .select(({ fn }) => [
-      fn.countAll<number>().as('total'),
-      sql<number>`count(case when sent_at > ${after} then 1 end)`.as('movable'),
-      sql<MessageId | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
-    ])
-    .executeTakeFirstOrThrow();
-  return {
-    total: Number(row.total),
-    movable: Number(row.movable),
-    firstMovableId: row.first_id,
-  };
+  const counted = { total: 0, movable: 0, firstMovableId: null as MessageId | null };
+  const location = { channelId: channelId as ChannelId, topic };
+  for await (const page of pagesOfTopic(db, location, { reader: actor })) {
+    const movable = page.filter(({ sent_at }) => sent_at > after);
+    counted.total += page.length;
+    counted.movable += movable.length;
+    counted.firstMovableId ??= movable[0]?.id ?? null;
+  }
+  return counted;
 }
 
 async function hasMessages(db: Kysely<ServerTables>, channelId: ChannelId, topic: string): Promise<boolean> {

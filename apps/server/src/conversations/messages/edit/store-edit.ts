@@ -1,31 +1,30 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers, lockingRows } from '@waxwing/storage';
+import { amongNumbers, inPieces } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../../tables.js';
-import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
+import { pagesOfTopic } from './pages-of-topic.js';
 import type { EditPlan, PlannedMove } from './plan-edit.js';
 
 type Db = Transaction<ServerTables>;
 
-/** Locks the messages that a plan changes and returns their ids in ascending order, in one statement. */
+/** Locks the messages that a plan changes and returns their ids in ascending order. */
 export async function lockEdited(
   db: Db,
   { message, move }: Pick<EditPlan, 'message' | 'move'>,
   actor: PermissionHolder,
 ): Promise<MessageId[]> {
   if (move === undefined || move.propagateMode === 'change_one') return [message.id];
-  const rows = await inTopic(db, move.from)
-    .$if(move.propagateMode === 'change_later', (query) => query.where('id', '>=', message.id))
-    // A move to another channel takes only messages that the actor can read.
-    .$if(move.isChannelChanged, (query) => query.where(isReadable(actor)))
-    .orderBy('id')
-    .modifyEnd(lockingRows(db))
-    .execute();
-  return rows.map(({ id }) => id);
+  const ids: MessageId[] = [];
+  const afterId = move.propagateMode === 'change_later' ? message.id - 1 : 0;
+  // A move to another channel takes only messages that the actor can read.
+  const reader = move.isChannelChanged ? actor : undefined;
+  for await (const page of pagesOfTopic(db, move.from, { afterId, reader, isLocking: true }))
+    ids.push(...page.map(({ id }) => id));
+  return ids;
 }
 
 /** Whether a user can read any message of a topic, except the messages in `but`. */
@@ -35,23 +34,13 @@ export async function readsAnyIn(
   actor: PermissionHolder,
   but: readonly MessageId[],
 ): Promise<boolean> {
-  const row = await inTopic(db, location)
-    .where(isReadable(actor))
-    .where('id', 'not in', amongNumbers(db, but))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  const excluded = new Set(but);
+  for await (const page of pagesOfTopic(db, location, { reader: actor }))
+    if (page.some(({ id }) => !excluded.has(id))) return true;
+  return false;
 }
 
-function inTopic(db: Kysely<ServerTables>, { channelId, topic }: PlannedMove['from']) {
-  return db
-    .selectFrom('messages')
-    .select('id')
-    .where('channel_id', '=', channelId)
-    .where('topic_lower', '=', topicKey(topic));
-}
-
-/** Records the messages' previous state in the edit history, one row per changed message, in one statement. */
+/** Records the messages' previous state in the edit history, one row per changed message. */
 export async function recordEdits(
   db: Db,
   { message, content, move }: EditPlan,
@@ -72,7 +61,8 @@ export async function recordEdits(
     ? sql`channel_id, cast(${move.to.channelId} as bigint)`
     : sql`cast(null as bigint), cast(null as bigint)`;
   const isChanged = move?.isChannelChanged ? sql`1 = 1` : move?.isTopicChanged ? isNew : sql`1 = 0`;
-  await sql`
+  await inPieces(db, ids, async (piece) => {
+    await sql`
     insert into message_edits (
       message_id, edited_at, editor_id, prev_content, prev_rendered_content, content_html_diff, prev_topic, topic,
       prev_channel_id, channel_id
@@ -80,8 +70,9 @@ export async function recordEdits(
     select id, cast(${now} as bigint), cast(${editorId} as bigint), case when ${ofTarget} then content end,
       case when ${ofTarget} then rendered_content end,
       case when ${ofTarget} then cast(${content?.htmlDiff ?? null} as text) end, ${topic}, ${newTopic}, ${channel}
-    from messages where id in ${amongNumbers(db, ids)} and (${ofTarget} or ${isChanged})
+    from messages where id in ${amongNumbers(db, piece)} and (${ofTarget} or ${isChanged})
     order by id`.execute(db);
+  });
 }
 
 /**
@@ -90,21 +81,20 @@ export async function recordEdits(
  */
 export async function moveMessages(
   db: Db,
-  { to, resolution, isChannelChanged, isRespelling }: PlannedMove,
+  { to, resolution, isTopicChanged, isChannelChanged, isRespelling }: PlannedMove,
   ids: readonly MessageId[],
   now: number,
 ): Promise<void> {
   const isCounted = isChannelChanged || (resolution === undefined && !isRespelling);
-  await db
-    .updateTable('messages')
-    .set({
-      channel_id: to.channelId,
-      topic: to.topic,
-      topic_lower: topicKey(to.topic),
-      ...(isCounted ? { last_moved_at: now } : {}),
-    })
-    .where('id', 'in', amongNumbers(db, ids))
-    .execute();
+  // Only columns that change: SQLite rewrites the indexes of each column that is set, the search index included.
+  const changed = {
+    ...(isChannelChanged ? { channel_id: to.channelId } : {}),
+    ...(isTopicChanged ? { topic: to.topic, topic_lower: topicKey(to.topic) } : {}),
+    ...(isCounted ? { last_moved_at: now } : {}),
+  };
+  await inPieces(db, ids, async (piece) => {
+    await db.updateTable('messages').set(changed).where('id', 'in', amongNumbers(db, piece)).execute();
+  });
 }
 
 /**
@@ -116,16 +106,18 @@ export async function moveCopies(
   channel: { readonly id: ChannelId; readonly isHistoryPublic: boolean },
   ids: readonly MessageId[],
 ): Promise<void> {
-  await db
-    .deleteFrom('user_messages')
-    .where('message_id', 'in', amongNumbers(db, ids))
-    .where('user_id', 'not in', usersInChannel(db, channel.id))
-    .execute();
-  if (channel.isHistoryPublic) return;
-  await sql`
-    insert into user_messages (user_id, message_id, flags)
-    select subscriptions.user_id, messages.id, ${sql.lit(messageFlags.read)}
-    from messages join subscriptions on subscriptions.channel_id = messages.channel_id
-    where messages.id in ${amongNumbers(db, ids)} and subscriptions.is_active = 1
-    on conflict do nothing`.execute(db);
+  await inPieces(db, ids, async (piece) => {
+    await db
+      .deleteFrom('user_messages')
+      .where('message_id', 'in', amongNumbers(db, piece))
+      .where('user_id', 'not in', usersInChannel(db, channel.id))
+      .execute();
+    if (channel.isHistoryPublic) return;
+    await sql`
+      insert into user_messages (user_id, message_id, flags)
+      select subscriptions.user_id, messages.id, ${sql.lit(messageFlags.read)}
+      from messages join subscriptions on subscriptions.channel_id = messages.channel_id
+      where messages.id in ${amongNumbers(db, piece)} and subscriptions.is_active = 1
+      on conflict do nothing`.execute(db);
+  });
 }

@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, inPieces } from '@waxwing/storage';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../../people/permissions/ascending-ids.js';
 import { groupedBy } from '../../../people/permissions/grouped-by.js';
@@ -27,22 +27,26 @@ export interface UsersWhoLeft {
 type Db = Transaction<ServerTables>;
 
 /** Clears the notified bit on these copies. Returns the messages that had it, by user. */
-export function clearNotifiedOfMessages(
+export async function clearNotifiedOfMessages(
   db: Db,
   { messageIds, userIds, outsideChannelId }: CopiesOfMessages,
 ): Promise<RemovePayload> {
   const ofUsers = userIds === undefined ? sql`` : sql`and user_id in ${amongNumbers(db, userIds)}`;
   const outside =
     outsideChannelId === undefined ? sql`` : sql`and user_id not in ${usersInChannel(db, outsideChannelId)}`;
-  return clear(db, sql`message_id in ${amongNumbers(db, messageIds)} ${ofUsers} ${outside}`);
+  const cleared: ClearedCopy[] = [];
+  await inPieces(db, messageIds, async (piece) => {
+    cleared.push(...(await clear(db, sql`message_id in ${amongNumbers(db, piece)} ${ofUsers} ${outside}`)));
+  });
+  return byUser(cleared);
 }
 
 /** {@link clearNotifiedOfMessages} for users' copies in channels that they are not subscribed to. */
-export function clearNotifiedOfUsersWhoLeft(
+export async function clearNotifiedOfUsersWhoLeft(
   db: Db,
   { userIds, channelIds }: UsersWhoLeft,
 ): Promise<RemovePayload> {
-  return clear(
+  const cleared = await clear(
     db,
     sql`user_id in ${amongNumbers(db, userIds)} and exists (
       select 1 from messages
@@ -56,16 +60,25 @@ export function clearNotifiedOfUsersWhoLeft(
         )
     )`,
   );
+  return byUser(cleared);
 }
 
-async function clear(db: Db, condition: RawBuilder<unknown>): Promise<RemovePayload> {
+interface ClearedCopy {
+  readonly user_id: UserId;
+  readonly message_id: MessageId;
+}
+
+async function clear(db: Db, condition: RawBuilder<unknown>): Promise<ClearedCopy[]> {
   const bit = sql.raw(String(notifiedBit));
-  const { rows } = await sql<{ user_id: UserId; message_id: MessageId }>`
+  const { rows } = await sql<ClearedCopy>`
     update user_messages set flags = flags - ${bit}
     where ${condition} and flags & ${bit} <> 0
     returning user_id, message_id`.execute(db);
-  const byUser = groupedBy(rows, ({ user_id }) => user_id);
-  return [...byUser].map(([userId, own]) => ({
+  return rows;
+}
+
+function byUser(copies: readonly ClearedCopy[]): RemovePayload {
+  return [...groupedBy(copies, ({ user_id }) => user_id)].map(([userId, own]) => ({
     userId,
     messageIds: ascendingIds(own.map(({ message_id }) => message_id)),
   }));

@@ -1,0 +1,44 @@
+import type { MessageId } from '@waxwing/protocol';
+import { lockingRows } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
+import type { ServerTables } from '../../../tables.js';
+import { isReadable } from '../message-access.js';
+import { topicKey } from '../message-store.js';
+import type { PlannedMove } from './plan-edit.js';
+
+/** Bounds what one statement reads, because SQLite runs it on the event loop. */
+const messagesPerPage = 1000;
+
+interface TopicSearch {
+  /** Only messages with greater ids; default: all. */
+  readonly afterId?: number;
+  /** Only messages that this user may read; default: all. */
+  readonly reader: PermissionHolder | undefined;
+  /** Whether to lock the messages until the transaction ends. */
+  readonly isLocking?: boolean;
+}
+
+/** Reads the messages of a topic in ascending order of their ids, a thousand at a time. */
+export async function* pagesOfTopic(
+  db: Kysely<ServerTables>,
+  { channelId, topic }: PlannedMove['from'],
+  { afterId = 0, reader, isLocking = false }: TopicSearch,
+): AsyncGenerator<readonly { readonly id: MessageId; readonly sent_at: number }[]> {
+  for (let after = afterId; ; ) {
+    const rows = await db
+      .selectFrom('messages')
+      .select(['id', 'sent_at'])
+      .where('channel_id', '=', channelId)
+      .where('topic_lower', '=', topicKey(topic))
+      .where('id', '>', after as MessageId)
+      .$if(reader !== undefined, (query) => query.where(isReadable(reader as PermissionHolder)))
+      .orderBy('id')
+      .limit(messagesPerPage)
+      .$if(isLocking, (query) => query.modifyEnd(lockingRows(db)))
+      .execute();
+    if (rows.length > 0) yield rows;
+    if (rows.length < messagesPerPage) return;
+    after = rows.at(-1)?.id ?? after;
+  }
+}
