@@ -1,3 +1,4 @@
+import { type Role, roles } from '@waxwing/server';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ChatServer } from './chat-server.js';
@@ -14,12 +15,14 @@ interface ChannelWish {
   readonly subscribers: number;
   /** How many of the subscribers have a live queue for messages. */
   readonly queues: number;
+  /** The sender's role; default: member. */
+  readonly role?: Role;
 }
 
 /** Makes a public channel with subscribers, the first of which sends; inserts rows, since thousands of users take long. */
 export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<ChatChannel> {
-  const { name, subscribers, queues } = wish;
-  const { userId: senderId, authorization } = await chat.addAccount(`${name}@example.com`);
+  const { name, subscribers, queues, role = roles.member } = wish;
+  const { userId: senderId, authorization } = await chat.addAccount(`${name}@example.com`, role);
   const rows = Array.from({ length: subscribers - 1 }, (_, number) => ({ number }));
   const id = await chat.server.database.write(async ({ db }) => {
     const people = rowsAsTable(db, 'v', { number: 'integer' }, rows);

@@ -31,7 +31,7 @@ const realm = { url: 'https://chat.example.com', name: 'Bench' };
 
 export interface ChatServerOptions {
   /** By default a SQLite file. */
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   /** By default none. */
   readonly relayUrl?: string;
 }

@@ -9,6 +9,10 @@ interface Bench {
   load(): Promise<{ run(options: BenchOptions): Promise<BenchResult[]> }>;
 }
 
+const chatMoves = ['chat-move', 'chat-move-channel'].flatMap((move) =>
+  ['sqlite', 'postgres'].flatMap((kind) => ['reads', 'writes'].map((what) => `${move}-${kind}-${what}`)),
+);
+
 const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
   { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
@@ -35,7 +39,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-fanout'], load: () => import('./chat-fanout.js') },
   { names: ['chat-read'], load: () => import('./chat-read.js') },
   { names: ['chat-history'], load: () => import('./chat-history.js') },
-  { names: ['chat-move'], load: () => import('./chat-move.js') },
+  { names: chatMoves, load: () => import('./chat-move.js') },
   { names: ['users-list'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
