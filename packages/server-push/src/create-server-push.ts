@@ -152,10 +152,7 @@ function assemble(
     get isConfigured() {
       return relay.kind === 'configured';
     },
-    async realmPushStatus(db = database.db) {
-      const { canPush, endTimestamp } = await readRealmPushStatus(db);
-      return { canPush: canPush && relay.kind === 'configured', endTimestamp };
-    },
+    realmPushStatus: (db = database.db) => realmPushStatusAt(db, relay),
     useRelay: (account) => relay.use(account),
     async close() {
       closing.abort();
@@ -164,6 +161,14 @@ function assemble(
       await relay.close();
     },
   };
+}
+
+async function realmPushStatusAt(
+  db: Kysely<ServerPushTables>,
+  relay: CurrentRelay,
+): Promise<RealmPushStatus> {
+  const { canPush, endTimestamp } = await readRealmPushStatus(db);
+  return { canPush: canPush && relay.kind === 'configured', endTimestamp };
 }
 
 function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {

@@ -45,8 +45,9 @@ const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Foun
 const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
 
 /**
- * A stock Zulip 12 relay that knows one server from the start, as far as servers reach it: it knows the newer generation alone, refuses fields
- * that stock servers do not send, and fails after delivery if a request names two live devices of one vendor.
+ * A stock Zulip 12 relay that knows one server from the start, as far as servers reach it: it knows the newer generation
+ * alone, refuses fields that stock servers do not send, and fails after delivery if a request names two live devices of one
+ * vendor.
  */
 export class StockRelay {
   readonly requests: StockRelayRequest[] = [];

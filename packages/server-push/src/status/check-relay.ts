@@ -128,11 +128,8 @@ function judgeRefusal(
     return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
   }
   if (body.code === 'PUSH_NOTIFICATIONS_DISALLOWED') {
-    return [
-      accepted,
-      active,
-      failed('permission', `The relay has switched push off; it says: ${said}`, offRemedy),
-    ];
+    const cause = `The relay has switched push off; it says: ${said}`;
+    return [accepted, active, failed('permission', cause, offRemedy)];
   }
   if (status !== 200) {
     const remedy = "Try again in a minute; if it stays, ask the relay's operator to look at its log.";
