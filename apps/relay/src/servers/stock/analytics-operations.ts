@@ -1,5 +1,5 @@
-import { serverAnalyticsPath, uuid } from '@waxwing/protocol';
-import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { parseWithMessages, serverAnalyticsPath, uuid } from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import type { RelayDatabase } from '../../tables.js';
@@ -8,6 +8,7 @@ import type { ServerDirectory } from '../server-directory.js';
 import { costOfBody, type ServerQuotas } from '../server-quotas.js';
 import { claimRealms, maximumRealmsPerServer } from './claim-realms.js';
 import type { ReportedCounts } from './reported-counts.js';
+import { invalid, readReportedList } from './reported-lists.js';
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -49,9 +50,12 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-const rows = z.array(z.unknown()).max(maximumRows);
 // A server reports more of each realm than this, and later versions yet more.
-const realms = z.array(z.object({ uuid })).max(maximumRealmsPerServer);
+const realm = z.object({ uuid });
+// Their texts are parsed in chunks by the handler: schemas would parse megabytes in one event-loop tick.
+const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
+const auditLogText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows).nullable() });
+const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumRealmsPerServer).nullable() });
 
 /**
  * `POST /api/v1/remotes/server/analytics` (docs/protocol.md#remotesserveranalytics): a stock server reports its realms once
@@ -66,10 +70,10 @@ export const postAnalytics = operation({
   summary: 'Takes the realms that a server reports.',
   actor: server,
   parameters: z.object({
-    realm_counts: jsonParameter(rows),
-    installation_counts: jsonParameter(rows),
-    realmauditlog_rows: optionalJsonParameter(rows.nullable()),
-    realms: optionalJsonParameter(realms.nullable()),
+    realm_counts: rowsText,
+    installation_counts: rowsText,
+    realmauditlog_rows: auditLogText.optional(),
+    realms: realmsText.optional(),
     version: z.string().optional(),
     merge_base: z.string().optional(),
     api_feature_level: z.string().optional(),
@@ -83,15 +87,55 @@ export const postAnalytics = operation({
   }),
   codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
-  async handle({ clock, database, reportedCounts }: Context, { actor: { serverId }, parameters }) {
-    const realmUuids = (parameters.realms ?? []).map((realm) => realm.uuid);
+  async handle({ clock, database, reportedCounts }: Context, request) {
+    const { serverId } = request.actor;
+    const ids = {
+      realmCounts: await highestIdOf(request, 'realm_counts'),
+      installationCounts: await highestIdOf(request, 'installation_counts'),
+      auditLogRows: await highestIdOf(request, 'realmauditlog_rows'),
+    };
+    const realmUuids = await realmsOf(request);
     if (realmUuids.length > 0) await claimRealms(database, { serverId, realmUuids, now: clock() });
-    reportedCounts.add(serverId, {
-      realmCounts: parameters.realm_counts,
-      installationCounts: parameters.installation_counts,
-      auditLogRows: parameters.realmauditlog_rows ?? [],
-    });
+    reportedCounts.add(serverId, ids);
     const status = { can_push: true, expected_end_timestamp: null };
     return { realms: Object.fromEntries(realmUuids.map((realmUuid) => [realmUuid, status])) };
   },
 });
+
+type Lists = 'realm_counts' | 'installation_counts' | 'realmauditlog_rows' | 'realms';
+
+interface Report {
+  readonly parameters: Readonly<Partial<Record<Lists, string | undefined>>>;
+  nextTick(): Promise<void>;
+}
+
+/** The highest id of a list's rows, 0 if there is none. Ignores rows without an integer `id`. */
+async function highestIdOf(report: Report, name: Lists): Promise<number> {
+  let highest = 0;
+  await readReportedList(report.parameters[name] ?? 'null', {
+    name,
+    maximumRows,
+    nextTick: () => report.nextTick(),
+    onRow(row) {
+      const { id } = Object(row) as { readonly id?: unknown };
+      if (Number.isSafeInteger(id)) highest = Math.max(highest, id as number);
+    },
+  });
+  return highest;
+}
+
+/** The UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without one. */
+async function realmsOf(report: Report): Promise<string[]> {
+  const uuids: string[] = [];
+  await readReportedList(report.parameters.realms ?? 'null', {
+    name: 'realms',
+    maximumRows: maximumRealmsPerServer,
+    nextTick: () => report.nextTick(),
+    onRow(row, index) {
+      const parsed = parseWithMessages(realm, row);
+      if (parsed.success) uuids.push(parsed.data.uuid);
+      else throw invalid(`realms[${index}]["uuid"]`, parsed.error.issues[0]?.message ?? 'is missing');
+    },
+  });
+  return uuids;
+}

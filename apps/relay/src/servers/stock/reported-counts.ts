@@ -18,23 +18,13 @@ export class ReportedCounts {
     return this.#ids.get(serverId) ?? none;
   }
 
-  /** Adds the rows of one report. */
-  add(serverId: string, rows: Readonly<Record<keyof ReportedIds, readonly unknown[]>>): void {
+  /** Adds the highest ids of one report. */
+  add(serverId: string, ids: ReportedIds): void {
     const before = this.of(serverId);
     this.#ids.set(serverId, {
-      realmCounts: highestId(rows.realmCounts, before.realmCounts),
-      installationCounts: highestId(rows.installationCounts, before.installationCounts),
-      auditLogRows: highestId(rows.auditLogRows, before.auditLogRows),
+      realmCounts: Math.max(before.realmCounts, ids.realmCounts),
+      installationCounts: Math.max(before.installationCounts, ids.installationCounts),
+      auditLogRows: Math.max(before.auditLogRows, ids.auditLogRows),
     });
   }
-}
-
-/** Ignores rows without an integer `id`. */
-function highestId(rows: readonly unknown[], before: number): number {
-  let highest = before;
-  for (const row of rows) {
-    const { id } = Object(row) as { readonly id?: unknown };
-    if (Number.isSafeInteger(id)) highest = Math.max(highest, id as number);
-  }
-  return highest;
 }

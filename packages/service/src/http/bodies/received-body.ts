@@ -66,6 +66,15 @@ export function expectedBodyBytes(
   return bytes <= bodyLimitBytes ? bytes : 0;
 }
 
+/** A body of this size takes less than a millisecond to parse. */
+const ordinaryBodyBytes = 64 * 1024;
+
+/** Whether a buffered body takes milliseconds to parse. */
+export function isLarge({ body }: Pick<FastifyRequest, 'body'>): boolean {
+  const parsed = body as { readonly [formBytes]?: Buffer; readonly [jsonText]?: string } | undefined | null;
+  return (parsed?.[formBytes]?.length ?? parsed?.[jsonText]?.length ?? 0) > ordinaryBodyBytes;
+}
+
 /**
  * Returns a request's body by kind, synchronously except for multipart forms. `maximumFileBytes` applies to streamed
  * forms.

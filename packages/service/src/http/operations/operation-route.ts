@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { expectedBodyBytes, longUrlBytes, receiveBody } from '../bodies/received-body.js';
+import { expectedBodyBytes, isLarge, longUrlBytes, receiveBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import { json } from '../error-answer.js';
 import type { ConcurrencyLimiter } from '../overload/concurrency-limiter.js';
@@ -85,14 +85,16 @@ async function handle(
   if (received.actor === undefined) {
     caps.acquire(exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
   }
-  const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
-  received.body = body instanceof Promise ? await body : body;
-  permit?.resume();
   // Long polls, uploads, and operations that depend on others take no CPU time while they run.
   const isPiece = declared.lane === undefined && declared.body !== 'file' && !declared.waitsForOthers;
   let endPiece: (() => void) | undefined;
   let isStreaming = false;
   try {
+    // Parsing a large body blocks the event loop: those that arrive in one event-loop tick are parsed in several.
+    if (isLarge(request)) await scheduler.nextTick(exchange, true);
+    const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
+    received.body = body instanceof Promise ? await body : body;
+    permit?.resume();
     if (isPiece) endPiece = scheduler.tryPiece(exchange) ?? (await scheduler.beginPiece(exchange, true));
     const handled = new HandledRequest(actor, received.parameters(operation), received);
     let answer: Awaited<ReturnType<ServedOperation['handle']>>;
