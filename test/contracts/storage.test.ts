@@ -181,13 +181,14 @@ describe('a write', () => {
       const url = await backend.freshUrl();
       const [one, other] = [await openBirds(backend, url), await openBirds(backend, url)];
       await Promise.all([insertBird(one, 'a'), insertBird(one, 'b')]);
-      let runs = 0;
+      const runs: number[] = [];
       const meet = barrier(2);
-      const update = (database: DatabaseWithJobs<BirdTables>, order: string[]) =>
-        database.write(async ({ db }) => {
-          const isFirstRun = ++runs <= 2;
+      const update = (database: DatabaseWithJobs<BirdTables>, order: string[]) => {
+        let run = 0;
+        return database.write(async ({ db }) => {
+          runs.push(++run);
           for (const [index, name] of order.entries()) {
-            if (index === 1 && isFirstRun) await meet();
+            if (index === 1 && run === 1) await meet();
             await db
               .updateTable('birds')
               .set((is) => ({ seen: is('seen', '+', 1) }))
@@ -195,8 +196,11 @@ describe('a write', () => {
               .execute();
           }
         });
+      };
       await Promise.all([update(one, ['a', 'b']), update(other, ['b', 'a'])]);
-      expect(runs).toBe(3);
+      // On a busy machine the one that was given up may lose more than once.
+      expect(runs.filter((run) => run === 1)).toHaveLength(2);
+      expect(runs).toContain(2);
       const rows = await one.db.selectFrom('birds').select('seen').execute();
       expect(rows).toEqual([{ seen: 3 }, { seen: 3 }]);
     });
