@@ -3,7 +3,8 @@ import { base64 } from './attack-requests.js';
 import type { AttackWorld, Target } from './attack-world.js';
 import { Attacker } from './attacker.js';
 import { chatRefusals, endlessUpload } from './chat-refusals.js';
-import { everyExpensiveRequest, expensiveRequests, thirtyAtOnce } from './expensive-requests.js';
+import { expensiveRelayRequests } from './expensive-relay-requests.js';
+import { answered, everyExpensiveRequest, expensiveRequests, thirtyAtOnce } from './expensive-requests.js';
 import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
@@ -154,11 +155,26 @@ export const expensiveAttacks: Attacks = Object.fromEntries(
       const requests = requestsOf(await memberData(world, scale));
       return thirtyAtOnce(
         world.server.port,
-        requests.map((text) => [what, text]),
+        requests.map((request) => [what, answered(what, request)]),
       );
     },
   ]),
 );
+
+/** What is answered and costs a relay the most, each kind. */
+export const expensiveRelayAttacks: Attacks = Object.fromEntries(
+  Object.entries(expensiveRelayRequests).map(([what, make]): [string, MakeAttack] => [
+    `${what}, thirty at once`,
+    async (world) => thirtyAtOnce(world.relay.port, [[what, await make(world)]]),
+  ]),
+);
+
+/** All of {@link expensiveRelayAttacks} in turn. */
+export const makeEveryExpensiveOfRelay: MakeAttack = async (world) => {
+  const requests: [string, RefusedRequest][] = [];
+  for (const [what, make] of Object.entries(expensiveRelayRequests)) requests.push([what, await make(world)]);
+  return thirtyAtOnce(world.relay.port, requests);
+};
 
 /** All of {@link expensiveAttacks} in turn. */
 export const makeEveryExpensive: MakeAttack = async (world, scale) =>

@@ -1,7 +1,7 @@
 import type { RepeatedRequests } from './attack.js';
 import { base64, requestText } from './attack-requests.js';
 import { longText, type MemberData } from './member-data.js';
-import { formRequest } from './refusals.js';
+import { formRequest, type RefusedRequest } from './refusals.js';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -129,7 +129,7 @@ const answersOf: Readonly<Record<string, readonly string[]>> = {
 /** Thirty requests at once, each followed by the next as soon as it is answered. */
 export function thirtyAtOnce(
   port: number,
-  requests: readonly (readonly [what: string, text: string])[],
+  requests: readonly (readonly [what: string, RefusedRequest])[],
 ): RepeatedRequests {
   return {
     kind: 'flood',
@@ -137,17 +137,18 @@ export function thirtyAtOnce(
     connections: requestsAtOnce,
     depth: 1,
     endsConnections: false,
-    requests: requests.map(([what, text]) => ({
-      what,
-      answers: answersOf[what] ?? ['200'],
-      text: base64(text),
-    })),
+    requests: requests.map(([what, { answers, request }]) => ({ what, answers, text: base64(request) })),
   };
 }
 
 /** All of them in turn. */
-export function everyExpensiveRequest(data: MemberData): (readonly [what: string, text: string])[] {
+export function everyExpensiveRequest(data: MemberData): (readonly [what: string, RefusedRequest])[] {
   return Object.entries(expensiveRequests).flatMap(([what, requestsOf]) =>
-    requestsOf(data).map((text): readonly [string, string] => [what, text]),
+    requestsOf(data).map((text): readonly [string, RefusedRequest] => [what, answered(what, text)]),
   );
+}
+
+/** The request, with what it is answered. */
+export function answered(what: string, request: string): RefusedRequest {
+  return { answers: answersOf[what] ?? ['200'], request };
 }

@@ -8,6 +8,7 @@ import { databaseServer } from '../../support/database-server.js';
 import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
 import {
   expensiveAttacks,
+  expensiveRelayAttacks,
   httpAttacksOn,
   httpRefusalsOn,
   type MakeAttack,
@@ -70,7 +71,7 @@ process.exit(harmed === 0 && rows.length > 0 ? 0 : 1);
 
 async function attackAll(world: AttackWorld, target: Target['name']): Promise<void> {
   const refusals = { ...httpAttacksOn(target), ...httpRefusalsOn(target), ...memberAttacksOn(target) };
-  const all = { ...(target === 'server' ? expensiveAttacks : {}), ...refusals };
+  const all = { ...(target === 'server' ? expensiveAttacks : expensiveRelayAttacks), ...refusals };
   for (const [attack, make] of Object.entries(all)) {
     if (values.only.length > 0 && !values.only.some((part) => attack.includes(part))) continue;
     const row = await tryOne(world, target, attack, make);

@@ -44,7 +44,8 @@ export interface DeliveriesOptions {
 }
 
 /** The delivery pipeline from notify requests to vendors. */
-export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
+export interface Deliveries
+  extends Pick<DeliverNotifications, 'deliver' | 'deliverRead' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
   /** The apps of a realm's devices, and whether each can be delivered to. */
   appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
@@ -101,7 +102,8 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
-    deliver: (requester, requests) => delivering.deliver(requester, requests),
+    deliver: (requester, requests, nextTick) => delivering.deliver(requester, requests, nextTick),
+    deliverRead: (serverId, notifications) => delivering.deliverRead(serverId, notifications),
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
     appsOf: (realm) => findRealmApps({ apps, credentials, outages, database }, realm),

@@ -73,7 +73,7 @@ function deliveringWith(options: {
     timings: { ...productionTimings, requestBudgetMilliseconds: 20 },
   });
   const requester = { serverId: server?.serverId ?? '', realmId, realmUuid };
-  return (request: object) => delivering.deliver(requester, [request as PushRequest]);
+  return (request: object) => delivering.deliver(requester, [request as PushRequest], async () => undefined);
 }
 
 describe('a delivery that ends after its request was answered', () => {

@@ -24,6 +24,9 @@ interface NotifyContext {
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
+/** As many take milliseconds to look up and to begin. */
+const manyNotifications = 200;
+
 /**
  * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request at
  * once and returns its result in `results`, in order. Stores retries before it answers. Push requests of the newer
@@ -47,13 +50,20 @@ export const notify = operation({
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   waitsForOthers: true,
   charge: ({ quotas }: NotifyContext, { serverId }) => quotas.take(serverId, costOfBody),
-  async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
+  async handle({ deliveries, quotas, servers }: NotifyContext, request) {
+    const { serverId } = request.actor;
+    const { parameters } = request;
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
     const notifications = pushRequests.length;
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     requireTokenIds(pushRequests);
-    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
+    // Parsing thousands has used up the tick.
+    if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
+    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests, () =>
+      // Those that are left are sent even if the server is gone by then.
+      request.nextTick({ isRefusable: false }).catch(() => undefined),
+    );
     return formatAnswer(pushRequests, results);
   },
 });
