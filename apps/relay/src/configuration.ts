@@ -36,6 +36,8 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
   readonly joining: JoiningConfiguration;
+  /** Whether devices register and are notified without encryption. */
+  readonly takesPlaintextDevices: boolean;
 }
 
 /**
@@ -69,5 +71,6 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
     joining: readJoiningEnvironment(reader),
+    takesPlaintextDevices: reader.oneOf('PLAINTEXT_DEVICES', ['on', 'off'], 'off') === 'on',
   };
 }

@@ -4,6 +4,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/list/key-list-operation.js';
+import type { PlaintextDevices } from './plaintext/plaintext-devices.js';
 import type { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
 import type { Revocations } from './registrations/store/revocations.js';
@@ -34,6 +35,7 @@ export interface RelayContext {
   /** By address, of phones that send revocations. */
   readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
   readonly revocations: Revocations;
+  readonly plaintextDevices: PlaintextDevices;
   readonly reportedCounts: ReportedCounts;
   readonly joining: Joining;
 }

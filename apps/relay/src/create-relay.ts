@@ -19,6 +19,7 @@ import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
+import { PlaintextDevices } from './plaintext/plaintext-devices.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import { revocationsPerMinuteAndAddress } from './registrations/operations/revoke-registrations.js';
@@ -121,7 +122,12 @@ type Keys = Awaited<ReturnType<typeof openKeys>>;
 
 /** What operations work with. */
 async function openContext(
-  { deliveries: configuration, databaseUrl, joining: joiningConfiguration }: RelayConfiguration,
+  {
+    deliveries: configuration,
+    databaseUrl,
+    joining: joiningConfiguration,
+    takesPlaintextDevices: isOn,
+  }: RelayConfiguration,
   opened: Machine & Keys,
   closers: Closers,
 ): Promise<RelayContext> {
@@ -152,7 +158,8 @@ async function openContext(
   const { hostNetwork } = opened;
   const joining = createJoining(joiningConfiguration, { ...foundation, hostNetwork });
   const context = { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
-  return { ...context, revocations, revocationQuotas };
+  const plaintextDevices = new PlaintextDevices({ ...foundation, isOn });
+  return { ...context, revocations, revocationQuotas, plaintextDevices };
 }
 
 /** The HTTP app and, unless it is off, the admin socket. */

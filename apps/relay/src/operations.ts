@@ -12,6 +12,12 @@ import { findReceipts } from './deliveries/requests/receipts-operation.js';
 import { keyOperations } from './keyring/administration/key-operations.js';
 import { getKeyList } from './keyring/list/key-list-operation.js';
 import type { OpenKeyRing } from './keyring/open-key-ring.js';
+import { notifyPlaintext, testPlaintext } from './plaintext/notify-operations.js';
+import {
+  registerPlaintext,
+  unregisterAllPlaintext,
+  unregisterPlaintext,
+} from './plaintext/register-operations.js';
 import { registerDevice } from './registrations/operations/register-device.js';
 import { registerDevices } from './registrations/operations/register-devices.js';
 import { removeDevices } from './registrations/operations/remove-devices.js';
@@ -20,13 +26,6 @@ import { deactivateServer } from './servers/deactivate-operation.js';
 import { registerServer } from './servers/joining/register-operation.js';
 import { startTransfer, verifyChallenge } from './servers/joining/transfer-operations.js';
 import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-operations.js';
-import {
-  notifyUnsealed,
-  registerUnsealed,
-  testUnsealed,
-  unregisterAllUnsealed,
-  unregisterUnsealed,
-} from './servers/stock/plaintext-operations.js';
 
 type AdminContext = OpenKeyRing['admin'];
 
@@ -38,11 +37,11 @@ const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   deactivateServer,
   getAnalyticsStatus,
   postAnalytics,
-  registerUnsealed,
-  unregisterUnsealed,
-  unregisterAllUnsealed,
-  notifyUnsealed,
-  testUnsealed,
+  registerPlaintext,
+  unregisterPlaintext,
+  unregisterAllPlaintext,
+  notifyPlaintext,
+  testPlaintext,
 ];
 
 /** All operations that servers and phones call. */

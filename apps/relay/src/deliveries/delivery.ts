@@ -24,6 +24,8 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly pushKeyId?: number;
   /** Canonical base64. */
   readonly encryptedData: string;
+  /** Sent in place of `encryptedData` to a device without encryption: FCM's data, or the whole body for APNs, as JSON in ASCII. */
+  readonly plaintext?: string;
   readonly urgency: VendorUrgency;
   /** When the relay received it, in Unix milliseconds. */
   readonly receivedAt: number;

@@ -3,19 +3,22 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
 import type { RelayDatabase } from '../tables.js';
 
+/** Generations of the protocol; `plaintext` is the one without encryption. */
+const generations = ['plaintext', 'v1', 'v2'] as const;
+type Generation = (typeof generations)[number];
+
 /** Living devices by generation of the protocol and vendor. */
-export type DeviceCounts = Record<'v1' | 'v2', Record<'fcm' | 'apns', number>>;
+export type DeviceCounts = Record<Generation, Record<'fcm' | 'apns', number>>;
 
 const intervalMilliseconds = 15 * 60_000;
 const rowsPerPage = 5000;
 
 /** The generation of a row of `relay_devices`. */
-export const generationOfDevice = sql<
-  'v1' | 'v2'
->`case when push_account_id like 'token:%' then 'v2' else 'v1' end`;
+export const generationOfDevice = sql<Generation>`case when push_account_id like 'token:%' then 'v2'
+  when push_account_id like 'user:%' then 'plaintext' else 'v1' end`;
 
 export function noDevices(): DeviceCounts {
-  return { v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
+  return { plaintext: { fcm: 0, apns: 0 }, v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
 }
 
 /** Counts all devices, page by page: one count of a large table would block other work on SQLite. */
@@ -26,7 +29,7 @@ async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSign
       where id > ${after} order by id limit ${rowsPerPage}) as page`;
     const { rows } = await sql<{
       kind: 'fcm' | 'apns';
-      generation: 'v1' | 'v2';
+      generation: Generation;
       living: number;
       last: number;
     }>`
@@ -82,7 +85,7 @@ export class DeviceGauge {
     try {
       const counts = await countDevices(this.#database, this.#closing.signal);
       if (this.#closing.signal.aborted) return;
-      for (const generation of ['v1', 'v2'] as const) {
+      for (const generation of generations) {
         for (const vendor of ['fcm', 'apns'] as const) {
           this.#gauge.set({ generation, vendor }, counts[generation][vendor]);
         }

@@ -91,14 +91,15 @@ function formatServer(summary: ServerSummary): string {
     ['last seen', minuteOf(summary.lastSeenAt)],
     ['older devices', `${devices.v1.fcm} of FCM, ${devices.v1.apns} of APNs`],
     ['newer devices', `${devices.v2.fcm} of FCM, ${devices.v2.apns} of APNs`],
+    ['without encryption', `${devices.plaintext.fcm} of FCM, ${devices.plaintext.apns} of APNs`],
     ['last 24 hours', `${lastDay.sent} sent, ${lastDay.rejected} rejected, ${lastDay.gone} for dead tokens`],
     ['quota in use', `${Math.round(summary.quotaUsed * 100)} %`],
     ...summary.realmUuids.map((uuid, index) => [index === 0 ? 'realms' : '', uuid]),
   ]);
 }
 
-function allDevices({ devices: { v1, v2 } }: ServerSummary): number {
-  return v1.fcm + v1.apns + v2.fcm + v2.apns;
+function allDevices({ devices }: ServerSummary): number {
+  return Object.values(devices).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0);
 }
 
 function instant(milliseconds: number | undefined): string | undefined {

@@ -25,6 +25,7 @@ eachBackend((backend) => {
     await add(6000, 'fcm', '');
     await add(6000, 'apns', 'token:');
     await add(3, 'fcm', 'token:f');
+    await add(1, 'fcm', 'user:');
     const metrics = new Metrics();
     const gauge = new DeviceGauge({ database: relay.database, log: relay.context.log, metrics });
     await Promise.all([gauge.count(), gauge.count()]);
@@ -33,6 +34,8 @@ eachBackend((backend) => {
       .split('\n')
       .filter((line) => line.startsWith('waxwing_relay_devices{'));
     expect(lines.toSorted()).toEqual([
+      'waxwing_relay_devices{generation="plaintext",vendor="apns"} 0',
+      'waxwing_relay_devices{generation="plaintext",vendor="fcm"} 1',
       'waxwing_relay_devices{generation="v1",vendor="apns"} 2',
       'waxwing_relay_devices{generation="v1",vendor="fcm"} 4000',
       'waxwing_relay_devices{generation="v2",vendor="apns"} 4000',

@@ -175,7 +175,7 @@ eachBackend((backend) => {
     const fields = { user_uuid: newRealm, realm_uuid: realmUuid };
     expect(await ask('POST', 'push/unregister/all', fields)).toEqual({
       status: 200,
-      body: { result: 'success', msg: '', ignored_parameters_unsupported: ['realm_uuid', 'user_uuid'] },
+      body: { result: 'success', msg: '' },
     });
     const token = { ...fields, token: 'c0ffee', token_kind: '1' };
     expect(await ask('POST', 'push/unregister', token)).toMatchObject({

@@ -100,8 +100,8 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
  */
 const wakeAps = '{"content-available":1}';
 
-/** Writes JSON in ASCII: other characters as escapes. */
-function asciiJson(value: JsonObject): string {
+/** Writes JSON in ASCII, as requests to APNs are sent: other characters as escapes. */
+export function asciiJson(value: JsonObject): string {
   return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

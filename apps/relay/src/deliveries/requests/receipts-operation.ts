@@ -1,7 +1,7 @@
 import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import { pushAccountOf, tokenIdOf } from '../../registrations/store/addressee.js';
+import { pushAccountOf } from '../../registrations/store/addressee.js';
 import { server } from '../../servers/authenticate-server.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';
@@ -37,10 +37,11 @@ export const findReceipts = operation({
 
 function formatReceipt(receipt: Receipt) {
   const { notificationId, relayDeviceId, addressee, status, reason, fault, attempts, updatedAt } = receipt;
+  const account = pushAccountOf(addressee);
   return {
     notification_id: notificationId,
     device_id: relayDeviceId,
-    ...(tokenIdOf(addressee) === undefined && { push_account_id: pushAccountOf(addressee) }),
+    ...(account !== undefined && { push_account_id: account }),
     status,
     ...(reason !== undefined && { reason }),
     ...(fault !== undefined && { fault }),

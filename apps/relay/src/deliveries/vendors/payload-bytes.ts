@@ -1,9 +1,16 @@
-import type { Delivery } from '../delivery.js';
+import type { Delivery, Vendor } from '../delivery.js';
 import { apnsBodyBytes } from './apns/message.js';
 import { fcmDataBytes } from './fcm/message.js';
 
 /** Bytes of what a vendor limits: FCM's data, or the body for APNs. */
 export function payloadBytes({ notification }: Delivery): number {
-  const { urgency } = notification;
+  const { plaintext, urgency } = notification;
+  if (plaintext !== undefined) return plaintextBytes(plaintext, urgency.vendor);
   return urgency.vendor === 'fcm' ? fcmDataBytes(notification) : apnsBodyBytes(urgency, notification);
+}
+
+function plaintextBytes(plaintext: string, vendor: Vendor): number {
+  if (vendor === 'apns') return Buffer.byteLength(plaintext);
+  const data = JSON.parse(plaintext) as Record<string, string>;
+  return Buffer.byteLength(Object.entries(data).flat().join(''));
 }

@@ -8,9 +8,13 @@ import {
 
 /**
  * Who a device and its notifications are for, within a realm. In the older generation of the protocol: a push account, in
- * decimal. In the newer one: a token, as `token:` and its id. The columns named `push_account_id` hold it.
+ * decimal. In the newer one: a token, as `token:` and its id. Without encryption: a user, as `user:` and its id. The columns
+ * named `push_account_id` hold it.
  */
-export type Addressee = PushAccountIdText | TokenAddressee;
+export type Addressee = PushAccountIdText | TokenAddressee | UserAddressee;
+
+/** `user:` and a user's UUID, or the id that its server gave it. */
+export type UserAddressee = `user:${string}`;
 
 /** `token:` and a token's id. */
 export type TokenAddressee = `token:${string}`;
@@ -26,9 +30,9 @@ export function tokenIdOf(addressee: Addressee): TokenId | undefined {
   return addressee.startsWith(tokenPrefix) ? (addressee.slice(tokenPrefix.length) as TokenId) : undefined;
 }
 
-/** The account of an addressee of the older generation. */
-export function pushAccountOf(addressee: Addressee): PushAccountId {
-  return BigInt(addressee) as PushAccountId;
+/** The account of an addressee of the older generation; `undefined` for others. */
+export function pushAccountOf(addressee: Addressee): PushAccountId | undefined {
+  return /^-?\d+$/.test(addressee) ? (BigInt(addressee) as PushAccountId) : undefined;
 }
 
 /** Computes the id that the newer generation gives a token. */

@@ -3,7 +3,7 @@ import { amongNumbersOf, fixedQuery, removeInPages } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
-import { type Addressee, tokenIdOf } from './addressee.js';
+import { type Addressee, pushAccountOf } from './addressee.js';
 import {
   type DeviceRow,
   deviceColumns,
@@ -141,8 +141,8 @@ export async function deleteLongExpired(
 
 /**
  * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed them, or
- * lost them. Keeps those of the newer generation, whose servers do not forward a registration with the same token
- * again. Returns how many it deleted.
+ * lost them. Keeps those of the newer generation and those without encryption, whose servers do not forward a
+ * registration with the same token again. Returns how many it deleted.
  */
 export async function deleteUnrenewed(
   database: RelayDatabase,
@@ -167,7 +167,7 @@ export async function deleteUnrenewed(
       .execute();
   const remove = async (rows: Awaited<ReturnType<typeof read>>) => {
     const ids = rows.flatMap(({ id, push_account_id: addressee, registered_at }) =>
-      registered_at < before && (addressee === null || tokenIdOf(addressee) === undefined) ? [id] : [],
+      registered_at < before && (addressee === null || pushAccountOf(addressee) !== undefined) ? [id] : [],
     );
     if (ids.length === 0) return 0;
     const { numDeletedRows } = await database.write(({ db }) =>

@@ -61,7 +61,7 @@ export function buildApnsNotification(
   return {
     path: `/3/device/${compactApnsToken(target.token)}`,
     headers,
-    body: buildApnsBody(isFiltered ? filteredAps : urgency.aps, notification),
+    body: notification.plaintext ?? buildApnsBody(isFiltered ? filteredAps : urgency.aps, notification),
   };
 }
 

@@ -22,7 +22,7 @@ export function buildFcmMessage(
   { notification, device }: Delivery,
   { now, app, isValidateOnly = false }: FcmMessageOptions,
 ): string {
-  const { encryptedData, urgency } = notification;
+  const { encryptedData, plaintext, urgency } = notification;
   const key = keyField(notification);
   const collapseId = vendorCollapseId(notification);
   // Capped: after the clock was set back, the TTL could exceed what FCM allows.
@@ -40,7 +40,10 @@ export function buildFcmMessage(
     ...(isValidateOnly && { validate_only: true }),
     message: {
       [app.addressBy === 'fid' && isInstallationId(token) ? 'fid' : 'token']: token,
-      data: { [key.name]: key.text, encrypted_data: encryptedData },
+      data:
+        plaintext === undefined
+          ? { [key.name]: key.text, encrypted_data: encryptedData }
+          : (JSON.parse(plaintext) as object),
       ...(app.usesAndroidV2
         ? { android_v2: { ...intentOf(isHigh), ...lifetime } }
         : { android: { priority: isHigh ? 'HIGH' : 'NORMAL', ...lifetime } }),

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type JsonObject, type JsonValue, maximumTimeToLiveSeconds, stringifyJson } from '@waxwing/protocol';
+import type { EncryptedNotification, VendorUrgency } from '../deliveries/delivery.js';
+import { asciiJson } from '../deliveries/requests/read-push-request.js';
+import type { PlaintextDevice } from './plaintext-devices.js';
+
+/** A notification as a server sends it, for both vendors. */
+export interface PlaintextPayloads {
+  readonly gcm: JsonObject;
+  readonly gcmPriority: unknown;
+  readonly apns: JsonObject;
+}
+
+interface Envelope {
+  readonly serverId: string;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** Builds the notification for one device. */
+export function buildPlaintextNotification(
+  device: PlaintextDevice,
+  payloads: PlaintextPayloads,
+  { serverId, receivedAt }: Envelope,
+): EncryptedNotification {
+  const { kind, id: relayDeviceId, realmId, realmUuid, addressee } = device;
+  const body = kind === 'fcm' ? fcmData(payloads.gcm) : apnsBody(payloads.apns);
+  return {
+    serverId,
+    realmId,
+    realmUuid,
+    relayDeviceId,
+    addressee,
+    notificationId: randomUUID(),
+    encryptedData: '',
+    plaintext: asciiJson(body),
+    urgency: kind === 'fcm' ? fcmUrgency(payloads) : apnsUrgency(payloads.apns),
+    receivedAt,
+    timeToLiveSeconds: maximumTimeToLiveSeconds,
+    collapseId: undefined,
+  };
+}
+
+// https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
+
+/** FCM takes texts only. It refuses a message with a key that it has itself. */
+function fcmData(payload: JsonObject): JsonObject {
+  const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
+  return Object.fromEntries(entries.map(([name, value]) => [name, toText(value)]));
+}
+
+function toText(value: JsonValue): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}
+
+function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
+  const isHigh = gcmPriority === undefined ? gcm.event === 'message' : gcmPriority === 'high';
+  return { vendor: 'fcm', priority: isHigh ? 'high' : 'normal' };
+}
+
+/** `custom` has the app's own fields, which are beside `aps` in the body; all others belong into `aps`. */
+function apnsBody({ custom, ...aps }: JsonObject): JsonObject {
+  const own = typeof custom === 'object' && custom !== null && !Array.isArray(custom) ? custom : {};
+  return { ...(own as JsonObject), aps };
+}
+
+/** A badge alone is no background notification. https://developer.apple.com/documentation/usernotifications */
+function apnsUrgency(payload: JsonObject): VendorUrgency {
+  const isShown = ['alert', 'badge', 'sound'].some((name) => payload[name] !== undefined);
+  const pushType = isShown ? 'alert' : 'background';
+  const priority = payload.alert === undefined ? 5 : 10;
+  return { vendor: 'apns', priority, pushType, aps: '', isForwarded: true };
+}

@@ -1,0 +1,62 @@
+import {
+  compactApnsToken,
+  maximumIosAppIdCharacters,
+  maximumTokenCodePoints,
+  refused,
+  type TokenKind,
+} from '@waxwing/protocol';
+import type { UserAddressee } from '../registrations/store/addressee.js';
+
+/** A user, as a server names it: by a UUID, or by the id that it has at the server. */
+export interface PlaintextUser {
+  /** Under which devices are stored. */
+  readonly name: UserAddressee;
+  /** All names: a server that upgrades names by id at first, and later by UUID. */
+  readonly names: readonly UserAddressee[];
+}
+
+export interface PlaintextToken {
+  readonly kind: TokenKind;
+  /** Apple's in lowercase: the case of its digits has no meaning. */
+  readonly token: string;
+}
+
+/** @throws ProtocolError BAD_REQUEST without either. */
+export function readPlaintextUser(fields: {
+  readonly user_uuid?: string | null | undefined;
+  readonly user_id?: number | null | undefined;
+}): PlaintextUser {
+  const ids = [fields.user_uuid, fields.user_id].filter((id) => id != null);
+  const names = ids.map((id): UserAddressee => `user:${id}`);
+  const [name] = names;
+  if (name === undefined) throw refused('Missing user_id or user_uuid');
+  return { name, names };
+}
+
+const kindOfNumber: Readonly<Record<number, TokenKind>> = { 1: 'apns', 2: 'fcm' };
+
+/** @throws ProtocolError BAD_REQUEST with the message that a stock relay has. */
+export function readPlaintextToken(fields: {
+  readonly token: string;
+  readonly token_kind: number;
+}): PlaintextToken {
+  const kind = kindOfNumber[fields.token_kind];
+  if (kind === undefined) throw refused('Invalid token type');
+  if (fields.token === '' || [...fields.token].length > maximumTokenCodePoints) {
+    throw refused('Empty or invalid length token');
+  }
+  if (kind === 'fcm') return { kind, token: fields.token };
+  const token = compactApnsToken(fields.token).toLowerCase();
+  if (!/^(?:[0-9a-f]{2})+$/.test(token)) throw refused('Invalid APNS token');
+  return { kind, token };
+}
+
+/** The bundle id of an Apple device. @throws ProtocolError BAD_REQUEST if it is missing or none. */
+export function readIosAppId({ kind }: PlaintextToken, iosAppId: string | undefined): string | undefined {
+  if (kind === 'fcm') return undefined;
+  if (iosAppId === undefined) throw refused('Missing ios_app_id');
+  if (iosAppId.length > maximumIosAppIdCharacters || !/^[.a-zA-Z0-9-]+$/.test(iosAppId)) {
+    throw refused('Invalid ios_app_id');
+  }
+  return iosAppId;
+}
