@@ -33,7 +33,7 @@ export async function run(): Promise<BenchResult[]> {
       timings: productionTimings.apns,
       maximumConnections: 1,
       maximumWaiting: 2 * streams,
-      reach: new ReachLog(createLogger('bench', 'silent'), urls.apnsProduction),
+      reach: new ReachLog(createLogger('bench', 'silent'), urls.apnsProduction, 'RELAY_CA_FILE'),
     });
     const bare = await BareSession.open(urls.apnsProduction, ca, authorization);
     const app = { hasFilteringEntitlement: false };

@@ -43,7 +43,7 @@ export async function run(): Promise<BenchResult[]> {
       log,
     });
     const bare = new Pool(urls.fcm, { connections });
-    const reach = new ReachLog(log, app.tokenUri);
+    const reach = new ReachLog(log, app.tokenUri, 'RELAY_CA_FILE');
     const token = await new AccessToken({ app, clock: Date.now, dispatcher: bare, reach }).get();
     if (token.kind !== 'token') throw new Error('the stand-in gave no access token');
     const headers = { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' };

@@ -36,6 +36,8 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
   readonly joining: JoiningConfiguration;
+  /** PEM file of further certificate authorities to trust for all outgoing connections. */
+  readonly caFile: string | undefined;
   /** Whether devices register and are notified without encryption. */
   readonly takesPlaintextDevices: boolean;
 }
@@ -71,6 +73,7 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
     joining: readJoiningEnvironment(reader),
+    caFile: reader.optional('CA_FILE'),
     takesPlaintextDevices: reader.oneOf('PLAINTEXT_DEVICES', ['on', 'off'], 'off') === 'on',
   };
 }

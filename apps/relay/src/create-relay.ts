@@ -17,6 +17,7 @@ import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
 import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
+import { OutgoingAuthorities } from './network/outgoing-authorities.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { PlaintextDevices } from './plaintext/plaintext-devices.js';
@@ -59,6 +60,11 @@ export interface RelayOverrides {
 export interface Relay extends HttpService {
   /** Dependencies of its operations. */
   readonly context: RelayContext;
+  /**
+   * Reads the vendors' credentials and the certificates of authorities again.
+   * @throws ConfigurationError if they are invalid; the former stay in use.
+   */
+  reloadCredentials(): Promise<void>;
 }
 
 const jobsDeadlineMilliseconds = 5000;
@@ -89,18 +95,24 @@ async function assemble(
   const readiness = createReadiness(context, keys);
   const app = await openDoors(context, { configuration, readiness, admin: keys.admin }, closers);
   await startJobs(context, keys, closers);
-  return { app, context, metrics: machine.metrics, readiness };
+  const reloadCredentials = async () => {
+    await machine.authorities.load();
+    await context.deliveries.reloadCredentials();
+  };
+  return { app, context, metrics: machine.metrics, readiness, reloadCredentials };
 }
 
 /** What everything else works with: log, clocks, encryption and the open database. */
 async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;
-  const { timings = productionTimings, registrationThread, hostNetwork = systemHostNetwork } = overrides;
+  const authorities = await OutgoingAuthorities.open(configuration.caFile);
+  const { hostNetwork = systemHostNetwork(authorities) } = overrides;
+  const { timings = productionTimings, registrationThread } = overrides;
   const metrics = new Metrics();
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics }, closers);
-  const given = { log, clock, monotonic, random, timings, registrationThread, hostNetwork };
+  const given = { log, clock, monotonic, random, timings, registrationThread, hostNetwork, authorities };
   return { ...given, metrics, sodium, database };
 }
 
@@ -131,14 +143,20 @@ async function openContext(
   opened: Machine & Keys,
   closers: Closers,
 ): Promise<RelayContext> {
-  const { clock, random, log, metrics, sodium, database, tokenVault, keyRing } = opened;
+  const { clock, random, log, metrics, sodium, database, tokenVault, keyRing, authorities } = opened;
   const activity = new ServerActivity({ database, clock, log, metrics });
   await activity.start();
   closers.push(() => activity.stop(activityDeadlineMilliseconds));
   const servers = new ServerDirectory(database.db, clock, activity);
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, activity };
   const { unreadableTokens, timings, monotonic } = opened;
-  const deliveries = await createDeliveries({ ...foundation, configuration, unreadableTokens, timings });
+  const deliveries = await createDeliveries({
+    ...foundation,
+    configuration,
+    unreadableTokens,
+    timings,
+    authorities,
+  });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
   const { quotas, exchange } = await openSharedQuotas({
     ...foundation,

@@ -1,11 +1,8 @@
 import { type ListeningService, listen } from '@waxwing/service/http';
 import type { RelayConfiguration } from './configuration.js';
-import { createRelay, type RelayOverrides } from './create-relay.js';
+import { createRelay, type Relay, type RelayOverrides } from './create-relay.js';
 
-export interface ListeningRelay extends ListeningService {
-  /** Reads the vendors' credentials again. @throws ConfigurationError if they are invalid; the former stay in use. */
-  reloadCredentials(): Promise<void>;
-}
+export interface ListeningRelay extends ListeningService, Pick<Relay, 'reloadCredentials'> {}
 
 /**
  * Starts a relay and listens on the configured ports.
@@ -19,5 +16,5 @@ export async function startRelay(
   const listening = await listen(relay, configuration);
   const { url, metricsUrl } = listening;
   relay.context.log.info({ url, metricsUrl }, 'ready');
-  return { ...listening, reloadCredentials: () => relay.context.deliveries.reloadCredentials() };
+  return { ...listening, reloadCredentials: () => relay.reloadCredentials() };
 }

@@ -11,7 +11,7 @@ import type { LinkMonitor } from './relay-link/link-monitor.js';
 import { openDispatcher } from './relay-link/open-dispatcher.js';
 import type { RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
+import type { RelayAccount, RelayNetwork, ServerPushOptions } from './server-push-options.js';
 
 /** The link to one relay, and what caches that relay's answers. */
 export interface RelayConnection {
@@ -38,6 +38,8 @@ export class CurrentRelay {
   #account: RelayAccount = { kind: 'not-configured' };
   #connection: RelayConnection | undefined;
   #dispatcher: Dispatcher | undefined;
+  /** Those of former networks, until their requests have ended. */
+  readonly #draining = new Set<Dispatcher>();
 
   constructor(options: ServerPushOptions, records: RelayRecords) {
     this.#options = options;
@@ -54,19 +56,33 @@ export class CurrentRelay {
     return this.#connection;
   }
 
-  /** Uses this account from the next request on. Another key of the same account keeps what is cached. */
+  /**
+   * Uses this account from the next request on. Another key of the same account keeps what is cached. Another network, such
+   * as with new certificates of authorities, gets new connections.
+   */
   use(account: RelayAccount): void {
     const former = this.#account;
     this.#account = account;
     if (account.kind === 'not-configured') this.#connection = undefined;
     else if (former.kind === 'not-configured' || !isSame(former, account)) {
+      if (former.kind === 'configured' && !isSameNetwork(former.network, account.network)) this.#drain();
       this.#connection = this.#connect(account);
     } else this.#connection?.link.useServerKey(account.serverKey);
   }
 
   /** Aborts requests in flight. Leaves a `dispatcher` from the options open. */
   async close(): Promise<void> {
-    if (this.#options.dispatcher === undefined) await this.#dispatcher?.destroy();
+    const own = this.#options.dispatcher === undefined ? this.#dispatcher : undefined;
+    await Promise.all([own, ...this.#draining].map((dispatcher) => dispatcher?.destroy()));
+  }
+
+  /** Closes the connections once their requests have ended. */
+  #drain(): void {
+    const former = this.#dispatcher;
+    if (former === undefined || this.#options.dispatcher !== undefined) return;
+    this.#dispatcher = undefined;
+    this.#draining.add(former);
+    void former.close().finally(() => this.#draining.delete(former));
   }
 
   #connect(relay: Extract<RelayAccount, { kind: 'configured' }>): RelayConnection {
@@ -91,8 +107,14 @@ export class CurrentRelay {
   }
 }
 
-type Named = Pick<Extract<RelayAccount, { kind: 'configured' }>, 'url' | 'serverId'>;
+type Named = Pick<Extract<RelayAccount, { kind: 'configured' }>, 'url' | 'serverId' | 'network'>;
 
 function isSame(one: Named, other: Named): boolean {
-  return one.url === other.url && one.serverId === other.serverId;
+  return (
+    one.url === other.url && one.serverId === other.serverId && isSameNetwork(one.network, other.network)
+  );
+}
+
+function isSameNetwork(one: RelayNetwork = {}, other: RelayNetwork = {}): boolean {
+  return one.authorities === other.authorities && one.proxyUrl?.reveal() === other.proxyUrl?.reveal();
 }

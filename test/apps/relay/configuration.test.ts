@@ -25,6 +25,7 @@ it('needs only the settings that open the key ring', () => {
     logLevel: 'info',
     metrics: { kind: 'not-configured' },
     deliveries: { apps: { kind: 'not-configured' } },
+    takesPlaintextDevices: false,
   });
   expect(readRelayEnvironment(needed).databaseUrl.reveal()).toBe('sqlite:relay.sqlite');
 });
@@ -38,6 +39,8 @@ it('reads what is set, and ignores the variables of others', () => {
     RELAY_LOG_LEVEL: 'debug',
     RELAY_METRICS_PORT: '9100',
     RELAY_METRICS_HOST: '192.0.2.7',
+    RELAY_CA_FILE: 'ca.pem',
+    RELAY_PLAINTEXT_DEVICES: 'on',
     SERVER_PORT: 'x',
     HOME: '/root',
   });
@@ -46,6 +49,8 @@ it('reads what is set, and ignores the variables of others', () => {
     port: 0,
     logLevel: 'debug',
     metrics: { kind: 'configured', host: '192.0.2.7', port: 9100 },
+    caFile: 'ca.pem',
+    takesPlaintextDevices: true,
   });
 });
 
@@ -54,6 +59,7 @@ it('reports every problem at once, those of key ring and deliveries among them',
     RELAY_PORT: '65536',
     RELAY_LOG_LEVEL: 'loud',
     RELAY_METRICS_PORT: '-1',
+    RELAY_PLAINTEXT_DEVICES: 'yes',
     RELAY_FCM_BASE_URL: 'https://fcm.example',
     RELAY_DATABSE: 'sqlite:typo',
   });

@@ -92,6 +92,8 @@ export async function startRelayUnderTest(
       return totals;
     },
 
+    reloadCredentials: () => relay.reloadCredentials(),
+
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),
 
     /** Every row of the relay's tables, to be compared before and after. */

@@ -3,6 +3,7 @@ import type { ReadinessWarning } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { type Log, RejectionLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
+import type { OutgoingAuthorities } from '../network/outgoing-authorities.js';
 import { rememberOpenedTokens } from '../registrations/store/opened-tokens.js';
 import type { TokenVault } from '../registrations/store/token-vault.js';
 import type { UnreadableTokens } from '../registrations/store/unreadable-tokens.js';
@@ -39,6 +40,7 @@ export interface DeliveriesOptions {
   readonly servers: Pick<ServerDirectory, 'isActive'>;
   readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
+  readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
 }
@@ -127,10 +129,11 @@ async function openWays({
   tokenVault,
   timings,
   metrics,
+  authorities,
 }: Omit<DeliveriesOptions, 'metrics'> & { timings: DeliveryTimings; metrics: DeliveryMetrics }) {
   const store = new BreakerStore(database);
   const providerTokens = new ProviderTokenStore(database, tokenVault);
-  const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens });
+  const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens, authorities });
   const credentials = new CredentialBreakers({
     clock,
     log,

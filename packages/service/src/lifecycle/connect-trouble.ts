@@ -114,7 +114,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
 }
 
 /** {@link findConnectTrouble} as the end of a sentence: what is wrong, the code to search for, and what to do. */
-export function describeConnectTrouble(error: unknown): string | undefined {
-  const trouble = findConnectTrouble(error);
+export function describeConnectTrouble(error: unknown, authoritiesSetting?: string): string | undefined {
+  const trouble = findConnectTrouble(error, authoritiesSetting);
   return trouble && `${trouble.what}: ${trouble.remedy}`;
 }

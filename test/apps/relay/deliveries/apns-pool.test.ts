@@ -53,7 +53,7 @@ async function listen(maxConcurrentStreams: number, more: Partial<ApnsTimings> =
     timings: { ...timings, ...more },
     maximumConnections: 2,
     maximumWaiting: 50,
-    reach: new ReachLog(log, url),
+    reach: new ReachLog(log, url, 'RELAY_CA_FILE'),
   });
 }
 

@@ -170,6 +170,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     context,
     metrics,
     deliveries,
+    reloadCredentials: () => relay.reloadCredentials(),
     realmId,
     tokenVault,
     ring,

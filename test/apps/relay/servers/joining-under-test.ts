@@ -30,7 +30,7 @@ export function newServer(changes: Record<string, string> = {}): Record<string, 
 export async function startJoiningUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
-  hostNetwork: HostNetwork = systemHostNetwork,
+  hostNetwork: HostNetwork = systemHostNetwork({ trusted: undefined }),
 ) {
   const relay = await startRelayUnderTest(databaseUrl, environment, { hostNetwork });
   const post = (path: string, form: Record<string, string>, remoteAddress?: string) =>

@@ -2,6 +2,7 @@ import type { ApnsEnvironment } from '@waxwing/protocol';
 import { ConfigurationError, readAuthorities } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
+import { authoritiesSetting, type OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
@@ -47,23 +48,25 @@ export interface AppRegistryOptions {
   readonly log: Log;
   readonly timings: DeliveryTimings;
   readonly providerTokens: ProviderTokenStore;
+  readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
 }
 
 const closeDeadlineMilliseconds = 10_000;
+const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
 
 /** The apps that the relay serves, with their credentials and connections. */
 export class AppRegistry {
   readonly #options: AppRegistryOptions;
   readonly #proxy: HttpProxy | undefined;
-  #ca: string | undefined;
+  #apnsCa: string | undefined;
   #apps: AppSet;
   #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
 
-  private constructor(options: AppRegistryOptions, ca: string | undefined, apps: AppSet) {
+  private constructor(options: AppRegistryOptions, apnsCa: string | undefined, apps: AppSet) {
     this.#options = options;
     const { proxyUrl } = options.configuration;
-    this.#proxy = proxyUrl && new HttpProxy(proxyUrl);
-    this.#ca = ca;
+    this.#proxy = proxyUrl && new HttpProxy(proxyUrl, options.authorities);
+    this.#apnsCa = apnsCa;
     this.#apps = apps;
     this.#served = this.#serve(apps, new Map());
   }
@@ -71,9 +74,9 @@ export class AppRegistry {
   /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
     const { apps } = options.configuration;
-    const ca = await readCa(options.configuration);
+    const apnsCa = await readApnsCa(options.configuration);
     const set = apps.kind === 'configured' ? await readAppsFile(apps.file) : { fcm: [], apns: [] };
-    return new AppRegistry(options, ca, set);
+    return new AppRegistry(options, apnsCa, set);
   }
 
   get isConfigured(): boolean {
@@ -129,9 +132,9 @@ export class AppRegistry {
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
-    const ca = await readCa(this.#options.configuration);
+    const apnsCa = await readApnsCa(this.#options.configuration);
     this.#apps = await readAppsFile(apps.file);
-    this.#ca = ca;
+    this.#apnsCa = apnsCa;
     const former = this.#senders();
     this.#served = this.#serve(this.#apps, former);
     const current = this.#senders();
@@ -161,7 +164,7 @@ export class AppRegistry {
     const senders = new Map(former);
     const served = new Map<FcmApp | ApnsApp, Served>();
     for (const app of [...fcm, ...apns]) {
-      const identity = identify(app, this.#ca);
+      const identity = identify(app, this.#caOf(app.vendor));
       const sender =
         senders.get(identity) ?? (app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
       senders.set(identity, sender);
@@ -170,12 +173,18 @@ export class AppRegistry {
     return served;
   }
 
+  /** PEM of the authorities that are trusted for a vendor; the system's if `undefined`. */
+  #caOf(vendor: Vendor): string | string[] | undefined {
+    return (vendor === 'apns' ? this.#apnsCa : undefined) ?? this.#options.authorities.trusted;
+  }
+
   #fcmSender(app: FcmApp): FcmSender {
     const { configuration, clock, timings, log } = this.#options;
     return new FcmSender({
       app,
       log,
       baseUrl: configuration.fcmBaseUrl,
+      ca: this.#caOf('fcm'),
       proxy: this.#proxy,
       clock,
       timeoutMilliseconds: timings.fcmTimeoutMilliseconds,
@@ -189,7 +198,8 @@ export class AppRegistry {
       log,
       providerToken: new ProviderToken({ app, clock, store: providerTokens }),
       urls: configuration.apnsUrls,
-      ca: this.#ca,
+      ca: this.#caOf('apns'),
+      authoritiesSetting: this.#apnsCa === undefined ? authoritiesSetting : apnsAuthoritiesSetting,
       proxy: this.#proxy,
       clock,
       timings: timings.apns,
@@ -198,14 +208,14 @@ export class AppRegistry {
   }
 }
 
-async function readCa({ apnsCaFile }: DeliveriesConfiguration): Promise<string | undefined> {
-  return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, 'RELAY_APNS_CA_FILE');
+async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<string | undefined> {
+  return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, apnsAuthoritiesSetting);
 }
 
-function identify(app: FcmApp | ApnsApp, ca: string | undefined): string {
+function identify(app: FcmApp | ApnsApp, ca: string | string[] | undefined): string {
   return app.vendor === 'apns'
     ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`
-    : `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint}`;
+    : `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint} ${ca}`;
 }
 
 function describeCredential(app: FcmApp | ApnsApp): string {

@@ -3,6 +3,7 @@ import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { readRelayEnvironment } from '../../configuration.js';
 import { readTokenVault } from '../../keyring/open-key-ring.js';
+import { OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import { withRelayDatabase } from '../../with-database.js';
 import { productionTimings } from '../delivery-timings.js';
 import { ProviderTokenStore } from '../vendors/apns/token.js';
@@ -15,7 +16,7 @@ import { type AppCheck, checkApps } from './check-apps.js';
  * @throws CommandError if no app is configured.
  */
 export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {
-  const { deliveries: configuration, keyRing } = readRelayEnvironment(terminal.environment);
+  const { deliveries: configuration, keyRing, caFile } = readRelayEnvironment(terminal.environment);
   if (configuration.apps.kind === 'not-configured') {
     throw new CommandError(
       'RELAY_APPS_FILE is not set, so there is no app to check: set it as the relay has it.',
@@ -32,6 +33,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
       timings: productionTimings,
       // The answers contain everything that would be logged.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
+      authorities: await OutgoingAuthorities.open(caFile),
       providerTokens: new ProviderTokenStore(database, tokenVault),
     });
     try {

@@ -4,16 +4,19 @@ import type { Socket } from 'node:net';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import type { Secret } from '@waxwing/service/config';
 import { describeConnectTrouble } from '@waxwing/service/lifecycle';
+import { authoritiesSetting, type OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 
 const timeoutMilliseconds = 10_000;
 
 /** An HTTP proxy that tunnels connections to the vendors (https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6). */
 export class HttpProxy {
   readonly #url: Secret<string>;
+  readonly #authorities: Pick<OutgoingAuthorities, 'trusted'>;
 
   /** @param url may hold a user name and a password. */
-  constructor(url: Secret<string>) {
+  constructor(url: Secret<string>, authorities: Pick<OutgoingAuthorities, 'trusted'>) {
     this.#url = url;
+    this.#authorities = authorities;
   }
 
   /**
@@ -30,6 +33,7 @@ export class HttpProxy {
       path: target,
       headers: { host: target, ...authorizationOf(url) },
       agent: false,
+      ca: this.#authorities.trusted,
       timeout: timeoutMilliseconds,
     });
     return new Promise((resolve, reject) => {
@@ -44,7 +48,7 @@ export class HttpProxy {
       });
       request.once('timeout', () => request.destroy(new Error('it does not answer')));
       request.once('error', (cause) => {
-        const why = describeConnectTrouble(cause) ?? cause.message;
+        const why = describeConnectTrouble(cause, authoritiesSetting) ?? cause.message;
         reject(new Error(`the proxy of RELAY_PROXY cannot be reached: ${why}`, { cause }));
       });
       request.end();

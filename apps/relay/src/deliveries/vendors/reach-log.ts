@@ -5,17 +5,21 @@ import { type Log, TroubleLog } from '@waxwing/service/logging';
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;
+  readonly #authoritiesSetting: string;
   readonly #troubleLog = new TroubleLog();
 
-  constructor(log: Log, url: string) {
+  /** @param authoritiesSetting the setting for the certificates of further authorities. */
+  constructor(log: Log, url: string, authoritiesSetting: string) {
     this.#log = log;
     this.#url = url;
+    this.#authoritiesSetting = authoritiesSetting;
   }
 
   /** `error` is the cause; `undefined` means a timeout. */
   failed(error: unknown): void {
     const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
-    const why = describeConnectTrouble(error) ?? (message || code || String(error)).trim();
+    const why =
+      describeConnectTrouble(error, this.#authoritiesSetting) ?? (message || code || String(error)).trim();
     this.#troubleLog.begin('unreachable', () => {
       this.#log.error(
         { err: error },

@@ -3,21 +3,28 @@ import { isIP, isIPv6 } from 'node:net';
 import { ProtocolError, refused } from '@waxwing/protocol';
 import { readAnswerText } from '@waxwing/service/http';
 import type { Dispatcher } from 'undici';
+import type { OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import { isPublicAddress } from './public-addresses.js';
 
 /** What the relay reaches hosts of servers by. Tests replace it. */
 export interface HostNetwork {
   /** Finds all addresses of a name. */
   readonly lookUp: (name: string) => Promise<readonly LookupAddress[]>;
-  /** PEM of the trusted certificate authority; the system's authorities if `undefined`. */
-  readonly authority?: string | undefined;
+  /** PEM of the trusted certificate authorities; the system's if `undefined`. Read for each question. */
+  readonly authority?: string | string[] | undefined;
   readonly deadlineMilliseconds: number;
 }
 
-export const systemHostNetwork: HostNetwork = {
-  lookUp: (name) => dns.lookup(name, { all: true }),
-  deadlineMilliseconds: 5000,
-};
+/** The network of this machine, with authorities that can be read again. */
+export function systemHostNetwork(authorities: Pick<OutgoingAuthorities, 'trusted'>): HostNetwork {
+  return {
+    lookUp: (name) => dns.lookup(name, { all: true }),
+    get authority() {
+      return authorities.trusted;
+    },
+    deadlineMilliseconds: 5000,
+  };
+}
 
 export interface HostQuestion {
   /** With the port, as `readHostname` returns it. */
@@ -94,7 +101,7 @@ export class HostAsker {
     const { authority } = this.#network;
     return new Agent({
       connect: {
-        ca: authority,
+        ...(authority !== undefined && { ca: authority }),
         lookup: (_name, { all }, found) => {
           const [first] = addresses;
           if (all) found(null, [...addresses]);

@@ -1,6 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service/lifecycle';
+import { type Clock, findConnectTrouble } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
+import { authoritiesSetting } from '../../network/outgoing-authorities.js';
 import { ServerQuotas, unknownAddress } from '../server-quotas.js';
 import { type HostAnswer, HostAsker, type HostNetwork } from './ask-host.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
@@ -32,11 +34,12 @@ interface JoiningParts {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly hostNetwork: HostNetwork;
+  readonly log: Log;
 }
 
 export function createJoining(
   configuration: JoiningConfiguration,
-  { clock, metrics, hostNetwork }: JoiningParts,
+  { clock, metrics, hostNetwork, log }: JoiningParts,
 ): Joining {
   const hosts = new HostAsker(hostNetwork);
   const quotas = new ServerQuotas(requestsPerAddress, clock);
@@ -47,7 +50,14 @@ export function createJoining(
   );
   return {
     ...configuration,
-    askHost: (hostname, path) => hosts.ask({ hostname, path, mayBePrivate: configuration.mayHostsBePrivate }),
+    async askHost(hostname, path) {
+      try {
+        return await hosts.ask({ hostname, path, mayBePrivate: configuration.mayHostsBePrivate });
+      } catch (error) {
+        logTlsTrouble(log, hostname, error);
+        throw error;
+      }
+    },
     async run({ address = unknownAddress, work, outcomeOf }) {
       try {
         quotas.take(address, 1);
@@ -62,4 +72,11 @@ export function createJoining(
       }
     },
   };
+}
+
+/** The answer says no more than that TLS failed: it goes to clients without credentials. */
+function logTlsTrouble(log: Log, hostname: string, error: unknown): void {
+  const trouble = findConnectTrouble((error as Error).cause, authoritiesSetting);
+  if (trouble?.step !== 'tls') return;
+  log.warn(`The host ${hostname} cannot be verified: ${trouble.what}: ${trouble.remedy}`);
 }

@@ -6,8 +6,8 @@ import type { HttpProxy } from '../http-proxy.js';
 /** Where APNs is, and how it is reached. */
 export interface ApnsHost {
   readonly url: string;
-  /** PEM of the trusted certificate authority; the system's authorities if `undefined`. */
-  readonly ca: string | undefined;
+  /** PEM of the trusted certificate authorities; the system's if `undefined`. */
+  readonly ca: string | string[] | undefined;
   /** Default: none. */
   readonly proxy?: HttpProxy | undefined;
 }

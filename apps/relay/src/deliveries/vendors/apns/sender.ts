@@ -17,7 +17,9 @@ export interface ApnsSenderOptions {
   readonly app: Pick<ApnsApp, 'hasFilteringEntitlement'>;
   readonly providerToken: ProviderToken;
   readonly urls: Readonly<Record<ApnsEnvironment, string>>;
-  readonly ca: string | undefined;
+  readonly ca: string | string[] | undefined;
+  /** Name of the setting for `ca`, for messages. */
+  readonly authoritiesSetting: string;
   /** Default: none. */
   readonly proxy?: HttpProxy | undefined;
   readonly clock: Clock;
@@ -35,9 +37,9 @@ export class ApnsSender implements VendorSender {
 
   constructor(options: ApnsSenderOptions) {
     this.#options = options;
-    const { urls, ca, proxy, clock, timings, maximumWaiting, log } = options;
+    const { urls, ca, authoritiesSetting, proxy, clock, timings, maximumWaiting, log } = options;
     const pool = (url: string) => {
-      const reach = new ReachLog(log, url);
+      const reach = new ReachLog(log, url, authoritiesSetting);
       return new ApnsPool({ url, ca, proxy, clock, timings, maximumConnections, maximumWaiting, reach });
     };
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };

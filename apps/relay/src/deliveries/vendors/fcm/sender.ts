@@ -1,6 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { Agent, type buildConnector, Pool } from 'undici';
+import { authoritiesSetting } from '../../../network/outgoing-authorities.js';
 import type { Delivery } from '../../delivery.js';
 import type { HttpProxy } from '../http-proxy.js';
 import { ReachLog } from '../reach-log.js';
@@ -16,6 +17,8 @@ import { AccessToken } from './token.js';
 export interface FcmSenderOptions {
   readonly app: FcmApp;
   readonly baseUrl: string;
+  /** PEM of the trusted certificate authorities; the system's if `undefined`. */
+  readonly ca?: string | string[] | undefined;
   readonly clock: Clock;
   /** Google asks for at least ten seconds. */
   readonly timeoutMilliseconds: number;
@@ -54,7 +57,7 @@ export class FcmSender implements VendorSender {
     const { app, baseUrl, clock, log } = options;
     const { origin, pathname } = new URL(baseUrl);
     this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
-    this.#reach = new ReachLog(log, origin);
+    this.#reach = new ReachLog(log, origin, authoritiesSetting);
     this.#gate = new SendGate(maximumConnections, clock);
     this.#pool = this.#openPool(origin);
     this.#freshPool = this.#openPool(origin);
@@ -63,7 +66,7 @@ export class FcmSender implements VendorSender {
       app,
       clock,
       dispatcher: this.#oauthAgent,
-      reach: new ReachLog(log, app.tokenUri),
+      reach: new ReachLog(log, app.tokenUri, authoritiesSetting),
     });
   }
 
@@ -97,7 +100,9 @@ export class FcmSender implements VendorSender {
   }
 
   get #connector(): buildConnector.connector {
-    return connectThrough(this.#options.proxy, { timeout: connectTimeoutMilliseconds });
+    const { ca, proxy } = this.#options;
+    const tls = ca === undefined ? {} : { ca };
+    return connectThrough(proxy, { timeout: connectTimeoutMilliseconds, ...tls });
   }
 
   #openPool(origin: string): Pool {
