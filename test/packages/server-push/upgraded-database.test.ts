@@ -1,62 +1,113 @@
-import { encodeBase64 } from '@waxwing/protocol';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import { sql } from 'kysely';
-import { expect, it } from 'vitest';
-import { forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import { afterEach, expect, it } from 'vitest';
 import { userId as user } from '../../support/ids.js';
-import { PushServer, pushSodium, tokenIdOf } from '../../support/push-server.js';
+import { keyGroup, PushServer, tokenGroup, tokenIdOf } from '../../support/push-server.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const ada = user(7);
-const registeredAt = 1_772_999_000_000;
+const hour = 3_600_000;
 
-const { '0008-client-devices': _newer, ...olderMigrations } = serverPushMigrations.migrations;
+/** The newest migration of versions whose databases must migrate: of the older generation alone, and the last one. */
+const versions = ['0007-registered-at', '0010-relay-accounts'] as const;
+const names = Object.keys(serverPushMigrations.migrations);
+
+/** The migrations of a version. */
+function upTo(version: string) {
+  const migrations = Object.fromEntries(
+    Object.entries(serverPushMigrations.migrations).filter(([name]) => name <= version),
+  );
+  return [{ ...serverPushMigrations, migrations }];
+}
+
+/** The tables whose rows a version had. */
+const filled = [
+  'client_devices',
+  'jobs',
+  'push_devices',
+  'registration_rates',
+  'relay_link',
+  'test_notifications',
+];
+
+/** Copies the rows, in the columns that the older tables have. Ids stay the same. */
+async function copyRows(from: Kysely<never>, to: Kysely<never>): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  const override = sql.raw(isPostgres(to) ? 'overriding system value' : '');
+  for (const { name, columns } of await to.introspection.getTables()) {
+    if (!filled.includes(name)) continue;
+    const listed = sql.join(columns.map((column) => sql.ref(column.name)));
+    const { rows } = await sql<Record<string, unknown>>`select ${listed} from ${sql.table(name)}`.execute(
+      from,
+    );
+    counts[name] = rows.length;
+    for (const row of rows) {
+      const values = sql.join(columns.map((column) => row[column.name]));
+      await sql`insert into ${sql.table(name)} (${listed}) ${override} values (${values})`.execute(to);
+    }
+    if (isPostgres(to) && columns.some((column) => column.name === 'id')) {
+      await sql`select setval(pg_get_serial_sequence(${name}, 'id'), 1000)
+        where pg_get_serial_sequence(${name}, 'id') is not null`.execute(to);
+    }
+  }
+  return counts;
+}
 
 eachBackend((backend) => {
-  it('a database of the older generation keeps its phones, notifies them, and forwards what was pending', async () => {
-    const url = await backend.freshUrl();
-    const old = await backend.open<ServerPushTables>({
-      migrations: [{ ...serverPushMigrations, migrations: olderMigrations }],
-      now: () => registeredAt,
-      url,
-    });
-    const publicKey = encodeBase64(pushSodium.generateKeyPair().publicKey);
-    await old.write(async (transaction) => {
-      await sql`insert into push_devices (user_id, push_account_id, generation, registration_hash, changed_at,
-          registered_at, token_kind, push_public_key, relay_device_id, active_generation)
-        values (${ada}, '5', 1, 'one', ${registeredAt}, ${registeredAt}, 'fcm', ${publicKey}, 11, 1)`.execute(
-        transaction.db,
-      );
-      const { rows } = await sql<{
-        id: number;
-      }>`insert into push_devices (user_id, push_account_id, generation, registration_hash, changed_at,
-          registered_at, pending_token_kind, pending_push_public_key, pending_bouncer_public_key,
-          pending_encrypted_registration)
-        values (${ada}, '6', 1, 'two', ${registeredAt}, ${registeredAt}, 'fcm', ${publicKey}, 'a bouncer key', 'sealed')
-        returning id`.execute(transaction.db);
-      const payload = JSON.stringify({ push_device_id: rows[0]?.id, generation: 1 });
-      const giveUpAt = registeredAt + 86_400_000;
-      await old.jobs.enqueue(transaction, {
-        kind: forwardRegistrationJob,
-        payload,
-        runAt: registeredAt,
-        giveUpAt,
-      });
-    });
-    await old.close();
+  let server: PushServer;
+  afterEach(() => server?.close());
 
-    const server = await PushServer.start(backend, url);
-    try {
-      await server.settle();
-      const active = { status: 'active', error_code: null };
-      expect(await server.push.pushDevicesOf(ada)).toEqual({ 5: active, 6: active });
-      expect(await server.push.clientDevicesOf(ada)).toEqual({});
-      await server.activeDevice(ada, 'token');
+  it.each(versions)(
+    'a database of %s keeps its phones, notifies them, and forwards what was pending',
+    async (version) => {
+      const hasDevices = version >= '0008';
+      const source = await PushServer.start(backend);
+      await source.activeAccount(ada, '5');
+      const active = hasDevices ? await source.activeDevice(ada, 'active') : undefined;
+      const waiting = hasDevices ? await source.createDevice(ada) : undefined;
+      source.relay.isDown = true;
+      await source.activeAccount(ada, '6');
+      if (waiting !== undefined)
+        await source.register(ada, waiting, { ...keyGroup(2), ...tokenGroup('waiting') });
+      await source.settle();
+      await source.database.jobs.stop(0);
+
+      const url = await backend.freshUrl();
+      const old = await backend.open<ServerPushTables>({
+        url,
+        migrations: upTo(version),
+        now: () => source.now,
+      });
+      const counts = await old.write(({ db }) => copyRows(source.database.db as never, db as never));
+      expect(counts).toMatchObject({ push_devices: 2, jobs: hasDevices ? 2 : 1, registration_rates: 1 });
+      expect(counts.client_devices).toBe(hasDevices ? 2 : undefined);
+      await old.close();
+      await source.close();
+
+      server = await PushServer.start(backend, url);
+      server.relay.tokens.add(tokenIdOf('active'));
+      await server.pass(hour);
+      const inForce = { status: 'active', error_code: null };
+      expect(await server.push.pushDevicesOf(ada)).toEqual({ 5: inForce, 6: inForce });
+      const devices = await server.push.clientDevicesOf(ada);
+      expect(Object.keys(devices)).toEqual(hasDevices ? [active, waiting].map(String) : []);
+      const added = await server.activeDevice(ada, 'added');
       await server.notify(ada);
       const reached = server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId);
-      expect(reached).toEqual([11, 1, tokenIdOf('token')]);
-    } finally {
-      await server.close();
-    }
-  });
+      const tokens = hasDevices ? ['active', 'waiting', 'added'] : ['added'];
+      expect(reached).toEqual([1, expect.any(Number), ...tokens.map(tokenIdOf)]);
+      // What an older version registered can be changed as ever.
+      for (const id of [active, waiting, added]) {
+        if (id !== undefined) expect(await server.register(ada, id, keyGroup(9))).toEqual({});
+      }
+      server.relay.deliveries.length = 0;
+      await server.notify(ada);
+      expect(server.relay.deliveries.filter(({ keyId }) => keyId === 9)).toHaveLength(tokens.length);
+    },
+  );
+});
+
+it('the versions are those before the newest migrations', () => {
+  expect(names.filter((name) => name > versions[1])).toEqual(['0011-sessions']);
 });
