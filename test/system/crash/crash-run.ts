@@ -45,6 +45,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
   const ledger = new Ledger();
   const loads = await createLoads(constellation, world.users, ledger, options);
   try {
+    await prepare(constellation, loads.server);
     await setFaults(constellation, stormyVendors);
     const working = Promise.all([
       ...loads.relay.map((load) => load.run(relayWorkers)),
@@ -67,6 +68,21 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
     stopAll(loads);
     await world.close();
   }
+}
+
+/**
+ * Users with active phones, and messages to them whose jobs wait for the relay: the server that is killed next works on
+ * these jobs.
+ */
+async function prepare(constellation: Constellation, load: ServerLoad): Promise<void> {
+  const { relayUrl, serverUrl } = constellation;
+  const [relay, server] = [constellation.spawnRelay(), constellation.spawnServer()];
+  await Promise.all([relay.readyAt(`${relayUrl}/health/ready`), server.readyAt(`${serverUrl}/health/ready`)]);
+  const until = performance.now() + settleMilliseconds;
+  await load.prepare(() => performance.now() >= until);
+  await relay.end('SIGKILL');
+  await load.writeToAll();
+  await server.end('SIGKILL');
 }
 
 interface Loads {

@@ -15,7 +15,7 @@ describe('relay and server that are killed at random moments under load', () => 
         const told: string[] = [];
         const counts = await runCrash({
           rounds,
-          phones: 200,
+          phones: 400,
           seed: 20_260_311,
           postgresUrl: name === 'postgres' ? testPostgresUrl : undefined,
           tell: (sentence) => void told.push(sentence),
@@ -23,6 +23,8 @@ describe('relay and server that are killed at random moments under load', () => 
         expect(counts, told.join('\n')).toMatchObject({ lost: 0, shownTwice: 0, unopenable: 0 });
         // Enough load for kills to hit something.
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
+        // Notifications of messages wait in jobs when a process is killed.
+        expect(counts.messages).toBeGreaterThan(10 * rounds);
         // Only deliveries in flight when the relay dies are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);
       },

@@ -5,6 +5,7 @@ import type { VendorDelivery } from './vendor-deliveries.js';
 /** A notification that was answered with success. */
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
+  readonly isMessage?: boolean;
   /** Whether the opened content is this notification. */
   matches(ciphertext: string, opened: JsonObject): boolean;
 }
@@ -14,9 +15,14 @@ export interface CrashCounts {
   readonly acknowledged: number;
   /** Those of them that are missing in the end. */
   readonly lost: number;
+  /** Notifications of messages among them, which the server sends by jobs. */
+  readonly messages: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;
-  /** Repeated contents in another ciphertext: a phone that drops repeated ciphertexts would show them again. */
+  /**
+   * Repeated contents that a phone would show again: in another ciphertext, or for a message under another id or time. A
+   * phone shows each message id and time once.
+   */
   readonly shownTwice: number;
   /** Deliveries that the phone's key does not open. */
   readonly unopenable: number;
@@ -74,12 +80,19 @@ export class Ledger {
     const { byPhone, unopenable } = this.#sort(deliveries);
     let [repeated, shownTwice] = [0, 0];
     for (const { byCiphertext } of byPhone.values()) {
-      const contents = new Set([...byCiphertext.values()].map(({ opened }) => stringifyJson(opened ?? null)));
-      shownTwice += byCiphertext.size - contents.size;
+      const opened = [...byCiphertext.values()].map((each) => each.opened ?? {});
+      const [messages, others] = [opened.filter(isMessage), opened.filter((each) => !isMessage(each))];
+      const shown = new Set(messages.map(({ message_id: id, time }) => `${id} ${time}`));
+      const texts = new Set(messages.map(({ content }) => content));
+      shownTwice += others.length - new Set(others.map((each) => stringifyJson(each))).size;
+      shownTwice += shown.size - texts.size;
+      // A job that is done again after a crash seals again.
+      repeated += messages.length - shown.size;
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }
     return {
       acknowledged: this.acknowledged,
+      messages: this.#notifications.filter(({ isMessage: isOne }) => isOne).length,
       lost: this.missing(deliveries).length,
       repeated,
       shownTwice,
@@ -105,4 +118,8 @@ export class Ledger {
     }
     return { byPhone, unopenable };
   }
+}
+
+function isMessage({ type }: JsonObject): boolean {
+  return type === 'message';
 }

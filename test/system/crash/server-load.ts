@@ -1,4 +1,4 @@
-import { stringifyJson, testNotificationPath } from '@waxwing/protocol';
+import { type JsonObject, stringifyJson, testNotificationPath } from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
@@ -20,6 +20,7 @@ interface UserPhone extends ServerPhone {
 }
 
 interface LoadUser {
+  readonly id: number;
   readonly authorization: string;
   readonly phones: UserPhone[];
   tests: number;
@@ -33,24 +34,40 @@ const mostPhonesPerUser = 40;
 // The server's limits: one in ten seconds for a device, twenty an hour for a user; the last check needs one of these.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
+/** Of all that is done; the others ask for tests and register phones. */
+const shareOfMessages = 0.4;
 
 /**
- * Phones of many users: register with the server and ask for test notifications. Half of them speak the newer generation
- * of the protocol.
+ * Phones of many users: register with the server and ask for test notifications, which the server sends at once. The users
+ * write to each other, and the server notifies of these messages by jobs. Half of the phones speak the newer generation of
+ * the protocol.
  */
 export class ServerLoad {
   readonly #options: ServerLoadOptions;
   readonly #users: LoadUser[];
+  #messages = 0;
   #isStopping = false;
 
   constructor(options: ServerLoadOptions) {
     this.#options = options;
-    this.#users = options.users.map(({ email, api_key: key }) => ({
+    this.#users = options.users.map(({ user_id: id, email, api_key: key }) => ({
+      id,
       authorization: basicAuthorization(email, key),
       phones: [],
       tests: 0,
       unsettled: new Set(),
     }));
+  }
+
+  /** Registers two phones of each user, and resolves when all are active, at the latest when `isOver`. */
+  async prepare(isOver: () => boolean): Promise<void> {
+    for (const _phone of [1, 2]) await Promise.all(this.#users.map((user) => this.#register(user)));
+    await this.settle(isOver);
+  }
+
+  /** Has a message written to each user. */
+  async writeToAll(): Promise<void> {
+    for (const user of this.#users) await this.#write(user);
   }
 
   async run(workers: number): Promise<void> {
@@ -86,6 +103,10 @@ export class ServerLoad {
     while (!this.#isStopping) {
       const user = this.#users[Math.floor(random() * this.#users.length)];
       if (user === undefined) return;
+      if (user.phones.length > 0 && random() < shareOfMessages) {
+        await this.#write(user);
+        continue;
+      }
       const idle = user.phones.find(({ lastTestAt }) => Date.now() - lastTestAt > testIntervalMilliseconds);
       if (idle !== undefined && user.tests < mostTestsPerUser && random() < 0.6) await this.#test(user, idle);
       else if (user.phones.length < mostPhonesPerUser) await this.#register(user);
@@ -105,8 +126,9 @@ export class ServerLoad {
       this.#askUntilAnswered(user, path, form),
     );
     ledger.registrationAcknowledged(phone);
-    user.unsettled.add(registered);
-    user.phones.push({ ...registered, lastTestAt: 0 });
+    const added = { ...registered, lastTestAt: 0 };
+    user.unsettled.add(added);
+    user.phones.push(added);
   }
 
   async #askUntilAnswered(
@@ -131,6 +153,28 @@ export class ServerLoad {
     const form = new URLSearchParams(target.name);
     const asked = await unlessSilent(ask(serverUrl() + testNotificationPath, user.authorization, form));
     if (asked?.status === 200) this.#acknowledge([target.phone], startedAt);
+  }
+
+  /**
+   * Has another user write to this one. All phones that are active before must show the message. Sent once: a retry would
+   * be another message.
+   */
+  async #write(user: LoadUser): Promise<void> {
+    const { ledger, serverUrl, random } = this.#options;
+    const others = this.#users.filter((other) => other !== user);
+    const sender = others[Math.floor(random() * others.length)];
+    if (sender === undefined) return;
+    await this.#lookAt(user);
+    const active = user.phones.filter((phone) => !user.unsettled.has(phone));
+    this.#messages += 1;
+    const content = `message ${this.#messages}`;
+    const form = new URLSearchParams({ type: 'direct', to: stringifyJson([user.id]), content });
+    const asked = await unlessSilent(ask(`${serverUrl()}/api/v1/messages`, sender.authorization, form));
+    if (asked?.status !== 200) return;
+    for (const { phone } of active) {
+      const matches = (_ciphertext: string, opened: JsonObject) => opened.content === content;
+      ledger.notificationAcknowledged({ phone, isMessage: true, matches });
+    }
   }
 
   async #notifyUser(user: LoadUser, isOver: () => boolean): Promise<void> {
