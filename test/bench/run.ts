@@ -24,6 +24,7 @@ const benches: readonly Bench[] = [
   { names: ['fcm-session'], load: () => import('./fcm-session.js') },
   { names: ['server-accept'], load: () => import('./server-accept.js') },
   { names: ['server-active'], load: () => import('./server-active.js') },
+  { names: ['server-newer'], load: () => import('./server-newer.js') },
   { names: ['notify-single'], load: () => import('./notify-single.js') },
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
   {

@@ -34,7 +34,7 @@ async function addPhones(chat: ChatServer): Promise<BenchPhone[]> {
   await chat.server.database.write(async ({ db }) => {
     await sql`
       insert into event_queues (queue_id, user_id, event_types, last_event_id, acknowledged_event_id, last_used_at)
-      select 'queue' || id, id, '["push_device"]', -1, -1, cast(${Date.now()} as bigint)
+      select 'queue' || id, id, '["push_device","device"]', -1, -1, cast(${Date.now()} as bigint)
       from users where email_lower like 'user%@example.com'`.execute(db);
   });
   return accounts.map(({ userId, authorization }) => ({ queueId: `queue${userId}`, authorization }));

@@ -3,6 +3,7 @@ import {
   maximumRegistrationsAtOnce,
   parseJson,
   relayRegisterManyPath,
+  relayRegisterPath,
 } from '@waxwing/protocol';
 import { Pool } from 'undici';
 import {
@@ -73,14 +74,24 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Accepts every request, each registration as a new device. */
-function answerOfRelay(): (request: RelayRequest) => RelayReaction {
+/**
+ * Accepts every request, each registration as a new device. Calls `onRegistered` with the number of registrations so far.
+ */
+export function answerOfRelay(
+  onRegistered: (registrations: number) => void = () => undefined,
+): (request: RelayRequest) => RelayReaction {
   let devices = 0;
   return ({ path, body }) => {
-    if (path !== relayRegisterManyPath) return registered(++devices);
+    if (path === relayRegisterPath) {
+      onRegistered(devices + 1);
+      return registered(++devices);
+    }
+    if (path !== relayRegisterManyPath) return { status: 404 };
     const { registrations } = JSON.parse(body) as { registrations: unknown[] };
     if (registrations.length > maximumRegistrationsAtOnce) return { status: 400 };
-    return registeredMany(registrations.map(() => ({ result: 'success', device_id: ++devices })));
+    const results = registrations.map(() => ({ result: 'success', device_id: ++devices }));
+    onRegistered(devices);
+    return registeredMany(results);
   };
 }
 
