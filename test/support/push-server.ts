@@ -60,6 +60,8 @@ export class PushServer {
   readonly events: PublishedEvent[] = [];
   readonly log = createMemoryLog();
   metrics = new Metrics();
+  /** Whether a queued message should still be shown. */
+  isWanted = true;
   readonly #backend: TestBackend;
   readonly #url: string;
   #database: DatabaseWithJobs<ServerPushTables> | undefined;
@@ -100,6 +102,7 @@ export class PushServer {
       database: this.#database,
       authenticate: async () => ({ userId: 0 as UserId, isBot: false, lockUser: async () => undefined }),
       publish: async (_transaction, events) => void this.events.push(...events),
+      isWanted: async () => this.isWanted,
       relay: {
         kind: 'configured',
         url: this.relay.stand.url,

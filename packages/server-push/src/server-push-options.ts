@@ -99,7 +99,7 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
     change: RealmPushStatusChange,
   ) => Promise<void>;
   /**
-   * Whether a queued message should still be shown to a user; called before each delivery attempt. Default: always
+   * Whether a queued message should still be shown to a user; called before each request to the relay. Default: always
    * `true`.
    */
   readonly isWanted?: (userId: UserId, messageId: number) => Promise<boolean>;

@@ -12,6 +12,7 @@ export function clientDeviceRecipient(
 ): Recipient {
   return {
     row: { table: 'client_devices', id: device.id },
+    only: { device_id: device.id },
     address: tokenAddress(device.push_token_id),
     seal: (type, encoded) => sealForKey(sodium, device, type, encoded),
     async drop(transaction) {

@@ -63,7 +63,7 @@ export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** Returns `undefined` if the organization has no relay. */
   sender(): NotificationSender | undefined;
-  /** Called before each attempt to deliver a message. Default: always wanted. */
+  /** Called before each request of a message's delivery. Default: always wanted. */
   readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -88,11 +88,19 @@ export function deliverNotificationHandler(
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
-    if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };
+    const isStillWanted = async () =>
+      content.type !== 'message' || (await isWanted(userId, content.messageId));
+    if (!(await isStillWanted())) return { kind: 'done' };
     const recipients = await sender.recipientsOf(userId);
     const left = recipients.filter((recipient) => !before.includes(rowName(recipient)));
     if (left.length === 0) return { kind: 'done' };
-    const { taken, failure } = await sender.send(userId, left, content, signal);
+    const { taken, failure } = await sender.send({
+      userId,
+      recipients: left,
+      content,
+      isStillWanted,
+      signal,
+    });
     const outcome = failure && judgeFailure(options, job, failure, signal);
     if (outcome !== undefined && taken.length === 0) return outcome;
     const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];

@@ -1,3 +1,4 @@
+import type { PushAccountId } from '@waxwing/protocol';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import {
   type ActivePushDevice,
@@ -16,6 +17,7 @@ export function pushDeviceRecipient(
 ): Recipient {
   return {
     row: { table: 'push_devices', id: device.id },
+    only: { push_account_id: BigInt(device.pushAccountId) as PushAccountId },
     address: deviceAddress(device.relayDeviceId),
     seal: (type, encoded) => sealNotification(sodium, device, type, encoded),
     async drop(transaction) {

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { WrittenPushRequest } from '@waxwing/protocol';
+import type { ClientDeviceId, PushAccountId, WrittenPushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { PublishEvents } from '../server-push-options.js';
@@ -13,10 +13,18 @@ export interface RecipientOptions {
   readonly clock: Clock;
 }
 
+/** One device, by the name that its generation has for it. */
+export interface OnlyDevice {
+  readonly device_id?: ClientDeviceId | undefined;
+  readonly push_account_id?: PushAccountId | undefined;
+}
+
 /** One device that a notification is sent to, of either generation. */
 export interface Recipient {
   /** Where its row is. */
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
+  /** Names it among its user's devices. */
+  readonly only: OnlyDevice;
   /** What the relay's answer calls it if it is dead. No request has two recipients of one address. */
   readonly address: string;
   /** Encrypts an encoded notification for the device. Returns its entry of the relay's notify request. */

@@ -1,15 +1,9 @@
-import { type ClientDeviceId, formatPushAccountId, type PushAccountId, type UserId } from '@waxwing/protocol';
+import { formatPushAccountId, type UserId } from '@waxwing/protocol';
 import { activeClientDevices } from '../client-devices/client-device-store.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { clientDeviceRecipient } from './client-device-recipients.js';
 import { pushDeviceRecipient } from './push-device-recipients.js';
-import type { Recipient, RecipientOptions } from './recipient.js';
-
-/** One device, by the name that its generation has for it. */
-export interface OnlyDevice {
-  readonly device_id?: ClientDeviceId | undefined;
-  readonly push_account_id?: PushAccountId | undefined;
-}
+import type { OnlyDevice, Recipient, RecipientOptions } from './recipient.js';
 
 /** A user's active devices of both generations, oldest first in each; only those that `only` names, if it names any. */
 export async function recipientsOf(

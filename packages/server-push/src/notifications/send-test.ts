@@ -7,8 +7,8 @@ import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { type DeviceResult, readDeviceResults } from './device-results.js';
-import { encodeNotification } from './encode-notification.js';
 import { recipientsOf } from './recipients.js';
+import { sendToDevices } from './send-to-devices.js';
 
 export interface SendTestOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
@@ -25,30 +25,21 @@ export type SentTest =
   | RelayRefusal
   | RelayRetry;
 
-// The relay's body limit is far above this many.
-const maximumDevices = 200;
-
 /** Sends a test notification to a user's devices and waits for what the relay says of each. Changes nothing here. */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
   // Used only to drop devices, which a test does not.
   const publish = async () => undefined;
-  const recipients = (await recipientsOf({ ...options, publish }, userId)).slice(0, maximumDevices);
+  const reading = { ...options, publish };
+  const recipients = await recipientsOf(reading, userId);
   if (recipients.length === 0) return { kind: 'no-device' };
   const content = { type: 'test', time: unixSeconds(clock()) } as const;
-  const encoded = encodeNotification(realm, userId, content);
-  const results: DeviceResult[] = [];
-  return withAccountLink(options, async (link) => {
-    for (let next = 0; next < recipients.length; ) {
-      // A stock relay may fail after it has delivered if a request names two devices.
-      const some = link.kind.isOurs ? recipients.slice(next) : recipients.slice(next, next + 1);
-      const outcome = await link.notify(some.map((recipient) => recipient.seal(content.type, encoded)));
-      if (outcome.kind !== 'accepted') return outcome;
-      results.push(...readDeviceResults(some, outcome.answer));
-      next += some.length;
-    }
-    return { kind: 'sent', results };
-  });
+  const conclude = async (...answered: Parameters<typeof readDeviceResults>) =>
+    readDeviceResults(...answered);
+  const { taken, failure } = await withAccountLink(options, (link) =>
+    sendToDevices({ ...reading, link, realm, conclude }, { userId, recipients, content }),
+  );
+  return failure ?? { kind: 'sent', results: taken.map(({ result }) => result) };
 }
 
 /** The user of the device that registered last; `undefined` if no device is registered. */

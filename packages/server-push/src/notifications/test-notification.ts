@@ -5,7 +5,7 @@ import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
-import type { Sending } from './notification-sender.js';
+import type { Sending } from './send-to-devices.js';
 import { takeTestNotification } from './test-notification-limits.js';
 
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'relay' | 'testing'>;
@@ -49,7 +49,7 @@ export const testNotification = operation({
     );
     if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
     const content = { type: 'test', time: unixSeconds(now) } as const;
-    const sending = await sender.send(userId, recipients, content, signal);
+    const sending = await sender.send({ userId, recipients, content, signal });
     if (sending.failure?.kind === 'refused-for-good') {
       const { code, message } = sending.failure;
       log.error({ code, message }, 'the relay refused a notification');

@@ -1,0 +1,118 @@
+import type { RelayNotifyAnyAnswer, UserId } from '@waxwing/protocol';
+import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
+import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import type { PushRealm } from '../server-push-options.js';
+import type { DeviceResult } from './device-results.js';
+import { encodeNotification } from './encode-notification.js';
+import type { NotificationContent } from './notification-content.js';
+import { type Recipient, type RecipientOptions, rowName } from './recipient.js';
+import { recipientsOf } from './recipients.js';
+
+/** A notification for devices of one user. */
+export interface NotificationToSend {
+  readonly userId: UserId;
+  /** Devices that were read just now. */
+  readonly recipients: readonly Recipient[];
+  readonly content: NotificationContent;
+  /** Asked before each request but the first: whether the user may still be notified. Default: always. */
+  readonly isStillWanted?: () => Promise<boolean>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What became of a notification. Devices that are gone meanwhile are in neither part. */
+export interface Sending {
+  /** The recipients that the relay took, and what it said of each. */
+  readonly taken: readonly TakenRecipient[];
+  /** Why the relay did not take the others; `undefined` if it took all. */
+  readonly failure: RelayRefusal | RelayRetry | undefined;
+}
+
+export interface TakenRecipient {
+  readonly recipient: Recipient;
+  readonly result: DeviceResult;
+}
+
+export interface SendToDevicesOptions extends RecipientOptions {
+  readonly link: Pick<RelayLink, 'kind' | 'notify'>;
+  readonly realm: PushRealm;
+  /** Reads the relay's answer to a request: one result for each recipient, in order. */
+  conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<readonly DeviceResult[]>;
+}
+
+// The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
+const maximumDevicesPerRequest = 200;
+
+/**
+ * Seals a notification for each device and sends it to the relay. A relay that may deliver and fail nevertheless gets
+ * each device in a request of its own, so that no device is notified again because of another. A request may take as
+ * long as the link's timeout, so what was read is read again before each further one: no device is notified after its
+ * user has signed out or may no longer see the message.
+ */
+export async function sendToDevices(
+  options: SendToDevicesOptions,
+  notification: NotificationToSend,
+): Promise<Sending> {
+  const { link, realm } = options;
+  const { userId, content, isStillWanted = async () => true, signal } = notification;
+  const encoded = encodeNotification(realm, userId, content);
+  const taken: TakenRecipient[] = [];
+  let failure: Sending['failure'];
+  const left = [...notification.recipients];
+  for (let isFirst = true; left.length > 0; isFirst = false) {
+    if (!isFirst && !(await isStillWanted())) break;
+    const maximum = link.kind.isOurs ? maximumDevicesPerRequest : 1;
+    const some = isFirst ? takeNext(left, maximum) : await takeCurrent(options, userId, left, maximum);
+    if (some.length === 0) continue;
+    const requests = some.map((recipient) => recipient.seal(content.type, encoded));
+    const outcome = await link.notify(requests, signal);
+    if (outcome.kind === 'accepted') {
+      const results = await options.conclude(some, outcome.answer);
+      taken.push(...results.map((result, index) => ({ recipient: some[index] as Recipient, result })));
+      if (!realmPushStatusOf(outcome.answer).canPush) break;
+    } else {
+      // What is to be retried outweighs what is refused.
+      failure = failure?.kind === 'retry' ? failure : outcome;
+      if (!concernsRequest(outcome)) break;
+    }
+  }
+  return { taken, failure };
+}
+
+/**
+ * Takes the recipients of the next request from the list. No address occurs twice in a request: the answer names dead
+ * devices by address only. After a restore of the relay, two devices of one user can share an address although only one
+ * is dead.
+ */
+function takeNext(left: Recipient[], maximum: number): Recipient[] {
+  const next = new Map<string, Recipient>();
+  const others: Recipient[] = [];
+  for (const recipient of left.splice(0)) {
+    const fits = next.size < maximum && !next.has(recipient.address);
+    if (fits) next.set(recipient.address, recipient);
+    else others.push(recipient);
+  }
+  left.push(...others);
+  return [...next.values()];
+}
+
+/** Like {@link takeNext}, of the devices as they are now. Returns none if the next device is gone. */
+async function takeCurrent(
+  options: RecipientOptions,
+  userId: UserId,
+  left: Recipient[],
+  maximum: number,
+): Promise<Recipient[]> {
+  const rereads = maximum === 1 ? left.splice(0, 1) : left.splice(0);
+  const names = new Set(rereads.map(rowName));
+  const found = await recipientsOf(options, userId, maximum === 1 ? rereads[0]?.only : undefined);
+  const current = found.filter((recipient) => names.has(rowName(recipient)));
+  if (maximum === 1) return current;
+  left.push(...current);
+  return takeNext(left, maximum);
+}
+
+/** Whether the relay may take another request although it did not take this one. A stock relay fails at single devices. */
+function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {
+  return failure.kind === 'refused-for-good' || failure.httpStatus === 500;
+}
