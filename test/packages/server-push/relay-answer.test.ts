@@ -1,6 +1,7 @@
 import { relayNotifyAnswer, relayRegisterAnswer } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import { interpretAnswer } from '#server-push/relay-link/relay-answer.js';
+import { relayCodes } from '#server-push/relay-link/relay-codes.js';
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -37,19 +38,49 @@ describe('the relay’s answer', () => {
     expect(later).toMatchObject({ kind: 'retry', retryAfterSeconds: 120 });
   });
 
-  it('is final when it is another 4xx, with BAD_REQUEST where it names no code', () => {
-    expect(read(400, { code: 'REQUEST_EXPIRED', msg: 'Request expired' })).toEqual({
+  it('is final when it is a 400 in the protocol’s form, with BAD_REQUEST where it names no code', () => {
+    expect(read(400, { result: 'error', code: 'REQUEST_EXPIRED', msg: 'Request expired' })).toEqual({
       kind: 'refused-for-good',
       code: 'REQUEST_EXPIRED',
       message: 'Request expired',
     });
     for (const code of [undefined, 7, 'not a code', 'lower_case', 'X'.repeat(200)]) {
-      expect(read(422, { code })).toMatchObject({ kind: 'refused-for-good', code: 'BAD_REQUEST' });
+      const outcome = read(400, { result: 'error', msg: 'no', code });
+      expect(outcome).toMatchObject({ kind: 'refused-for-good', code: 'BAD_REQUEST' });
+    }
+  });
+
+  const statuses = [400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 422, 429, 451, 500, 502, 503];
+  const foreignBodies = [
+    ['JSON of another service', { error: 'not found' }],
+    ['a code without the form', { code: 'BAD_REQUEST', msg: 'no' }],
+    ['a form without a message', { result: 'error', code: 'BAD_REQUEST' }],
+    ['a success', { result: 'success', msg: '', device_id: 1 }],
+    ['a list', []],
+    ['text', 'Not Found'],
+    ['null', null],
+  ] as const;
+  it.each(foreignBodies)('is never final when it is %s', (_, body) => {
+    for (const status of statuses) expect([status, read(status, body).kind]).toEqual([status, 'retry']);
+  });
+
+  it.each(Object.entries(relayCodes))('%s is final only with the status that relays give it', (code, row) => {
+    for (const status of statuses) {
+      const isFinal = row.taken === 'final' && row.statuses.includes(status);
+      const { kind } = read(status, { result: 'error', msg: 'no', code });
+      expect([status, kind]).toEqual([status, isFinal ? 'refused-for-good' : 'retry']);
+    }
+  });
+
+  it('with an unknown code is final for a 400 alone', () => {
+    for (const status of statuses) {
+      const { kind } = read(status, { result: 'error', msg: 'no', code: 'A_NEW_CODE' });
+      expect([status, kind]).toEqual([status, status === 400 ? 'refused-for-good' : 'retry']);
     }
   });
 
   it('cannot break the admin’s log or terminal with its text', () => {
-    const outcome = read(401, { msg: `a\u001b[2J\nb${'x'.repeat(1000)}` });
+    const outcome = read(401, { result: 'error', msg: `a\u001b[2J\nb${'x'.repeat(1000)}` });
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the relay answered 401: a \[2J bx+$/) });
     expect((outcome as { reason: string }).reason.length).toBeLessThan(400);
   });

@@ -2,6 +2,7 @@ import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/job
 import { maximumPushDevicesPerUser } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import { deviceErrorCode } from '../relay-link/relay-codes.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
@@ -113,7 +114,7 @@ function settle<Key, Found, Registered>(
     apply: (transaction) =>
       outcome.kind === 'accepted'
         ? forwarding.activate(transaction, key, found, outcome.answer)
-        : forwarding.fail(transaction, key, outcome.code),
+        : forwarding.fail(transaction, key, deviceErrorCode(outcome.code)),
   };
 }
 

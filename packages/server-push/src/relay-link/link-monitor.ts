@@ -51,6 +51,11 @@ const rewriteAfterMilliseconds = 60_000;
 // Shorter failures do not count as an outage: a busy relay refuses now and then.
 const outageMilliseconds = 30_000;
 
+function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
+  if (outcome.kind === 'accepted') return undefined;
+  return outcome.kind === 'retry' ? outcome.reason : outcome.trouble;
+}
+
 /** Stores the state of the relay link for the admin, and logs its changes. */
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
@@ -73,7 +78,7 @@ export class LinkMonitor {
   async report(outcome: RelayOutcome<unknown>): Promise<void> {
     this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
     const now = this.#options.clock();
-    const reason = outcome.kind === 'retry' ? outcome.reason : undefined;
+    const reason = troubleOf(outcome);
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
     this.#report(reason);

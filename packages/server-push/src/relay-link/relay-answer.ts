@@ -8,15 +8,15 @@ import {
 import { readRetryAfter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { RefusedRegistration } from './registration-format.js';
-
-/** Why to retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
-type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
+import { type RetryCause, relayCodeOf, relayCodes } from './relay-codes.js';
 
 export interface RelayRefusal {
   readonly kind: 'refused-for-good';
   /** The relay's error code; `BAD_REQUEST` if it gave none. */
   readonly code: string;
   readonly message: string;
+  /** One sentence for the admin, if only they can mend it. */
+  readonly trouble?: string;
 }
 
 export interface RelayRetry {
@@ -45,18 +45,12 @@ export interface ReceivedAnswer {
   readonly body: string | undefined;
 }
 
-// Relays answer these with various 4xx statuses. Only the admin of this server or of the relay can fix them.
-const adminCodes: ReadonlySet<string> = new Set([
-  'MISSING_REMOTE_REALM',
-  'REMOTE_REALM_SERVER_MISMATCH_ERROR',
-  'INVALID_ZULIP_SERVER',
-  'PUSH_NOTIFICATIONS_DISALLOWED',
-]);
 const maximumMessageCharacters = 300;
 
 /**
- * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. A 4xx with an error
- * body is final, except 401, 403, 429 and the codes above. Everything else is retried.
+ * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. Final are the codes of
+ * `relayCodes` that are final, with their status, and unknown ones with 400. Everything else is retried: a proxy or
+ * another service at the relay's address must not fail a registration for good.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -65,32 +59,58 @@ export function interpretAnswer<Schema extends z.ZodType>(
 ): RelayOutcome<z.infer<Schema>> {
   const { status } = received;
   const body = received.body === undefined ? undefined : parseJsonOrUndefined(received.body);
-  const retryAfter = readRetryAfter(received.retryAfter, now);
-  const retry = (cause: RetryCause, reason: string): RelayRetry => ({
+  if (status === 200) {
+    const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;
+    if (parsed?.success) return { kind: 'accepted', answer: parsed.data };
+  }
+  const error = readError(body);
+  return (error && finalRefusal(status, error)) ?? retry(received, now, error);
+}
+
+interface RelayError {
+  readonly code: string;
+  readonly message: string;
+}
+
+function finalRefusal(status: number, { code, message }: RelayError): RelayRefusal | undefined {
+  const row = relayCodeOf(code, status);
+  const isUnknown = status === 400 && !Object.hasOwn(relayCodes, code);
+  if (row?.taken !== 'final' && !isUnknown) return undefined;
+  const refusal = { kind: 'refused-for-good', code, message } as const;
+  const isAdmins = row !== undefined && row.check !== 'devices';
+  return isAdmins ? { ...refusal, trouble: `the relay answered ${status}: ${message}` } : refusal;
+}
+
+function retry(
+  { status, retryAfter: header }: ReceivedAnswer,
+  now: number,
+  error: RelayError | undefined,
+): RelayRetry {
+  const retryAfter = readRetryAfter(header, now);
+  const row = relayCodeOf(error?.code, status);
+  const [cause, reason] = whyToRetry(status, error?.message);
+  return {
     kind: 'retry',
+    ...(row && error && { code: error.code }),
     cause,
     reason: `the relay ${reason}`,
     retryAfterSeconds: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
     httpStatus: status,
-  });
-  if (status === 200) {
-    const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;
-    if (parsed?.success) return { kind: 'accepted', answer: parsed.data };
-    return retry('admin-must-act', 'answered 200 with a body that is not that of a relay');
+  };
+}
+
+/** `said` is the message of an answer in the protocol's form. */
+function whyToRetry(status: number, said: string | undefined): [RetryCause, string] {
+  if (status === 200) return ['admin-must-act', 'answered 200 with a body that is not that of a relay'];
+  if (status >= 500) return ['relay-error', `answered ${status}`];
+  if (status === 429) return ['busy', 'answered 429: it limits how often this server may ask'];
+  if (status === 404 || status === 405) {
+    return ['admin-must-act', `answered ${status}: it does not know the request; is its address right?`];
   }
-  if (status >= 500) return retry('relay-error', `answered ${status}`);
-  if (status === 429) return retry('busy', 'answered 429: it limits how often this server may ask');
-  const error = readError(body);
-  const said = error?.message ? `: ${error.message}` : '';
-  if (status === 401 || status === 403) return retry('admin-must-act', `answered ${status}${said}`);
-  if (status >= 400 && error !== undefined) {
-    if (adminCodes.has(error.code)) {
-      return { ...retry('admin-must-act', `answered ${status}${said}`), code: error.code };
-    }
-    return { kind: 'refused-for-good', ...error };
-  }
+  if (said) return ['admin-must-act', `answered ${status}: ${said}`];
+  if (status === 401 || status === 403) return ['admin-must-act', `answered ${status}`];
   const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
-  return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
+  return ['admin-must-act', `answered ${status}${hint}; is its address right?`];
 }
 
 /** Interprets the refusal of one registration of a batch as if it were the answer to a single registration. */
@@ -99,26 +119,16 @@ export function interpretRefusal(result: RefusedRegistration): RelayOutcome<neve
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
 }
 
-/**
- * Reports an unknown operation as a fault: every relay knows the operations that servers need, so the address must be
- * wrong.
- */
-export function asRelayError<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
-  if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
-  const reason = 'the relay answered that it does not know the request; is its address right?';
-  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
-}
-
 function isSuccess(body: JsonValue | undefined): boolean {
   return isJsonObject(body) && body.result === 'success';
 }
 
-function readError(body: JsonValue | undefined): { code: string; message: string } | undefined {
-  if (!isJsonObject(body)) return undefined;
+/** Reads the protocol's form of an error; `undefined` for another body. */
+function readError(body: JsonValue | undefined): RelayError | undefined {
+  if (!isJsonObject(body) || body.result !== 'error' || typeof body.msg !== 'string') return undefined;
   const { code, msg } = body;
   const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,99}$/.test(code);
-  const message = typeof msg === 'string' ? printable(msg) : '';
-  return { code: isCode ? code : 'BAD_REQUEST', message };
+  return { code: isCode ? code : 'BAD_REQUEST', message: printable(msg) };
 }
 
 /** Shortens what a relay says, and removes what could forge lines of a log or a terminal. */

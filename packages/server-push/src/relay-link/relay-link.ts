@@ -32,7 +32,6 @@ import type { LinkMonitor } from './link-monitor.js';
 import type { RealmPushStatusRecord } from './realm-push-status.js';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
 import {
-  asRelayError,
   interpretAnswer,
   interpretRefusal,
   type ReceivedAnswer,
@@ -189,7 +188,13 @@ export class RelayLink {
   async join(registration: ServerRegistration): Promise<RelayOutcome<{ readonly created: boolean }>> {
     const account = { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
     const content = formOf(encodeRegistration(account, registration));
-    return this.#ask({ path: serverRegisterPath, content, isAnonymous: true }, joinAnswer);
+    const exchange = {
+      path: serverRegisterPath,
+      content,
+      isAnonymous: true,
+      finalStatuses: [404, 405],
+    } as const;
+    return this.#ask(exchange, joinAnswer);
   }
 
   /** Reports the server's organization, so that the relay knows it as this server's. */
@@ -220,8 +225,7 @@ export class RelayLink {
     const outcome = await this.#ask(exchange, schema);
     const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
     // An abort by this server says nothing about the relay.
-    if (isReporting && exchange.signal?.aborted !== true)
-      await this.#options.monitor.report(asRelayError(outcome));
+    if (isReporting && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
     return outcome;
   }
 

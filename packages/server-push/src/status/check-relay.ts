@@ -9,6 +9,7 @@ import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
 import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-link.js';
 import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
 import { printable } from '../relay-link/relay-answer.js';
+import { relayCodeOf } from '../relay-link/relay-codes.js';
 import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
@@ -104,7 +105,7 @@ function judgeRefusal(
     const remedy = `Ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
     return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
   }
-  if (status === 401) {
+  if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {
     return [
       failed(
         'credentials',
@@ -114,7 +115,8 @@ function judgeRefusal(
     ];
   }
   const active = passed('server', 'The relay serves this server.');
-  if (body.code === 'MISSING_REMOTE_REALM' || body.code === 'REMOTE_REALM_SERVER_MISMATCH_ERROR') {
+  const check = relayCodeOf(body.code, status)?.check;
+  if (check === 'realm') {
     const isMissing = body.code === 'MISSING_REMOTE_REALM';
     const remedy = isMissing
       ? `Run push enable again, or ask the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
@@ -122,12 +124,12 @@ function judgeRefusal(
     const whose = isMissing ? 'does not know' : "counts as another server's";
     return [accepted, active, failed('realm', `The relay ${whose} the organization ${realmUuid}.`, remedy)];
   }
-  if (status === 429 || body.code === 'RATE_LIMIT_HIT') {
+  if (status === 429 || check === 'quota') {
     const remedy =
       'Wait a minute. If it comes back, ask the operator for a larger quota (RELAY_SERVER_NOTIFICATIONS_PER_MINUTE).';
     return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
   }
-  if (body.code === 'PUSH_NOTIFICATIONS_DISALLOWED') {
+  if (check === 'permission') {
     const cause = `The relay has switched push off; it says: ${said}`;
     return [accepted, active, failed('permission', cause, offRemedy)];
   }

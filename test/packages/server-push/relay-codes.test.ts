@@ -1,0 +1,89 @@
+import type { UserId } from '@waxwing/protocol';
+import { checkPush } from '@waxwing/server-push';
+import { Secret } from '@waxwing/service/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { relayCodes } from '#server-push/relay-link/relay-codes.js';
+import { userId as user } from '../../support/ids.js';
+import { keyGroup, PushServer, pushSodium, tokenGroup } from '../../support/push-server.js';
+import { refused } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const dayMilliseconds = 24 * 60 * 60_000;
+const expired = 'REQUEST_EXPIRED';
+
+/** Each code of a relay: its status, whether it is final, what a device shows in the end, and the check that fails. */
+const rows = [
+  ['INVALID_BOUNCER_PUBLIC_KEY', 400, true, 'INVALID_BOUNCER_PUBLIC_KEY', 'devices'],
+  ['REQUEST_EXPIRED', 400, true, expired, 'devices'],
+  ['BAD_REQUEST', 400, true, 'BAD_REQUEST', 'devices'],
+  ['REQUEST_VARIABLE_MISSING', 400, true, 'BAD_REQUEST', 'devices'],
+  ['REQUEST_VARIABLE_INVALID', 400, true, 'BAD_REQUEST', 'devices'],
+  ['REQUEST_CONFUSING_VAR', 400, true, 'BAD_REQUEST', 'devices'],
+  ['INVALID_REMOTE_PUSH_DEVICE_TOKEN', 400, true, 'BAD_REQUEST', 'devices'],
+  ['A_NEW_CODE', 400, true, 'BAD_REQUEST', 'devices'],
+  ['PAYLOAD_TOO_LARGE', 413, true, 'BAD_REQUEST', 'devices'],
+  ['REMOTE_REALM_SERVER_MISMATCH_ERROR', 403, true, 'BAD_REQUEST', 'realm'],
+  ['MISSING_REMOTE_REALM', 403, false, expired, 'realm'],
+  ['PUSH_NOTIFICATIONS_DISALLOWED', 400, false, expired, 'permission'],
+  ['INVALID_ZULIP_SERVER', 400, false, expired, 'credentials'],
+  ['UNAUTHORIZED', 401, false, expired, 'credentials'],
+  ['RATE_LIMIT_HIT', 429, false, expired, 'quota'],
+  ['NOT_FOUND', 404, false, expired, 'relay'],
+  ['METHOD_NOT_ALLOWED', 405, false, expired, 'relay'],
+  // Codes of other services, or with a status that relays do not give them.
+  ['BAD_REQUEST', 404, false, expired, 'relay'],
+  ['A_NEW_CODE', 422, false, expired, 'relay'],
+] as const;
+
+eachBackend((backend) => {
+  describe('a registration that the relay refuses', () => {
+    let server: PushServer;
+    let users = 0;
+    beforeAll(async () => {
+      server = await PushServer.start(backend);
+    });
+    afterAll(() => server.close());
+
+    /** The `error_code` of the device of each generation. */
+    async function errorsOf(userId: UserId): Promise<unknown[]> {
+      const [push] = Object.values(await server.push.pushDevicesOf(userId));
+      const [client] = Object.values(await server.push.clientDevicesOf(userId));
+      return [push?.error_code, client?.push_registration_error_code];
+    }
+
+    async function failedChecks(): Promise<string[]> {
+      const relay = {
+        kind: 'configured',
+        url: server.relay.stand.url,
+        serverId: 'id',
+        serverKey: new Secret('key'),
+      } as const;
+      const { database } = server;
+      const realm = { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' };
+      const options = { database, relay, realm, pinnedSigningKey: undefined, sodium: pushSodium };
+      const checks = await checkPush({ ...options, clock: () => server.now });
+      return checks.flatMap(({ check, ok, remedy }) => (ok || remedy === null ? [] : [check]));
+    }
+
+    it.each(rows)(
+      'with %s and %i: final %s, %s, named by %s',
+      async (code, status, isFinal, shown, check) => {
+        const ada = user(++users);
+        server.relay.around = () => refused(status, code);
+        await server.activeAccount(ada, '5');
+        const id = await server.createDevice(ada);
+        await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
+        await server.settle();
+        expect(await errorsOf(ada)).toEqual(isFinal ? [shown, shown] : [null, null]);
+        expect(await failedChecks()).toContain(check);
+        await server.pass(dayMilliseconds);
+        expect(await errorsOf(ada)).toEqual([shown, shown]);
+      },
+    );
+
+    it('has a row here for each code that the server knows', () => {
+      const known = rows.map(([code]) => code as string);
+      expect(Object.keys(relayCodes).filter((code) => !known.includes(code))).toEqual([]);
+    });
+  });
+});
