@@ -17,6 +17,7 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
+import { adminNames } from './admin-names.js';
 import { readUploads, type UploadsConfiguration } from './content/uploads/uploads-configuration.js';
 
 export interface ServerConfiguration extends ListenConfiguration, AccountSettings {
@@ -47,7 +48,7 @@ const validityRange = { minimum: 1, maximum: 52_704_000 };
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError that names all problems at once. */
 export function readServerEnvironment(environment: Environment): ServerConfiguration {
-  const reader = new EnvironmentReader(environment, 'SERVER_');
+  const reader = new EnvironmentReader(environment, adminNames.prefix);
   const listening = readListenConfiguration(reader, 8310);
   const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
@@ -61,7 +62,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
     reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
   }
-  const { relay, pushAccount, relayNetwork } = readAccountSettings(reader, databaseUrl.reveal());
+  const { relay, pushAccount, relayNetwork } = readAccountSettings(reader, databaseUrl.reveal(), adminNames);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   const uploads = readUploads(reader, databaseUrl.reveal());
   const invitationValidityMinutes = reader.integer('INVITATION_LINK_VALIDITY_MINUTES', 14_400, validityRange);

@@ -11,6 +11,7 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { adminNames } from './admin-names.js';
 import type { ServerConfiguration } from './configuration.js';
 import { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
 import { openUploads } from './content/uploads/uploads.js';
@@ -89,7 +90,7 @@ async function assemble(
   const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
   const { random = Math.random, timings = {} } = overrides;
   // Before the database is opened: a wrong setting is named first.
-  await readRelayKey(configuration.relay);
+  await readRelayKey(configuration.relay, adminNames);
   const metrics = new Metrics();
   const database = await openServerDatabase({
     url: configuration.databaseUrl,
@@ -200,7 +201,13 @@ async function mountServerPush(
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
   closers.push(() => serverPush.close());
-  const relayAccount = await RelayAccountWatch.open({ configuration, database, log, serverPush });
+  const relayAccount = await RelayAccountWatch.open({
+    settings: configuration,
+    names: adminNames,
+    database,
+    log,
+    serverPush,
+  });
   closers.push(async () => relayAccount.close());
   return { serverPush, relayAccount };
 }

@@ -2,5 +2,6 @@
 export const maximumRealmUrlBytes = 500;
 
 export { type AccountSettings, readAccountSettings } from './settings/account-settings.js';
+export type { AdminNames } from './settings/admin-names.js';
 // Needed by settings, the database and commands. Imports none of the push code itself.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

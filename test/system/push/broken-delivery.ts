@@ -115,6 +115,6 @@ export const delivery: Readonly<Record<string, Broken>> = {
     },
     check: 'jobs',
     cause: /waits?, and the oldest has been due since .*: no server process works on them/,
-    remedy: /^Start waxwing-server/,
+    remedy: /^Start the server/,
   },
 };

@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { keyListPath } from '@waxwing/protocol';
 import { openAccount, type PushCheck } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
+import { adminNames } from '#server/admin-names.js';
 import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 import { type RelayReaction, RelayStandIn, refused } from '../../support/relay-stand-in.js';
 import { PushWorld, type WorldUser } from './push-world.js';
@@ -56,7 +57,7 @@ export class BrokenWorld {
     const row = await db.selectFrom('relay_accounts').selectAll().executeTakeFirstOrThrow();
     this.ownKey = readFileSync(this.ownKeyFile(), 'utf8');
     const secretKey = new Secret(new Uint8Array(Buffer.from(this.ownKey.trim(), 'hex')));
-    this.serverKey = openAccount({ secretKey, network: {} }, row).serverKey.reveal();
+    this.serverKey = openAccount({ secretKey, network: {}, names: adminNames }, row).serverKey.reveal();
     this.account = {
       SERVER_RELAY_URL: world.relayUrl,
       SERVER_RELAY_SERVER_ID: row.server_id,

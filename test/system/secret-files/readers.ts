@@ -9,6 +9,7 @@ import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
 import { readRecoveryKey } from '#relay/keyring/commands/key-files.js';
 import { openKeyRingCipher } from '#relay/keyring/storage/key-ring-cipher.js';
 import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
+import { adminNames } from '#server/admin-names.js';
 import { openFileStore } from '#server/content/uploads/file-store/open-file-store.js';
 import { readRelayKey } from '#server-push/settings/read-relay-key.js';
 import { readSecretKey } from '#server-push/settings/read-secret-key.js';
@@ -94,11 +95,14 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
   "the server's key": {
     content: 'a-key\n',
     read: (serverKeyFile) =>
-      readRelayKey({ kind: 'configured', url: 'https://relay.example', serverId: 'x', serverKeyFile }),
+      readRelayKey(
+        { kind: 'configured', url: 'https://relay.example', serverId: 'x', serverKeyFile },
+        adminNames,
+      ),
   },
   "the key of the secrets in the server's database": {
     content: `${'0a'.repeat(32)}\n`,
-    read: (keyFile) => readSecretKey({ keyFile, allowsPlainHttp: false }),
+    read: (keyFile) => readSecretKey({ keyFile, allowsPlainHttp: false }, adminNames),
   },
   'the apps file': {
     content: JSON.stringify({ fcm: [{ service_account_file: join(apart, 'account.json') }] }),

@@ -1,5 +1,6 @@
 import type { PushProgram, PushWork } from '@waxwing/server-push/commands';
 import { CommandError, type Terminal } from '@waxwing/service/command-line';
+import { adminNames } from '../admin-names.js';
 import { roles } from '../platform/authentication/roles.js';
 import type { ServerDatabase } from '../tables.js';
 import { withServerDatabase } from '../with-database.js';
@@ -8,6 +9,9 @@ import { withServerDatabase } from '../with-database.js';
 export function pushProgram(terminal: Terminal): PushProgram {
   return {
     terminal,
+    names: adminNames,
+    userIs: { kind: 'address', description: 'the e-mail address of the user' },
+    contactIs: 'that of the first owner',
     withPush: (work) => withPush(terminal, work),
     async findUser(database, address) {
       const { requireUser } = await import('../membership/user-administration/manage-users.js');

@@ -7,6 +7,7 @@ import {
   withJson,
 } from '@waxwing/service/command-line';
 import { type Command, InvalidArgumentError } from 'commander';
+import { adminNames } from '../admin-names.js';
 import { withServerDatabase } from '../with-database.js';
 import type { SentText, TextToSend } from './send-text.js';
 
@@ -64,7 +65,7 @@ async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): 
   const { clock } = terminal;
   return withServerDatabase(terminal, async (database, configuration) => {
     const realm = await readRealm(database, configuration.realm, clock());
-    const { account: relay } = await findRelayAccount(database, configuration);
+    const { account: relay } = await findRelayAccount(database, configuration, adminNames);
     const options = { clock, realm, relay };
     const sent = await sendText(database, options, text).catch(asCommandError);
     const results = await awaitReport(database, { ...sent, timeoutMilliseconds: waitSeconds * 1000 });

@@ -9,6 +9,7 @@ import {
 import { enableRemedy } from '@waxwing/server-push/commands';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { adminNames } from '../admin-names.js';
 import { KnownLinkifiers } from '../content/linkifiers/known-linkifiers.js';
 import { sendMessages } from '../conversations/messages/insert-messages.js';
 import { notifyOfMessages } from '../conversations/messages/push/notify-of-messages.js';
@@ -80,7 +81,7 @@ export async function sendText(
 function requireDevices({ email }: User, reach: NotificationReach): number {
   if (reach.kind === 'devices') return reach.devices;
   if (reach.kind === 'no-relay') {
-    throw new CommandError(`No relay is configured, so nothing was sent: ${enableRemedy}.`);
+    throw new CommandError(`No relay is configured, so nothing was sent: ${enableRemedy(adminNames)}.`);
   }
   if (reach.kind === 'switched-off') {
     throw new CommandError(

@@ -8,6 +8,7 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import type { AdminNames } from '../settings/admin-names.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 
@@ -15,7 +16,7 @@ interface DisableFlags extends ConsentFlags {
   readonly forget?: true;
 }
 
-/** Adds `push test`, `push disable` and `push rotate-credentials`. */
+/** Adds `test`, `disable` and `rotate-credentials`. */
 export function addAccountCommands(push: Command, program: PushProgram): void {
   addTest(push, program);
   addDisable(push, program);
@@ -23,17 +24,17 @@ export function addAccountCommands(push: Command, program: PushProgram): void {
 }
 
 function addTest(push: Command, program: PushProgram): void {
-  const { terminal } = program;
+  const { terminal, names } = program;
   withJson(push.command('test'))
     .description("send a test notification to a user's phones, and print what the relay says of each")
-    .requiredOption('--user <address>', 'the e-mail address of the user')
+    .requiredOption(`--user <${program.userIs.kind}>`, program.userIs.description)
     .action(async ({ user, ...flags }: OutputFlags & { readonly user: string }) => {
       const { sendTest } = await import('../notifications/send-test.js');
       const { describeTest, requireSent, testJson } = await import('./describe-test.js');
       const { findRelayAccount } = await import('../settings/find-relay-account.js');
       const test = await program.withPush(async ({ database, settings, realm, sodium }) => {
-        const { account: relay } = await findRelayAccount(database, settings);
-        if (relay.kind === 'not-configured') throw notEnabled();
+        const { account: relay } = await findRelayAccount(database, settings, names);
+        if (relay.kind === 'not-configured') throw notEnabled(names);
         const id = await program.findUser(database, user);
         return sendTest({ database, relay, realm, sodium, clock: terminal.clock }, id);
       });
@@ -43,18 +44,18 @@ function addTest(push: Command, program: PushProgram): void {
         );
       }
       printResult(terminal, flags, { machines: testJson(test), people: describeTest(test) });
-      requireSent(test);
+      requireSent(test, names);
     });
 }
 
 function addDisable(push: Command, program: PushProgram): void {
-  const { terminal } = program;
+  const { terminal, names } = program;
   withYes(withJson(push.command('disable')))
-    .description('stop using the relay, in every process; push enable returns to it as the same server')
+    .description('stop using the relay, in every process; enable returns to it as the same server')
     .option('--forget', 'also delete the credentials; the relay then takes this server for another one')
     .action(async ({ forget, yes, ...flags }: DisableFlags) => {
       const disabled = await program.withPush(async ({ database, settings }) => {
-        refuseIfConfigured(settings);
+        refuseIfConfigured(settings, names);
         const { disableAccount, forgetAccounts } = await import('../relay-account/account-store.js');
         const question = forget
           ? "No user gets notifications any more, and the relay's operator must help if this server is to return. Go on?"
@@ -68,7 +69,7 @@ function addDisable(push: Command, program: PushProgram): void {
       });
       const people = disabled.forgotten
         ? 'Push is disabled, and the credentials are deleted.'
-        : `Push is disabled; waxwing-server push enable --relay ${disabled.relay_url} returns to the relay.`;
+        : `Push is disabled; ${names.push} enable --relay ${disabled.relay_url} returns to the relay.`;
       printResult(terminal, flags, { machines: disabled, people });
     });
 }
@@ -86,20 +87,22 @@ function addRotate(push: Command, program: PushProgram): void {
     });
 }
 
-async function rotate({ terminal: { clock } }: PushProgram, { database, settings, realm, sodium }: PushWork) {
-  refuseIfConfigured(settings);
+async function rotate(program: PushProgram, { database, settings, realm, sodium }: PushWork) {
+  const { names, terminal } = program;
+  const { clock } = terminal;
+  refuseIfConfigured(settings, names);
   const { enabledAccount } = await import('../relay-account/account-store.js');
   const { rotateServerKey } = await import('../relay-account/enable-relay.js');
   const { readSecretKey } = await import('../settings/read-secret-key.js');
   const row = await enabledAccount(database.db);
-  if (row === undefined) throw notEnabled();
-  const secretKey = await readSecretKey(settings.pushAccount);
+  if (row === undefined) throw notEnabled(names);
+  const secretKey = await readSecretKey(settings.pushAccount, names);
   const { readRelayNetwork } = await import('../settings/read-relay-network.js');
-  const network = await readRelayNetwork(settings.relayNetwork);
-  await rotateServerKey({ database, realm, network, secretKey, sodium, clock }, row);
+  const network = await readRelayNetwork(settings.relayNetwork, names);
+  await rotateServerKey({ database, realm, network, secretKey, sodium, clock, names }, row);
   return row;
 }
 
-function notEnabled(): CommandError {
-  return new CommandError(`Push is not enabled: ${enableRemedy}.`);
+function notEnabled(names: AdminNames): CommandError {
+  return new CommandError(`Push is not enabled: ${enableRemedy(names)}.`);
 }

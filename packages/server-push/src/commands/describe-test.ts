@@ -1,6 +1,7 @@
 import { CommandError } from '@waxwing/service/command-line';
 import { countResults, describeResults } from '../notifications/describe-results.js';
 import type { SentTest } from '../notifications/send-test.js';
+import type { AdminNames } from '../settings/admin-names.js';
 
 /** Says what became of a test notification. */
 export function describeTest(test: SentTest): string {
@@ -18,11 +19,9 @@ export function testJson(test: SentTest): object {
 }
 
 /** @throws CommandError unless every device got it. */
-export function requireSent(test: SentTest): void {
+export function requireSent(test: SentTest, { push }: AdminNames): void {
   if (test.kind === 'sent' && rejectedOf(test.results).length === 0) return;
-  throw new CommandError(
-    'The test did not reach every phone; waxwing-server push status names causes and remedies.',
-  );
+  throw new CommandError(`The test did not reach every phone; ${push} status names causes and remedies.`);
 }
 
 type Results = Extract<SentTest, { kind: 'sent' }>['results'];

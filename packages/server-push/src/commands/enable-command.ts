@@ -3,14 +3,17 @@ import type { Command } from 'commander';
 import type { EnableFlags } from './enable-push.js';
 import type { PushProgram } from './push-program.js';
 
-/** Adds `push enable`. */
+/** Adds `enable`. */
 export function addEnableCommand(push: Command, program: PushProgram): void {
   withJson(push.command('enable'))
     .description('join a relay, and use it at once in every process; run it again if it was interrupted')
     .requiredOption('--relay <url>', 'the address of the relay')
     .option('--invitation <code>', "the code that the relay's operator gave you")
-    .option('--contact <address>', 'e-mail address for the operator; by default that of the first owner')
-    .option('--hostname <name>', 'name of this server; by default that of SERVER_REALM_URL')
+    .option(
+      '--contact <address>',
+      `e-mail address for the operator${program.contactIs === undefined ? '' : `; by default ${program.contactIs}`}`,
+    )
+    .option('--hostname <name>', `name of this server; by default that of ${program.names.prefix}REALM_URL`)
     .action(async (flags: EnableFlags) => {
       // Imported lazily, so that help starts fast.
       const { enablePush } = await import('./enable-push.js');

@@ -3,13 +3,14 @@ import { Secret } from '@waxwing/service/config';
 import { findUserWithDevice, sendTest } from '../notifications/send-test.js';
 import { type EnabledRelay, enableRelay, type JoinRequest } from '../relay-account/enable-relay.js';
 import { type AccountSettings, isPlainToOthers } from '../settings/account-settings.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import { readRelayNetwork } from '../settings/read-relay-network.js';
 import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
 import { describeTest, testJson } from './describe-test.js';
 import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 
-/** Flags of `push enable`. */
+/** Flags of `enable`. */
 export interface EnableFlags extends OutputFlags {
   readonly relay: string;
   readonly invitation?: string;
@@ -17,19 +18,19 @@ export interface EnableFlags extends OutputFlags {
   readonly hostname?: string;
 }
 
-/** Joins a relay, and sends a test to a phone if there is one. Returns what `push enable` prints. */
+/** Joins a relay, and sends a test to a phone if there is one. Returns what `enable` prints. */
 export async function enablePush(
   program: PushProgram,
   work: PushWork,
   flags: EnableFlags,
 ): Promise<CommandResult> {
   const { database, settings, realm, sodium } = work;
-  const { clock } = program.terminal;
-  refuseIfConfigured(settings);
+  const { names, terminal } = program;
+  refuseIfConfigured(settings, names);
   const request = await readRequest(program, work, flags);
-  const secretKey = await readOrCreateSecretKey(settings.pushAccount);
-  const network = await readRelayNetwork(settings.relayNetwork);
-  const options = { database, realm, network, secretKey, sodium, clock };
+  const secretKey = await readOrCreateSecretKey(settings.pushAccount, names);
+  const network = await readRelayNetwork(settings.relayNetwork, names);
+  const options = { database, realm, network, secretKey, sodium, clock: terminal.clock, names };
   const enabled = await enableRelay(options, request);
   const userId = await findUserWithDevice(database);
   const test = userId && (await sendTest({ ...options, relay: enabled.relay }, userId));
@@ -48,7 +49,7 @@ export async function enablePush(
     people: [
       ...describeEnabled(enabled, request),
       test === undefined
-        ? 'No phone is registered yet: open the app on one, then run waxwing-server push test --user ADDRESS.'
+        ? `No phone is registered yet: open the app on one, then run ${names.push} test --user USER.`
         : `Test: ${describeTest(test)}`,
     ].join('\n'),
   };
@@ -73,14 +74,14 @@ async function readRequest(
   { relay, invitation, contact, hostname }: EnableFlags,
 ): Promise<JoinRequest> {
   return {
-    url: readRelayUrl(relay, settings),
+    url: readRelayUrl(relay, settings, program.names),
     hostname: hostname ?? new URL(realm.url).host,
     contactEmail: contact ?? (await program.findContact(database)) ?? noContact(),
     invitation: invitation === undefined ? undefined : new Secret(invitation),
   };
 }
 
-function readRelayUrl(text: string, { pushAccount }: AccountSettings): string {
+function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }: AdminNames): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // What follows would be stored and printed, or be taken for a part of each path.
   if (url === undefined || !/^https?:$/.test(url.protocol) || /[@?#\s]/.test(text)) {
@@ -90,7 +91,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings): string {
   }
   if (isPlainToOthers(url) && !pushAccount.allowsPlainHttp) {
     throw new CommandError(
-      '--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.',
+      `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on on a network of your own.`,
     );
   }
   // The one spelling of the URL: two would be two accounts.
@@ -99,6 +100,6 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings): string {
 
 function noContact(): never {
   throw new CommandError(
-    "The organization has no owner: give the address that the relay's operator may write to with --contact.",
+    "No address is known that the relay's operator may write to: give one with --contact.",
   );
 }

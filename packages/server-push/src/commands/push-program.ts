@@ -4,6 +4,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { Sodium } from '@waxwing/sodium';
 import type { PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 
 /** What the push commands work with. */
@@ -17,14 +18,24 @@ export interface PushWork {
 /** A program that has the push commands. */
 export interface PushProgram {
   readonly terminal: Terminal;
+  readonly names: AdminNames;
   /** Runs a command's work on the server's database. @throws CommandError for what the relay refuses. */
   withPush<Result>(work: (push: PushWork) => Promise<Result>): Promise<Result>;
+  /** How --user names a user: its value, such as `address`, and a phrase for the help. */
+  readonly userIs: { readonly kind: string; readonly description: string };
   /** Finds the user of --user. @throws CommandError if there is none. */
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
-  /** Finds the e-mail address of someone who is responsible for the server. */
+  /** The address that the operator gets without --contact, as a phrase for the help; absent if there is none. */
+  readonly contactIs?: string;
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }
 
 /** The end of a sentence that says that push is not enabled. */
-export const enableRemedy =
-  'run waxwing-server push enable --relay URL, or set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE';
+export function enableRemedy({ push, prefix }: AdminNames): string {
+  return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
+}
+
+/** The settings that name a relay, as a part of a sentence. */
+export function relaySettings(prefix: string): string {
+  return `${prefix}RELAY_URL, ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE`;
+}

@@ -1,10 +1,15 @@
 import { CommandError } from '@waxwing/service/command-line';
 import type { AccountSettings } from '../settings/account-settings.js';
+import type { AdminNames } from '../settings/admin-names.js';
+import { relaySettings } from './push-program.js';
 
 /** @throws CommandError if the settings name a relay: they take precedence, so the command would change nothing. */
-export function refuseIfConfigured({ relay }: Pick<AccountSettings, 'relay'>): void {
+export function refuseIfConfigured(
+  { relay }: Pick<AccountSettings, 'relay'>,
+  { prefix }: Pick<AdminNames, 'prefix'>,
+): void {
   if (relay.kind === 'not-configured') return;
   throw new CommandError(
-    'The SERVER_RELAY_ settings name a relay and take precedence: remove SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, and restart the server first.',
+    `The ${prefix}RELAY_ settings name a relay and take precedence: remove ${relaySettings(prefix)}, and restart the server first.`,
   );
 }

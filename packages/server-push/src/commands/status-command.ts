@@ -3,11 +3,12 @@ import { ConfigurationError } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { capitalized } from '../capitalized.js';
 import type { RelayAccount } from '../server-push-options.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { FoundAccount } from '../settings/find-relay-account.js';
 import { failed, type PushCheck, passed } from '../status/push-check.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 
-/** Adds `push status`. */
+/** Adds `status`. */
 export function addStatusCommand(push: Command, program: PushProgram): void {
   withJson(push.command('status'))
     .description(
@@ -36,48 +37,54 @@ async function checkAll(program: PushProgram): Promise<readonly PushCheck[]> {
   }
 }
 
-async function check({ terminal: { clock } }: PushProgram, { database, settings, realm, sodium }: PushWork) {
+async function check({ names, terminal }: PushProgram, { database, settings, realm, sodium }: PushWork) {
+  const { clock } = terminal;
   const { checkPush } = await import('../status/check-push.js');
   const { findRelayAccount } = await import('../settings/find-relay-account.js');
   let found: FoundAccount | undefined;
   let problems: readonly PushCheck[];
   try {
-    found = await findRelayAccount(database, settings);
-    problems = [await checkConfiguration(database, found.account, settings.relay.kind === 'configured')];
+    found = await findRelayAccount(database, settings, names);
+    const isFromSettings = settings.relay.kind === 'configured';
+    problems = [await checkConfiguration(database, found.account, { isFromSettings, names })];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     problems = error.problems.map(asCheck);
   }
   const relay = found?.account.kind === 'configured' ? found.account : undefined;
   const pinnedSigningKey = found?.pinnedSigningKey;
-  return [...problems, ...(await checkPush({ database, relay, realm, pinnedSigningKey, sodium, clock }))];
+  return [
+    ...problems,
+    ...(await checkPush({ database, relay, realm, pinnedSigningKey, sodium, clock, names })),
+  ];
 }
 
 async function checkConfiguration(
   { db }: PushWork['database'],
   account: RelayAccount,
-  isFromSettings: boolean,
+  { isFromSettings, names }: { readonly isFromSettings: boolean; readonly names: AdminNames },
 ): Promise<PushCheck> {
+  const { push, prefix } = names;
   const { allAccounts } = await import('../relay-account/account-store.js');
   const check = 'configuration';
   if (account.kind === 'configured') {
-    const source = isFromSettings ? 'the SERVER_RELAY_ settings' : 'push enable';
+    const source = isFromSettings ? `the ${prefix}RELAY_ settings` : `${push} enable`;
     return passed(check, `The relay is ${account.url}, by ${source}.`);
   }
   const [newest] = await allAccounts(db);
-  const remedy = `${capitalized(enableRemedy)}.`;
+  const remedy = `${capitalized(enableRemedy(names))}.`;
   if (newest?.state === 'joining') {
     return failed(
       check,
       `Joining ${newest.url} has begun and did not end, so devices cannot register.`,
-      `Run waxwing-server push enable --relay ${newest.url} again: it continues with the same credentials.`,
+      `Run ${push} enable --relay ${newest.url} again: it continues with the same credentials.`,
     );
   }
   if (newest?.state === 'disabled') {
     return failed(
       check,
       `Push was disabled; the relay was ${newest.url}.`,
-      `Run waxwing-server push enable --relay ${newest.url} to use it again.`,
+      `Run ${push} enable --relay ${newest.url} to use it again.`,
     );
   }
   return failed(check, 'No relay is configured, so devices cannot register.', remedy);

@@ -1,6 +1,7 @@
 import type { KeyListRefusal } from '@waxwing/protocol';
 import { capitalized } from '../capitalized.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
+import type { AdminNames } from '../settings/admin-names.js';
 
 /** A relay account that cannot be used or changed. */
 export class PushAccountError extends Error {
@@ -22,6 +23,7 @@ type NotAccepted = RelayRefusal | RelayRetry;
 export function joinRefusal(
   outcome: NotAccepted,
   { url, hostname }: { readonly url: string; readonly hostname: string },
+  { prefix }: AdminNames,
 ): PushAccountError {
   if (outcome.kind === 'retry') {
     const isRefusal = outcome.httpStatus !== undefined && outcome.httpStatus < 500;
@@ -34,7 +36,7 @@ export function joinRefusal(
   if (code === 'NOT_FOUND') {
     return new PushAccountError(
       `${url} does not register servers`,
-      'check --relay, or ask the operator to add this server and set the SERVER_RELAY_ settings',
+      `check --relay, or ask the operator to add this server and set the ${prefix}RELAY_ settings`,
     );
   }
   const said = `The relay refuses to register this server: ${withoutFullStop(message)}`;
@@ -75,10 +77,10 @@ export function describeKeyListTrouble(reason: KeyListRefusal): string {
 }
 
 /** Why the relay's key list is not trusted. */
-export function pinRefusal(reason: KeyListRefusal, url: string): PushAccountError {
+export function pinRefusal(reason: KeyListRefusal, url: string, { push }: AdminNames): PushAccountError {
   const remedy =
     reason === 'unknown-signing-key'
-      ? 'ask its operator whether the signing key was replaced; if so, run "waxwing-server push disable --forget" first'
+      ? `ask its operator whether the signing key was replaced; if so, run "${push} disable --forget" first`
       : 'ask its operator to run waxwing-relay keys verify';
   return new PushAccountError(`The key list of ${url} ${describeKeyListTrouble(reason)}`, remedy);
 }
@@ -89,10 +91,10 @@ export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
 }
 
 /** A relay whose signing key is pinned could otherwise undo that by hiding its list. */
-export function lostKeyList(url: string): PushAccountError {
+export function lostKeyList(url: string, { push }: AdminNames): PushAccountError {
   return new PushAccountError(
     `${url} publishes no key list any more, but its signing key is pinned`,
-    'ask its operator; if that is meant, run "waxwing-server push disable --forget" first',
+    `ask its operator; if that is meant, run "${push} disable --forget" first`,
   );
 }
 

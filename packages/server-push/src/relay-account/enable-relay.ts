@@ -6,6 +6,7 @@ import type { Sodium } from '@waxwing/sodium';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm, RelayNetwork } from '../server-push-options.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import {
   joinRefusal,
@@ -36,6 +37,7 @@ export interface RelayAccountOptions {
   readonly secretKey: Secret<Uint8Array>;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  readonly names: AdminNames;
 }
 
 /** What an admin says to join a relay. */
@@ -68,7 +70,7 @@ export async function enableRelay(options: RelayAccountOptions, request: JoinReq
   const relay = openAccount(options, row);
   return withAccountLink({ relay, realm, clock }, async (link) => {
     const joined = await link.join(request);
-    if (joined.kind !== 'accepted') throw joinRefusal(joined, request);
+    if (joined.kind !== 'accepted') throw joinRefusal(joined, request, options.names);
     await reportRealm(options, link, relay);
     const signingPublicKey = await pin(options, link, row);
     const { hostname, contactEmail: contact_email } = request;
@@ -88,7 +90,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   const owner = { url: row.url, serverId: row.server_id };
   const sealed = await storeNewKey(database, row.url, sealServerKey(secretKey, owner, generateCredential()));
   const newKey = openServerKey(secretKey, owner, sealed);
-  if (newKey === undefined) throw unreadable(row.url);
+  if (newKey === undefined) throw unreadable(row.url, options.names);
   const relay = openAccount(options, row);
   const registration = { hostname: row.hostname, contactEmail: row.contact_email };
   await withAccountLink({ relay, realm, clock }, async (link) => {
@@ -99,7 +101,8 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
       const repeated = await link.join(registration);
       if (repeated.kind === 'accepted') rotated = repeated;
     }
-    if (rotated.kind !== 'accepted') throw joinRefusal(rotated, { url: row.url, ...registration });
+    if (rotated.kind !== 'accepted')
+      throw joinRefusal(rotated, { url: row.url, ...registration }, options.names);
     await adoptNewKey(database, { url: row.url, sealed, now: clock() });
   });
 }
@@ -126,12 +129,12 @@ async function finishRotation(
 
 /** Decrypts the key of a stored account. @throws PushAccountError if the secret key is another one. */
 export function openAccount(
-  { secretKey, network }: Pick<RelayAccountOptions, 'secretKey' | 'network'>,
+  { secretKey, network, names }: Pick<RelayAccountOptions, 'secretKey' | 'network' | 'names'>,
   row: StoredAccount,
 ): ConfiguredRelay {
   const { url, server_id: serverId } = row;
   const serverKey = openServerKey(secretKey, { url, serverId }, row.sealed_key);
-  if (serverKey === undefined) throw unreadable(url);
+  if (serverKey === undefined) throw unreadable(url, names);
   return { kind: 'configured', url, serverId, serverKey, network };
 }
 
@@ -141,10 +144,10 @@ function isRefused(outcome: RelayOutcome<unknown>): boolean {
   return outcome.cause === 'admin-must-act';
 }
 
-function unreadable(url: string): PushAccountError {
+function unreadable(url: string, { push, prefix }: AdminNames): PushAccountError {
   return new PushAccountError(
     `The stored key for ${url} cannot be decrypted: the server's key file is not the one that it was encrypted with`,
-    'restore SERVER_KEY_FILE from a backup, or run "waxwing-server push disable --forget", then "push enable" again',
+    `restore ${prefix}KEY_FILE from a backup, or run "${push} disable --forget", then "${push} enable" again`,
   );
 }
 
@@ -172,7 +175,7 @@ async function reportRealm(
 }
 
 async function pin(
-  { sodium, clock }: RelayAccountOptions,
+  { sodium, clock, names }: RelayAccountOptions,
   link: RelayLink,
   row: StoredAccount,
 ): Promise<string | undefined> {
@@ -182,9 +185,9 @@ async function pin(
   if (fetched.kind === 'refused-for-good') {
     // Stock relays publish no list.
     if (pinned === undefined) return undefined;
-    throw lostKeyList(row.url);
+    throw lostKeyList(row.url, names);
   }
   const verified = verifyPinned(fetched.answer, pinned, { sodium, now: clock() });
-  if (verified.kind === 'refused') throw pinRefusal(verified.reason, row.url);
+  if (verified.kind === 'refused') throw pinRefusal(verified.reason, row.url, names);
   return verified.signingPublicKey;
 }

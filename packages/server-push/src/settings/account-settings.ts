@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { uuidPattern } from '@waxwing/protocol/phone';
 import type { EnvironmentReader, Secret } from '@waxwing/service/config';
 import { readProxyUrl } from '@waxwing/service/http-settings';
+import type { AdminNames } from './admin-names.js';
 
 /** The relay's settings, before the key file is read. */
 export type RelaySettings =
@@ -37,16 +38,26 @@ export interface AccountSettings {
   readonly relayNetwork: RelayNetworkSettings;
 }
 
-/** Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. */
-export function readAccountSettings(reader: EnvironmentReader, databaseUrl: string): AccountSettings {
-  const pushAccount = readPushAccount(reader, databaseUrl);
+/**
+ * Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. The key file is by default beside the file of
+ * a SQLite database.
+ */
+export function readAccountSettings(
+  reader: EnvironmentReader,
+  databaseUrl: string,
+  { program }: AdminNames,
+): AccountSettings {
+  const pushAccount = readPushAccount(reader, databaseUrl, `${program}.key`);
   return { relay: readRelay(reader, pushAccount), pushAccount, relayNetwork: readRelayNetwork(reader) };
 }
 
-/** The key file's default is beside the database file, if there is one. */
-function readPushAccount(reader: EnvironmentReader, databaseUrl: string): PushAccountSettings {
+function readPushAccount(
+  reader: EnvironmentReader,
+  databaseUrl: string,
+  keyFileName: string,
+): PushAccountSettings {
   const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
-  const defaultKeyFile = file && join(dirname(file), 'waxwing-server.key');
+  const defaultKeyFile = file && join(dirname(file), keyFileName);
   return {
     keyFile: reader.optional('KEY_FILE') ?? defaultKeyFile,
     allowsPlainHttp: reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on',
@@ -66,21 +77,21 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
   if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
     reader.problem(
-      `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set SERVER_RELAY_PLAIN_HTTP=on on a network of your own.`,
+      `${reader.fullName('RELAY_URL')} is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set ${reader.fullName('RELAY_PLAIN_HTTP')}=on on a network of your own.`,
     );
   }
   const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
   const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length === Object.keys(all).length) return { kind: 'not-configured' };
   if (missing.length > 0) {
-    const names = missing.map((name) => `SERVER_${name}`).join(' and ');
+    const names = missing.map((name) => reader.fullName(name)).join(' and ');
     reader.problem(
-      `The relay is configured by halves, ${names} missing or wrong: set all SERVER_RELAY_* or none.`,
+      `The relay is configured by halves, ${names} missing or wrong: set all ${reader.fullName('RELAY_*')} or none.`,
     );
   }
   if (serverId !== undefined && !uuidPattern.test(serverId)) {
     reader.problem(
-      `SERVER_RELAY_SERVER_ID is "${serverId}": it must be the UUID that waxwing-relay servers add printed.`,
+      `${reader.fullName('RELAY_SERVER_ID')} is "${serverId}": it must be the UUID that waxwing-relay servers add printed.`,
     );
   }
   return {

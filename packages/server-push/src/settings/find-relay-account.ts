@@ -6,6 +6,7 @@ import { openAccount } from '../relay-account/enable-relay.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import type { AccountSettings } from './account-settings.js';
+import type { AdminNames } from './admin-names.js';
 import { readRelayKey } from './read-relay-key.js';
 import { readRelayNetwork } from './read-relay-network.js';
 import { readSecretKey } from './read-secret-key.js';
@@ -17,24 +18,25 @@ export interface FoundAccount {
 }
 
 /**
- * Finds the relay account in use: that of the SERVER_RELAY_ settings, else the one that `push enable` stored.
+ * Finds the relay account in use: that of the RELAY_ settings, else the one that `push enable` stored.
  * @throws ConfigurationError if a key file cannot be used.
  */
 export async function findRelayAccount(
   { db }: { readonly db: Kysely<ServerPushTables> },
   { relay, pushAccount, relayNetwork }: AccountSettings,
+  names: AdminNames,
 ): Promise<FoundAccount> {
-  const network = await readRelayNetwork(relayNetwork);
+  const network = await readRelayNetwork(relayNetwork, names);
   if (relay.kind === 'configured') {
-    const account = { ...(await readRelayKey(relay)), network };
+    const account = { ...(await readRelayKey(relay, names)), network };
     return { account, pinnedSigningKey: undefined };
   }
   const row = await enabledAccount(db);
   if (row === undefined) return { account: relay, pinnedSigningKey: undefined };
-  const secretKey = await readSecretKey(pushAccount);
+  const secretKey = await readSecretKey(pushAccount, names);
   try {
     return {
-      account: openAccount({ secretKey, network }, row),
+      account: openAccount({ secretKey, network, names }, row),
       pinnedSigningKey: row.signing_public_key ?? undefined,
     };
   } catch (error) {

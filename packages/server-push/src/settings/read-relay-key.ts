@@ -1,12 +1,13 @@
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import type { RelayAccount } from '../server-push-options.js';
 import type { RelaySettings } from './account-settings.js';
+import type { AdminNames } from './admin-names.js';
 
 /** Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or holds no key. */
-export async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
+export async function readRelayKey(settings: RelaySettings, { prefix }: AdminNames): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
-  const key = findKey(await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE'));
+  const key = findKey(await readPrivateFile(serverKeyFile, `${prefix}RELAY_SERVER_KEY_FILE`));
   if (key === undefined) {
     throw new ConfigurationError([
       `The file ${serverKeyFile} holds no key: write into it the key alone, as waxwing-relay servers add printed it.`,

@@ -1,11 +1,14 @@
 import { readAuthorities } from '@waxwing/service/config';
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayNetworkSettings } from './account-settings.js';
-
-const authoritiesSetting = 'SERVER_RELAY_CA_FILE';
+import type { AdminNames } from './admin-names.js';
 
 /** Reads how the relay is reached. @throws ConfigurationError if the file of authorities holds none. */
-export async function readRelayNetwork({ caFile, proxyUrl }: RelayNetworkSettings): Promise<RelayNetwork> {
+export async function readRelayNetwork(
+  { caFile, proxyUrl }: RelayNetworkSettings,
+  { prefix }: AdminNames,
+): Promise<RelayNetwork> {
+  const authoritiesSetting = `${prefix}RELAY_CA_FILE`;
   const authorities = caFile === undefined ? undefined : await readAuthorities(caFile, authoritiesSetting);
-  return { authoritiesSetting, authorities, proxyUrl, proxySetting: 'SERVER_RELAY_PROXY' };
+  return { authoritiesSetting, authorities, proxyUrl, proxySetting: `${prefix}RELAY_PROXY` };
 }

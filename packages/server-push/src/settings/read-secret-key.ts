@@ -7,18 +7,21 @@ import {
   Secret,
 } from '@waxwing/service/config';
 import type { PushAccountSettings } from './account-settings.js';
-
-const purpose = 'SERVER_KEY_FILE';
+import type { AdminNames } from './admin-names.js';
 
 /**
  * Reads the key that encrypts secrets in the database: 32 bytes as 64 hexadecimal digits.
  * @throws ConfigurationError if there is none, its file is not private, or it holds something else.
  */
-export async function readSecretKey({ keyFile }: PushAccountSettings): Promise<Secret<Uint8Array>> {
-  const path = requirePath(keyFile);
+export async function readSecretKey(
+  { keyFile }: PushAccountSettings,
+  names: AdminNames,
+): Promise<Secret<Uint8Array>> {
+  const path = requirePath(keyFile, names);
+  const purpose = settingOf(names);
   const text = (await readPrivateFile(path, purpose)).trim();
   if (!/^[0-9a-f]{64}$/i.test(text)) {
-    const remedy = 'restore it from a backup, or name the right file in SERVER_KEY_FILE';
+    const remedy = `restore it from a backup, or name the right file in ${purpose}`;
     throw new ConfigurationError([
       `The file ${path} (${purpose}) holds no key of 64 hexadecimal digits: ${remedy}.`,
     ]);
@@ -27,22 +30,29 @@ export async function readSecretKey({ keyFile }: PushAccountSettings): Promise<S
 }
 
 /** Reads the key, after creating its file with mode 0600 if there is none. @throws ConfigurationError as readSecretKey. */
-export async function readOrCreateSecretKey(settings: PushAccountSettings): Promise<Secret<Uint8Array>> {
-  const path = requirePath(settings.keyFile);
+export async function readOrCreateSecretKey(
+  settings: PushAccountSettings,
+  names: AdminNames,
+): Promise<Secret<Uint8Array>> {
+  const path = requirePath(settings.keyFile, names);
   try {
     await createPrivateFile(path, `${generateCredential().reveal()}\n`);
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    const problem = `The file ${path} (${purpose}) cannot be created: ${fileTrouble(error)}.`;
+    const problem = `The file ${path} (${settingOf(names)}) cannot be created: ${fileTrouble(error)}.`;
     throw new ConfigurationError([problem], { cause: error });
   }
-  return readSecretKey(settings);
+  return readSecretKey(settings, names);
 }
 
-function requirePath(keyFile: string | undefined): string {
+function requirePath(keyFile: string | undefined, names: AdminNames): string {
   if (keyFile !== undefined) return keyFile;
-  const what = 'SERVER_KEY_FILE is not set, so the key of the relay account cannot be encrypted';
+  const what = `${settingOf(names)} is not set, so the key of the relay account cannot be encrypted`;
   throw new ConfigurationError([
-    `${what}: name a file, the same on each machine of this server, that push enable may create.`,
+    `${what}: name a file, the same on each machine of this server, that ${names.push} enable may create.`,
   ]);
+}
+
+function settingOf({ prefix }: AdminNames): string {
+  return `${prefix}KEY_FILE`;
 }

@@ -5,10 +5,12 @@ import { relayAccountChannel } from '../relay-account/account-store.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import type { AccountSettings } from './account-settings.js';
+import type { AdminNames } from './admin-names.js';
 import { findRelayAccount } from './find-relay-account.js';
 
 export interface RelayAccountWatchOptions {
-  readonly configuration: AccountSettings;
+  readonly settings: AccountSettings;
+  readonly names: AdminNames;
   readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'db' | 'signals'>;
   readonly log: Log;
   readonly serverPush: { useRelay(account: RelayAccount): void };
@@ -34,7 +36,7 @@ export class RelayAccountWatch {
     const watch = new RelayAccountWatch(options);
     await watch.read();
     // The settings take precedence, and change only with SIGHUP.
-    if (options.configuration.relay.kind === 'configured') return watch;
+    if (options.settings.relay.kind === 'configured') return watch;
     watch.#stop = await options.database.signals.listen(relayAccountChannel, () => void watch.#readQuietly());
     watch.#timer = setInterval(() => void watch.#readQuietly(), readEveryMilliseconds).unref();
     return watch;
@@ -42,10 +44,10 @@ export class RelayAccountWatch {
 
   /** Reads the account now. @throws ConfigurationError if it cannot be used; the former stays in use. */
   read(): Promise<void> {
-    const { configuration, database, serverPush } = this.#options;
+    const { settings, names, database, serverPush } = this.#options;
     // One after the other: an earlier, slower read must not bring a former account back.
     const reading = this.#last.then(async () => {
-      const { account } = await findRelayAccount(database, configuration);
+      const { account } = await findRelayAccount(database, settings, names);
       serverPush.useRelay(account);
     });
     this.#last = reading.catch(() => undefined);

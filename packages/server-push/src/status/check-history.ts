@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { type RelayLinkStatus, readRelayLinkStatus } from '../relay-link/link-monitor.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
@@ -11,10 +12,14 @@ const hourMilliseconds = 3_600_000;
  */
 export async function checkHistory(
   db: Kysely<ServerPushTables>,
-  { answersNow, now }: { readonly answersNow: boolean; readonly now: number },
+  {
+    answersNow,
+    names,
+    now,
+  }: { readonly answersNow: boolean; readonly names: AdminNames; readonly now: number },
 ): Promise<PushCheck[]> {
   const status = await readRelayLinkStatus(db);
-  return [checkExchange(status, answersNow), checkRejection(status, now)];
+  return [checkExchange(status, answersNow), checkRejection(status, names, now)];
 }
 
 function checkExchange(
@@ -34,12 +39,11 @@ function checkExchange(
 }
 
 /** An older rejection may have been mended since. */
-function checkRejection({ lastRejection }: RelayLinkStatus, now: number): PushCheck {
+function checkRejection({ lastRejection }: RelayLinkStatus, { push }: AdminNames, now: number): PushCheck {
   if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
   const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;
   if (now - lastRejection.at > hourMilliseconds) return passed('last rejection', cause);
-  const remedy =
-    'Correct what it names; waxwing-server push test --user ADDRESS shows whether it still happens.';
+  const remedy = `Correct what it names; ${push} test --user USER shows whether it still happens.`;
   return failed('last rejection', cause, remedy);
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { pushJobKinds } from '../push-job-kinds.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 
@@ -11,6 +12,7 @@ const dayMilliseconds = 86_400_000;
 /** Checks that the server's jobs for the relay run, and that none was given up. */
 export async function checkJobs(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  names: AdminNames,
   now: number,
 ): Promise<PushCheck[]> {
   const list = async (state: 'due' | 'waiting' | 'running' | 'dead') => {
@@ -20,12 +22,16 @@ export async function checkJobs(
   // Of any kind: a notification begins as a job of the message.
   const due = await jobs.list({ state: 'due', limit: maximumListed });
   const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
-  return [checkQueue(due, ofPush, now), checkDead(await list('dead'), now)];
+  return [checkQueue({ due, ofPush }, names, now), checkDead(await list('dead'), names, now)];
 }
 
 type Listed = Awaited<ReturnType<DatabaseWithJobs<ServerPushTables>['jobs']['list']>>;
 
-function checkQueue(due: Listed, ofPush: Listed, now: number): PushCheck {
+function checkQueue(
+  { due, ofPush }: { readonly due: Listed; readonly ofPush: Listed },
+  { program }: AdminNames,
+  now: number,
+): PushCheck {
   const count = (many: number, verb: string) => `${many} ${many === 1 ? `job ${verb}s` : `jobs ${verb}`}`;
   // Registrations are dated in the past for fairness: their age counts from when they were created.
   const oldest = Math.min(...due.map(({ at, createdAt }) => Math.max(at, createdAt)));
@@ -33,7 +39,7 @@ function checkQueue(due: Listed, ofPush: Listed, now: number): PushCheck {
     return failed(
       'jobs',
       `${count(due.length, 'wait')}, and the oldest has been due since ${new Date(oldest).toISOString()}: no server process works on them.`,
-      'Start waxwing-server, or look at its log; waxwing-server queue list shows the jobs.',
+      `Start the server, or look at its log; ${program} queue list shows the jobs.`,
     );
   }
   const reason = ofPush.find((job) => job.reason !== undefined)?.reason;
@@ -43,7 +49,7 @@ function checkQueue(due: Listed, ofPush: Listed, now: number): PushCheck {
 }
 
 /** Jobs stay listed for 14 days after they were given up: only the last day says that something is wrong. */
-function checkDead(dead: Listed, now: number): PushCheck {
+function checkDead(dead: Listed, { program }: AdminNames, now: number): PushCheck {
   const newest = dead.toSorted((one, other) => other.at - one.at)[0];
   if (newest === undefined) return passed('given-up jobs', 'No job was given up.');
   const at = new Date(newest.at).toISOString();
@@ -52,6 +58,6 @@ function checkDead(dead: Listed, now: number): PushCheck {
   return failed(
     'given-up jobs',
     cause,
-    'Correct the cause, then retry or drop them: waxwing-server queue list --state dead.',
+    `Correct the cause, then retry or drop them: ${program} queue list --state dead.`,
   );
 }

@@ -3,6 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { ConfiguredRelay } from '../relay-account/account-link.js';
 import type { PushRealm } from '../server-push-options.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { checkApps } from './check-apps.js';
 import { checkDevices } from './check-devices.js';
@@ -21,18 +22,20 @@ export interface CheckPushOptions {
   readonly pinnedSigningKey: string | undefined;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  readonly names: AdminNames;
 }
 
 /** Checks push end to end: the relay, then what this server's database says. Each failed check names its remedy. */
 export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]> {
-  const { database, relay, realm, clock, sodium, pinnedSigningKey: pinned } = options;
+  const { database, relay, realm, clock, sodium, names, pinnedSigningKey: pinned } = options;
+  const now = clock();
   const atRelay = [
-    (link) => checkKeyList(link, { sodium, now: clock(), pinned }),
+    (link) => checkKeyList(link, { sodium, now, pinned }),
     (link) => checkApps(link),
   ] satisfies Parameters<typeof checkRelay>[1];
-  const here = async () => [...(await checkJobs(database, clock())), ...(await checkDevices(database.db))];
+  const here = async () => [...(await checkJobs(database, names, now)), ...(await checkDevices(database.db))];
   if (relay === undefined) return here();
-  const there = await checkRelay({ relay, realm, clock }, atRelay);
+  const there = await checkRelay({ relay, realm, clock, names }, atRelay);
   const answersNow = there.every(({ ok }) => ok);
-  return [...there, ...(await here()), ...(await checkHistory(database.db, { answersNow, now: clock() }))];
+  return [...there, ...(await here()), ...(await checkHistory(database.db, { answersNow, names, now }))];
 }

@@ -12,12 +12,14 @@ import { printable } from '../relay-link/relay-answer.js';
 import { relayCodeOf } from '../relay-link/relay-codes.js';
 import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
+import type { AdminNames } from '../settings/admin-names.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 export interface CheckRelayOptions {
   readonly relay: ConfiguredRelay;
   readonly realm: Pick<PushRealm, 'uuid'>;
   readonly clock: Clock;
+  readonly names: AdminNames;
 }
 
 /** One aspect that is checked once the relay has accepted this server and its organization. */
@@ -36,7 +38,7 @@ export async function checkRelay(
 ): Promise<PushCheck[]> {
   return withAccountLink(options, async (link) => {
     const answer = await link.probe();
-    if ('step' in answer) return checkConnection(answer, options.relay);
+    if ('step' in answer) return checkConnection(answer, options);
     const checks = [...wayIsOpen(options.relay), ...judgeAnswer(answer, options)];
     if (checks.some(({ ok }) => !ok)) return checks;
     for (const check of further) checks.push(...(await check(link)));
@@ -44,16 +46,15 @@ export async function checkRelay(
   });
 }
 
-const settingRemedy = 'the address is that of SERVER_RELAY_URL or push enable --relay';
-
-function checkConnection({ step, what, remedy }: ConnectTrouble, { url }: ConfiguredRelay): PushCheck[] {
+function checkConnection(
+  { step, what, remedy }: ConnectTrouble,
+  { relay: { url }, names }: CheckRelayOptions,
+): PushCheck[] {
   const { hostname } = new URL(url);
   const before = wayIsOpen({ url }).slice(0, ['dns', 'connection', 'tls'].indexOf(step));
   const subject = step === 'dns' ? `The name ${hostname} cannot be found` : `${url} cannot be reached`;
-  return [
-    ...before,
-    failed(step, `${subject}: ${what}.`, `${sentenceOf(remedy).slice(0, -1)}; ${settingRemedy}.`),
-  ];
+  const setting = `the address is that of ${names.prefix}RELAY_URL or ${names.push} enable --relay`;
+  return [...before, failed(step, `${subject}: ${what}.`, `${sentenceOf(remedy).slice(0, -1)}; ${setting}.`)];
 }
 
 function wayIsOpen({ url }: Pick<ConfiguredRelay, 'url'>): PushCheck[] {
@@ -66,19 +67,19 @@ function wayIsOpen({ url }: Pick<ConfiguredRelay, 'url'>): PushCheck[] {
   ];
 }
 
-function judgeAnswer(answer: ProbeAnswer, { relay, realm, clock }: CheckRelayOptions): PushCheck[] {
+function judgeAnswer(answer: ProbeAnswer, options: CheckRelayOptions): PushCheck[] {
   const { status } = answer;
   const body = readBody(answer);
   const isRelay = status === 200 ? relayNotifyAnyAnswer.safeParse(body).success : body?.result === 'error';
   if (body === undefined || !isRelay || status === 404 || status === 405) {
-    return [notARelay(relay.url, status)];
+    return [notARelay(options, status)];
   }
-  const relayAnswers = passed('relay', `A relay answers at ${relay.url}.`);
+  const relayAnswers = passed('relay', `A relay answers at ${options.relay.url}.`);
   // A clock that is off is named even where the relay refuses: the admin sees both at once.
-  return [relayAnswers, checkClock(answer, clock()), ...judgeRefusal(status, body, relay, realm.uuid)];
+  return [relayAnswers, checkClock(answer, options.clock()), ...judgeRefusal(status, body, options)];
 }
 
-function notARelay(url: string, status: number): PushCheck {
+function notARelay({ relay: { url }, names }: CheckRelayOptions, status: number): PushCheck {
   if (status >= 500) {
     const cause = `${url} answers ${status}, but not as a relay does: a proxy may be there, and the relay behind it down.`;
     return failed('relay', cause, "Ask the relay's operator whether the relay runs.");
@@ -87,15 +88,14 @@ function notARelay(url: string, status: number): PushCheck {
   return failed(
     'relay',
     `${url} answers ${status}${detail}, but not as a relay does.`,
-    'Set SERVER_RELAY_URL, or --relay of push enable, to the address of the relay, without a path.',
+    `Set ${names.prefix}RELAY_URL, or --relay of ${names.push} enable, to the address of the relay, without a path.`,
   );
 }
 
 function judgeRefusal(
   status: number,
   body: JsonObject,
-  { url, serverId }: ConfiguredRelay,
-  realmUuid: string,
+  { relay: { url, serverId }, realm: { uuid: realmUuid }, names: { push, prefix } }: CheckRelayOptions,
 ): PushCheck[] {
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
@@ -110,7 +110,7 @@ function judgeRefusal(
       failed(
         'credentials',
         `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`,
-        `Check SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE, or run push enable again if they are not set. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set SERVER_RELAY_URL and these two to what it prints.`,
+        `Check ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE, or run ${push} enable again if they are not set. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set ${prefix}RELAY_URL and these two to what it prints.`,
       ),
     ];
   }
@@ -119,7 +119,7 @@ function judgeRefusal(
   if (check === 'realm') {
     const isMissing = body.code === 'MISSING_REMOTE_REALM';
     const remedy = isMissing
-      ? `Run push enable again, or ask the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
+      ? `Run ${push} enable again, or ask the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
       : "Ask the relay's operator which server holds this organization, and to remove it there.";
     const whose = isMissing ? 'does not know' : "counts as another server's";
     return [accepted, active, failed('realm', `The relay ${whose} the organization ${realmUuid}.`, remedy)];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { adminNames } from '#server/admin-names.js';
 import { readRelayKey } from '#server-push/settings/read-relay-key.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-relay-key-'));
@@ -11,12 +12,15 @@ const key = '5d3e84ff'.repeat(8);
 async function read(content: string | Buffer): Promise<string> {
   const serverKeyFile = join(dir, 'key');
   writeFileSync(serverKeyFile, content, { mode: 0o600 });
-  const account = await readRelayKey({
-    kind: 'configured',
-    url: 'https://relay.example',
-    serverId: 'x',
-    serverKeyFile,
-  });
+  const account = await readRelayKey(
+    {
+      kind: 'configured',
+      url: 'https://relay.example',
+      serverId: 'x',
+      serverKeyFile,
+    },
+    adminNames,
+  );
   return account.kind === 'configured' ? account.serverKey.reveal() : '';
 }
 
