@@ -22,6 +22,8 @@ export interface Program {
   version(): string;
   /** `run` resolves once the service listens. */
   readonly serve?: { readonly description: string; run(terminal: Terminal): Promise<void> };
+  /** Adds commands that are in no group. Called for every command: load their code when they run. */
+  addCommands?(program: Command, terminal: Terminal): void;
   groups(terminal: Terminal): readonly CommandGroup[];
   readonly settings: ProgramSettings;
 }
@@ -79,6 +81,10 @@ async function commandOf(
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.say(text.trimEnd()),
     });
+  program.addCommands?.(command, terminal);
+  for (const added of command.commands) {
+    added.hook('preAction', () => terminal.progress?.begin(`${name} ${added.name()}`));
+  }
   if (serve !== undefined) {
     command
       .command('serve')
