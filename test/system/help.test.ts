@@ -11,8 +11,12 @@ const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a command as it was built prints, and the npm packages that it loads for that. */
-async function run(command: 'relay' | 'server' | 'vendors' | 'quickstart', ...argv: string[]) {
-  const program = join(root, `apps/${command}/bin/waxwing-${command}.js`);
+async function run(
+  command: 'relay' | 'server' | 'server-push' | 'vendors' | 'quickstart',
+  ...argv: string[]
+) {
+  const folder = command === 'server-push' ? 'packages' : 'apps';
+  const program = join(root, folder, command, `bin/waxwing-${command}.js`);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [
     ...['--import', sayLoadedModules, program],
     ...argv,
@@ -40,6 +44,12 @@ describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) 
     expect(stdout).toMatch(/^ {2}retry .*<id>/m);
     expect((await run(command, 'help', 'queue')).stdout).toBe(stdout);
   });
+});
+
+it('the help of waxwing-server-push loads no more, and names its settings', async () => {
+  const { stdout, packages } = await run('server-push', '--help');
+  expect(stdout).toMatch(/^ {2}enable .*[\s\S]*^ {2}SERVER_PUSH_DATABASE /m);
+  expect(packages).toEqual(['close-with-grace', 'commander']);
 });
 
 const groups = [

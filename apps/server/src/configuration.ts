@@ -17,8 +17,8 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
-import { adminNames } from './admin-names.js';
 import { readUploads, type UploadsConfiguration } from './content/uploads/uploads-configuration.js';
+import { adminNames } from './push/admin-names.js';
 
 export interface ServerConfiguration extends ListenConfiguration, AccountSettings {
   /** A secret, because a PostgreSQL URL contains a password. */

@@ -11,7 +11,6 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { adminNames } from './admin-names.js';
 import type { ServerConfiguration } from './configuration.js';
 import { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
 import { openUploads } from './content/uploads/uploads.js';
@@ -30,6 +29,7 @@ import { authenticateUser, lockRequester } from './platform/authentication/authe
 import { createPublisher } from './platform/event-queues/publish-events.js';
 import { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import { noteServerStart } from './platform/event-queues/server-start.js';
+import { adminNames } from './push/admin-names.js';
 import { pushStatusEvents } from './push/push-status-events.js';
 import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';

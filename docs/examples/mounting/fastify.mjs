@@ -1,34 +1,22 @@
 // A calendar on Fastify, whose entries are in the same SQLite file as push.
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { createServerPush, openPushDatabase, serverPush } from '@waxwing/server-push';
-import { Secret } from '@waxwing/service/config';
+import { serverPush, startServerPush } from '@waxwing/server-push';
 import fastify from 'fastify';
 
-const { PORT, PUBLIC_URL, REALM_UUID, RELAY_URL, RELAY_SERVER_ID, RELAY_SERVER_KEY } = process.env;
 const digest = (key) => createHash('sha256').update(key).digest('hex');
 /** People by the digest of their API key. */
 const people = new Map([[digest('the-key-of-ada'), { id: 1 }]]);
 
-const database = await openPushDatabase({ url: 'sqlite:calendar.sqlite' });
-const calendar = new DatabaseSync('calendar.sqlite');
-calendar.exec('create table if not exists entries (id integer primary key, person integer, title text)');
-
-const push = await createServerPush({
-  database,
+const push = await startServerPush({
+  environment: process.env,
   async authenticate(head) {
     const person = people.get(digest(head.basicCredentials().password.reveal()));
     return person && { userId: person.id };
   },
-  realm: { uuid: REALM_UUID, url: PUBLIC_URL, name: 'Calendar' },
-  relay: {
-    kind: 'configured',
-    url: RELAY_URL,
-    serverId: RELAY_SERVER_ID,
-    serverKey: new Secret(RELAY_SERVER_KEY),
-  },
 });
-await database.jobs.start();
+const calendar = new DatabaseSync(process.env.SERVER_PUSH_DATABASE.replace('sqlite:', ''));
+calendar.exec('create table if not exists entries (id integer primary key, person integer, title text)');
 
 const app = fastify();
 await app.register(serverPush, { push });
@@ -44,12 +32,8 @@ app.post('/entries', async ({ body: { title } }, reply) => {
   }
   return reply.code(204).send();
 });
-app.addHook('onClose', async () => {
-  await database.jobs.stop(5000);
-  await database.close();
-});
-app.addHook('preClose', () => push.close());
-await app.listen({ port: Number(PORT) });
-console.log(`listening at ${PUBLIC_URL}`);
+app.addHook('onClose', () => push.close());
+await app.listen({ port: Number(process.env.PORT) });
+console.log('listening');
 
 process.once('SIGTERM', () => app.close());

@@ -89,6 +89,8 @@ export interface ServerPush extends ServedPush {
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
   useRelay(account: RelayAccount): void;
+  /** Ends requests that wait for events, also later ones, so that an HTTP server can close. */
+  endPolls(): void;
   /**
    * Closes the connections to the relay and aborts requests in flight, also those of phones. Call it after the last job
    * has ended. Leaves a `dispatcher` from the options open.
@@ -154,6 +156,7 @@ function assemble(
     },
     realmPushStatus: (db = database.db) => realmPushStatusAt(db, relay),
     useRelay: (account) => relay.use(account),
+    endPolls: () => closing.abort(),
     async close() {
       closing.abort();
       results.close();

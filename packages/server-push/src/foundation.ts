@@ -1,7 +1,7 @@
 /** Maximum length of an organization's URL. Notifications include it unshortened, because the phone compares it. */
 export const maximumRealmUrlBytes = 500;
 
+export type { AdminNames } from './admin-names.js';
 export { type AccountSettings, readAccountSettings } from './settings/account-settings.js';
-export type { AdminNames } from './settings/admin-names.js';
 // Needed by settings, the database and commands. Imports none of the push code itself.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

@@ -4,6 +4,7 @@ export * from './create-server-push.js';
 export { serverPush } from './fastify-plugin.js';
 export * from './foundation.js';
 export type { HostActor, MountOptions } from './mount-options.js';
+export { type RunningPush, type StartOptions, startServerPush } from './mounting/start-server-push.js';
 export { readReport } from './notifications/delivery-reports.js';
 export { type CountedResult, countResults, describeResults } from './notifications/describe-results.js';
 export { encodeNotification } from './notifications/encode-notification.js';

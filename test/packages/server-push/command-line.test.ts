@@ -1,10 +1,24 @@
-import { createServerPush, openPushDatabase } from '@waxwing/server-push';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServerPush, openPushDatabase, startServerPush } from '@waxwing/server-push';
 import type { Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { runPushCommand } from '#server-push/command-line.js';
 import { eachBackend } from '../../support/test-databases.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'waxwing-server-push-'));
+const keyFile = join(dir, 'key');
+writeFileSync(keyFile, '5d'.repeat(32), { mode: 0o600 });
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const relaySettings = {
+  SERVER_PUSH_RELAY_URL: 'https://relay.example.com',
+  SERVER_PUSH_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+  SERVER_PUSH_RELAY_SERVER_KEY_FILE: keyFile,
+};
 
 async function run(command: string, environment: Record<string, string>) {
   const [printed, said]: [string[], string[]] = [[], []];
@@ -24,12 +38,67 @@ it('the program of a mounted push says which setting it lacks', async () => {
   expect(await run('db status', {})).toEqual({
     code: 1,
     printed: '',
-    said: 'waxwing-server-push: Set SERVER_PUSH_DATABASE to the database that the server gives to openPushDatabase: sqlite:<file> or postgres://….',
+    said: 'waxwing-server-push: Set SERVER_PUSH_DATABASE to the database of push, as the server has it: sqlite:<file> or postgres://….',
   });
   expect((await run('serve', {})).code).toBe(2);
 });
 
+it('its status names each setting that is missing or wrong', async () => {
+  const { code, printed } = await run('status --json', {
+    SERVER_PUSH_REALM_UUID: 'mine',
+    SERVER_PUSH_REALM_URL: `https://${'long.'.repeat(120)}example`,
+    SERVER_PUSH_RELAY_URL: 'http://relay.example',
+    SERVER_PUSH_KEYFILE: 'key',
+  });
+  expect(code).toBe(1);
+  const causes = (JSON.parse(printed) as { cause: string }[]).map(({ cause }) => cause).join('\n');
+  for (const name of ['DATABASE', 'REALM_UUID', 'REALM_URL', 'REALM_NAME', 'RELAY_URL', 'RELAY_SERVER_ID']) {
+    expect(causes).toContain(`SERVER_PUSH_${name} `);
+  }
+  expect(causes).toContain('SERVER_PUSH_KEYFILE is not a setting');
+});
+
+it('its help names its commands and settings', async () => {
+  const { code, printed } = await run('--help', {});
+  expect(code).toBe(0);
+  for (const command of ['enable', 'status', 'test', 'disable', 'rotate-credentials', 'db', 'queue']) {
+    expect(printed).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  }
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/mounting.md'), 'utf8');
+  const settings = new Set(page.match(/\bSERVER_PUSH_\w+/g));
+  settings.delete('SERVER_PUSH_');
+  expect(new Set(printed.match(/\bSERVER_PUSH_\w+/g))).toEqual(settings);
+});
+
 eachBackend((backend) => {
+  it('the program of a mounted push says what keeps a user from a test', async () => {
+    const environment = {
+      SERVER_PUSH_DATABASE: await backend.freshUrl(),
+      SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      SERVER_PUSH_REALM_URL: 'https://game.example.com',
+      SERVER_PUSH_REALM_NAME: 'Game',
+    };
+    expect((await run('status', environment)).said).toContain('start the server once, which creates it');
+    const push = await startServerPush({ environment, authenticate: async () => undefined });
+    try {
+      expect(push.isConfigured).toBe(false);
+      const notEnabled = await run('test --user 7', environment);
+      expect(notEnabled.said).toContain(
+        'run waxwing-server-push enable --relay URL, or set SERVER_PUSH_RELAY_URL',
+      );
+      const { said } = await run('enable --relay https://relay.example.com', environment);
+      expect(said).toContain('give one with --contact');
+      const withRelay = { ...environment, ...relaySettings };
+      expect((await run('test --user ada', withRelay)).said).toContain('"ada" is not the id of a user');
+      expect((await run('test --user 7', withRelay)).said).toContain('No phone of 7 is registered');
+      expect((await run('disable --yes', withRelay)).said).toContain(
+        'The SERVER_PUSH_RELAY_ settings name a relay',
+      );
+    } finally {
+      await push.close();
+    }
+  });
+
   it('the program of a mounted push shows and drops a job while the server runs', async () => {
     const url = await backend.freshUrl();
     const database = await openPushDatabase({ url });

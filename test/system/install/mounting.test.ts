@@ -1,11 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation, type Delivery } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
+import { runJsonCommand } from '../../support/spawned-process.js';
 import { eachPostgres } from '../../support/test-databases.js';
 import { root } from './installation.js';
 
@@ -44,11 +47,12 @@ const hosts = [
   },
 ] as const;
 
-it('docs/mounting.md shows each example to the letter', () => {
+it('docs/mounting.md shows each example to the letter, in fifty lines at most', () => {
   const shown = [...page.matchAll(/<!-- the text of (\S+) -->\n```js\n(.*?)^```$/gms)];
   expect(shown.map(([, name]) => name)).toEqual(hosts.map(({ name }) => `examples/mounting/${name}.mjs`));
   for (const [, name = '', text] of shown) {
     expect(text, name).toBe(readFileSync(join(root, 'docs', name), 'utf8'));
+    expect(text?.trimEnd().split('\n').length, name).toBeLessThanOrEqual(50);
   }
 });
 
@@ -122,25 +126,45 @@ eachPostgres((postgres) => {
       rmSync(dir, { recursive: true, force: true });
     });
 
+    /** Runs one command of the installed program, as the admin of the host does. */
+    async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
+      const program = join(app, 'node_modules/.bin/waxwing-server-push');
+      const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
+      // The stand-ins for the vendors answer in this process meanwhile.
+      const [printed, said, [code]] = await Promise.all([
+        readText(child.stdout),
+        readText(child.stderr),
+        once(child, 'close'),
+      ]);
+      return { code: code as number, printed, said };
+    }
+
     it.each(hosts)(
-      'that is on $name registers a phone, and sends it a payload',
+      'that is on $name joins the relay while it runs, registers a phone, and sends it a payload',
       async ({ name, file, request, payload }) => {
         const port = await freePort(1);
         const url = `http://127.0.0.1:${port}`;
-        const databaseUrl = await postgres.freshUrl();
-        const { SERVER_RELAY_SERVER_ID = '', SERVER_RELAY_SERVER_KEY_FILE = '' } = constellation.serverEnv;
-        const host = new Program(app, `${name}.mjs`, {
-          PORT: String(port),
-          PUBLIC_URL: url,
-          DATABASE_URL: databaseUrl,
-          REALM_UUID: constellation.realmUuid,
-          RELAY_URL: constellation.relayUrl,
-          RELAY_SERVER_ID: SERVER_RELAY_SERVER_ID,
-          RELAY_SERVER_KEY: readFileSync(SERVER_RELAY_SERVER_KEY_FILE, 'utf8').trim(),
-        });
+        const settings = {
+          SERVER_PUSH_DATABASE: file === undefined ? await postgres.freshUrl() : `sqlite:${file}`,
+          SERVER_PUSH_KEY_FILE: `${name}.key`,
+          SERVER_PUSH_REALM_UUID: randomUUID(),
+          SERVER_PUSH_REALM_URL: url,
+          SERVER_PUSH_REALM_NAME: name,
+        };
+        const host = new Program(app, `${name}.mjs`, { PORT: String(port), ...settings });
         let phone: Program | undefined;
         try {
-          await host.printed(/(listening) at/);
+          await host.printed(/(listening)/);
+          const { invitation } = await runJsonCommand<{ invitation: string }>(
+            'waxwing-relay',
+            ['servers', 'invite'],
+            { env: constellation.relayEnv },
+          );
+          const joining = ['--relay', constellation.relayUrl, '--invitation', invitation];
+          const enabled = await command(settings, 'enable', ...joining, '--contact', 'ada@chat.example.net');
+          expect(enabled, enabled.said).toMatchObject({ code: 0 });
+          expect(enabled.printed).toContain('run waxwing-server-push test --user USER');
+          await expect.poll(() => refusal(url), { timeout: 15_000 }).toBe('BAD_REQUEST');
           const token = `token-at-${name}`;
           const account = { realmUrl: url, userId: 1, email: 'ada@example.com', apiKey: 'the-key-of-ada' };
           const options = { bouncerPublicKey: constellation.bouncerPublicKey, token, account };
@@ -155,20 +179,22 @@ eachPostgres((postgres) => {
           const opened = JSON.parse(await phone.printed(/^opened (.*)$/m));
           expect(opened).toMatchObject({ kind: 'notification', notification: { type: 'payload', payload } });
           // An operator looks after the jobs while the server runs.
-          const SERVER_PUSH_DATABASE = file === undefined ? databaseUrl : `sqlite:${file}`;
-          const command = (...args: string[]) =>
-            JSON.parse(
-              execFileSync(join(app, 'node_modules/.bin/waxwing-server-push'), [...args, '--json'], {
-                cwd: app,
-                encoding: 'utf8',
-                env: { ...process.env, SERVER_PUSH_DATABASE },
-              }),
-            );
-          expect(command('db', 'status')).toMatchObject({ pending: [], newer: [] });
-          expect(command('queue', 'list', '--state', 'dead')).toEqual({ jobs: [] });
+          const queue = await command(settings, 'queue', 'list', '--state', 'dead', '--json');
+          expect(JSON.parse(queue.printed)).toEqual({ jobs: [] });
+          expect(await command(settings, 'test', '--user', '1')).toMatchObject({
+            code: 0,
+            printed: '1 sent.\n',
+          });
+          const status = await command(settings, 'status');
+          expect(status.code, status.printed).toBe(0);
           // What is not push's is the host's own, also an error.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);
+          expect((await command(settings, 'disable', '--yes')).code).toBe(0);
+          await expect.poll(() => refusal(url), { timeout: 15_000 }).toBe('PUSH_SERVICE_NOT_CONFIGURED');
+          const disabled = await command(settings, 'status');
+          expect(disabled.code).toBe(1);
+          expect(disabled.printed).toContain('Run waxwing-server-push enable --relay');
         } finally {
           phone?.end('{}');
           expect(await host.stop(), host.output).toBe(0);
@@ -177,3 +203,13 @@ eachPostgres((postgres) => {
     );
   });
 });
+
+/** The code with which the host refuses the key of a device that it does not know. */
+async function refusal(url: string): Promise<unknown> {
+  const response = await fetch(`${url}/api/v1/mobile_push/register`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa('ada@example.com:the-key-of-ada')}` },
+    body: new URLSearchParams({ device_id: '1', push_key_id: '1', push_key: '{}' }),
+  });
+  return ((await response.json()) as { code: unknown }).code;
+}

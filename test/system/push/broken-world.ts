@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { keyListPath } from '@waxwing/protocol';
 import { openAccount, type PushCheck } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
-import { adminNames } from '#server/admin-names.js';
+import { adminNames } from '#server/push/admin-names.js';
 import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 import { type RelayReaction, RelayStandIn, refused } from '../../support/relay-stand-in.js';
 import { PushWorld, type WorldUser } from './push-world.js';

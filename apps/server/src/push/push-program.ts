@@ -1,9 +1,9 @@
 import type { PushProgram, PushWork } from '@waxwing/server-push/commands';
-import { CommandError, type Terminal } from '@waxwing/service/command-line';
-import { adminNames } from '../admin-names.js';
+import type { Terminal } from '@waxwing/service/command-line';
 import { roles } from '../platform/authentication/roles.js';
 import type { ServerDatabase } from '../tables.js';
 import { withServerDatabase } from '../with-database.js';
+import { adminNames } from './admin-names.js';
 
 /** The push commands' access to this server. */
 export function pushProgram(terminal: Terminal): PushProgram {
@@ -26,17 +26,12 @@ async function withPush<Result>(
   work: (push: PushWork) => Promise<Result>,
 ): Promise<Result> {
   // Imported lazily, so that help starts fast.
-  const { PushAccountError } = await import('@waxwing/server-push');
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { readRealm } = await import('../people/realm/realm-store.js');
   return withServerDatabase(terminal, async (database, configuration) => {
     const realm = await readRealm(database, configuration.realm, terminal.clock());
     const { sodium } = await loadFastestSodium();
-    try {
-      return await work({ database, settings: configuration, realm, sodium });
-    } catch (error) {
-      throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;
-    }
+    return work({ database, settings: configuration, realm, sodium });
   });
 }
 

@@ -7,8 +7,8 @@ import {
   withJson,
 } from '@waxwing/service/command-line';
 import { type Command, InvalidArgumentError } from 'commander';
-import { adminNames } from '../admin-names.js';
 import { withServerDatabase } from '../with-database.js';
+import { adminNames } from './admin-names.js';
 import type { SentText, TextToSend } from './send-text.js';
 
 interface SendFlags extends OutputFlags {

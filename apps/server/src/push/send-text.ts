@@ -9,7 +9,6 @@ import {
 import { enableRemedy } from '@waxwing/server-push/commands';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { adminNames } from '../admin-names.js';
 import { KnownLinkifiers } from '../content/linkifiers/known-linkifiers.js';
 import { sendMessages } from '../conversations/messages/insert-messages.js';
 import { notifyOfMessages } from '../conversations/messages/push/notify-of-messages.js';
@@ -21,6 +20,7 @@ import type { User } from '../people/users/user-store.js';
 import { createPublisher } from '../platform/event-queues/publish-events.js';
 import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
+import { adminNames } from './admin-names.js';
 
 /** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
 export interface TextToSend {

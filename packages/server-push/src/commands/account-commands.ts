@@ -8,7 +8,7 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { AdminNames } from '../settings/admin-names.js';
+import type { AdminNames } from '../admin-names.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 

@@ -1,7 +1,7 @@
 import { CommandError } from '@waxwing/service/command-line';
+import type { AdminNames } from '../admin-names.js';
 import { countResults, describeResults } from '../notifications/describe-results.js';
 import type { SentTest } from '../notifications/send-test.js';
-import type { AdminNames } from '../settings/admin-names.js';
 
 /** Says what became of a test notification. */
 export function describeTest(test: SentTest): string {

@@ -1,9 +1,9 @@
 import { CommandError, type CommandResult, type OutputFlags } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
+import type { AdminNames } from '../admin-names.js';
 import { findUserWithDevice, sendTest } from '../notifications/send-test.js';
 import { type EnabledRelay, enableRelay, type JoinRequest } from '../relay-account/enable-relay.js';
 import { type AccountSettings, isPlainToOthers } from '../settings/account-settings.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import { readRelayNetwork } from '../settings/read-relay-network.js';
 import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
 import { describeTest, testJson } from './describe-test.js';

@@ -1,3 +1,4 @@
+import { CommandError } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { addAccountCommands } from './account-commands.js';
 import { addEnableCommand } from './enable-command.js';
@@ -6,7 +7,17 @@ import { addStatusCommand } from './status-command.js';
 
 /** Adds `enable`, `status`, `test`, `disable` and `rotate-credentials`. */
 export function addPushCommands(push: Command, program: PushProgram): void {
-  addEnableCommand(push, program);
-  addStatusCommand(push, program);
-  addAccountCommands(push, program);
+  const explaining: PushProgram = {
+    ...program,
+    withPush: (work) => program.withPush(work).catch(explain),
+  };
+  addEnableCommand(push, explaining);
+  addStatusCommand(push, explaining);
+  addAccountCommands(push, explaining);
+}
+
+/** @throws CommandError for what the relay refuses, and other errors as they are. */
+async function explain(error: unknown): Promise<never> {
+  const { PushAccountError } = await import('../relay-account/account-errors.js');
+  throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;
 }

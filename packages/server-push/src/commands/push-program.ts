@@ -2,9 +2,9 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { UserId } from '@waxwing/protocol';
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Sodium } from '@waxwing/sodium';
+import type { AdminNames } from '../admin-names.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 
 /** What the push commands work with. */
@@ -19,7 +19,7 @@ export interface PushWork {
 export interface PushProgram {
   readonly terminal: Terminal;
   readonly names: AdminNames;
-  /** Runs a command's work on the server's database. @throws CommandError for what the relay refuses. */
+  /** Runs a command's work on the server's database, and closes it. */
   withPush<Result>(work: (push: PushWork) => Promise<Result>): Promise<Result>;
   /** How --user names a user: its value, such as `address`, and a phrase for the help. */
   readonly userIs: { readonly kind: string; readonly description: string };

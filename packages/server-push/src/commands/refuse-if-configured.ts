@@ -1,6 +1,6 @@
 import { CommandError } from '@waxwing/service/command-line';
+import type { AdminNames } from '../admin-names.js';
 import type { AccountSettings } from '../settings/account-settings.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import { relaySettings } from './push-program.js';
 
 /** @throws CommandError if the settings name a relay: they take precedence, so the command would change nothing. */

@@ -1,9 +1,9 @@
 import { CommandError, type OutputFlags, printResult, withJson } from '@waxwing/service/command-line';
 import { ConfigurationError } from '@waxwing/service/config';
 import type { Command } from 'commander';
+import type { AdminNames } from '../admin-names.js';
 import { capitalized } from '../capitalized.js';
 import type { RelayAccount } from '../server-push-options.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { FoundAccount } from '../settings/find-relay-account.js';
 import { failed, type PushCheck, passed } from '../status/push-check.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';

@@ -1,7 +1,7 @@
 import type { KeyListRefusal } from '@waxwing/protocol';
+import type { AdminNames } from '../admin-names.js';
 import { capitalized } from '../capitalized.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
-import type { AdminNames } from '../settings/admin-names.js';
 
 /** A relay account that cannot be used or changed. */
 export class PushAccountError extends Error {

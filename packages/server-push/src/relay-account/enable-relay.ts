@@ -3,10 +3,10 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { generateCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
+import type { AdminNames } from '../admin-names.js';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm, RelayNetwork } from '../server-push-options.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import {
   joinRefusal,

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { uuidPattern } from '@waxwing/protocol/phone';
 import type { EnvironmentReader, Secret } from '@waxwing/service/config';
 import { readProxyUrl } from '@waxwing/service/http-settings';
-import type { AdminNames } from './admin-names.js';
+import type { AdminNames } from '../admin-names.js';
 
 /** The relay's settings, before the key file is read. */
 export type RelaySettings =

@@ -1,12 +1,12 @@
 import { ConfigurationError } from '@waxwing/service/config';
 import type { Kysely } from 'kysely';
+import type { AdminNames } from '../admin-names.js';
 import { PushAccountError } from '../relay-account/account-errors.js';
 import { enabledAccount } from '../relay-account/account-store.js';
 import { openAccount } from '../relay-account/enable-relay.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import type { AccountSettings } from './account-settings.js';
-import type { AdminNames } from './admin-names.js';
 import { readRelayKey } from './read-relay-key.js';
 import { readRelayNetwork } from './read-relay-network.js';
 import { readSecretKey } from './read-secret-key.js';

@@ -1,7 +1,7 @@
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
+import type { AdminNames } from '../admin-names.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { RelaySettings } from './account-settings.js';
-import type { AdminNames } from './admin-names.js';
 
 /** Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or holds no key. */
 export async function readRelayKey(settings: RelaySettings, { prefix }: AdminNames): Promise<RelayAccount> {

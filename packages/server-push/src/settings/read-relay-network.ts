@@ -1,7 +1,7 @@
 import { readAuthorities } from '@waxwing/service/config';
+import type { AdminNames } from '../admin-names.js';
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayNetworkSettings } from './account-settings.js';
-import type { AdminNames } from './admin-names.js';
 
 /** Reads how the relay is reached. @throws ConfigurationError if the file of authorities holds none. */
 export async function readRelayNetwork(

@@ -6,8 +6,8 @@ import {
   readPrivateFile,
   Secret,
 } from '@waxwing/service/config';
+import type { AdminNames } from '../admin-names.js';
 import type { PushAccountSettings } from './account-settings.js';
-import type { AdminNames } from './admin-names.js';
 
 /**
  * Reads the key that encrypts secrets in the database: 32 bytes as 64 hexadecimal digits.

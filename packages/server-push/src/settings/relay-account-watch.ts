@@ -1,11 +1,11 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { ConfigurationError } from '@waxwing/service/config';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { AdminNames } from '../admin-names.js';
 import { relayAccountChannel } from '../relay-account/account-store.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import type { AccountSettings } from './account-settings.js';
-import type { AdminNames } from './admin-names.js';
 import { findRelayAccount } from './find-relay-account.js';
 
 export interface RelayAccountWatchOptions {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { AdminNames } from '../admin-names.js';
 import { type RelayLinkStatus, readRelayLinkStatus } from '../relay-link/link-monitor.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 

@@ -1,6 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { AdminNames } from '../admin-names.js';
 import { pushJobKinds } from '../push-job-kinds.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 

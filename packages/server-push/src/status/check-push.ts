@@ -1,9 +1,9 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
+import type { AdminNames } from '../admin-names.js';
 import type { ConfiguredRelay } from '../relay-account/account-link.js';
 import type { PushRealm } from '../server-push-options.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import type { ServerPushTables } from '../tables.js';
 import { checkApps } from './check-apps.js';
 import { checkDevices } from './check-devices.js';

@@ -6,13 +6,13 @@ import {
   relayNotifyAnyAnswer,
 } from '@waxwing/protocol';
 import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
+import type { AdminNames } from '../admin-names.js';
 import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-link.js';
 import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
 import { printable } from '../relay-link/relay-answer.js';
 import { relayCodeOf } from '../relay-link/relay-codes.js';
 import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
-import type { AdminNames } from '../settings/admin-names.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 export interface CheckRelayOptions {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { adminNames } from '#server/admin-names.js';
+import { adminNames } from '#server/push/admin-names.js';
 import { readRelayKey } from '#server-push/settings/read-relay-key.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-relay-key-'));

@@ -1,0 +1,61 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { Environment } from '@waxwing/service/config';
+import { type Closers, openInOrder } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
+import { createServerPush, type ServerPush } from '../create-server-push.js';
+import type { MountOptions } from '../mount-options.js';
+import { openPushDatabase } from '../open-push-database.js';
+import { RelayAccountWatch } from '../settings/relay-account-watch.js';
+import type { ServerPushTables } from '../tables.js';
+import { mountedNames } from './mounted-names.js';
+import { readPushEnvironment } from './read-push-environment.js';
+
+/** What a host gives to `startServerPush`. */
+export interface StartOptions extends Omit<MountOptions, 'database' | 'realm' | 'relay'> {
+  /** Holds the `SERVER_PUSH_*` settings: in most hosts the environment of the process. */
+  readonly environment: Environment;
+}
+
+/** Push that runs in the host's process, on a database connection of its own. */
+export interface RunningPush extends ServerPush {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  /** Stops in order: requests of phones, jobs (within 5 seconds), the connections to relay and database. */
+  close(): Promise<void>;
+}
+
+const jobsDeadlineMilliseconds = 5000;
+
+/**
+ * Opens the database that SERVER_PUSH_DATABASE names, creates push on it, and starts its jobs. Uses the relay of the
+ * SERVER_PUSH_RELAY_ settings, or else the one that `waxwing-server-push` enables, disables or changes, without a restart.
+ *
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything it opened.
+ */
+export async function startServerPush(options: StartOptions): Promise<RunningPush> {
+  const { push, database, close } = await openInOrder((closers) => open(options, closers));
+  return {
+    ...push,
+    get isConfigured() {
+      return push.isConfigured;
+    },
+    database,
+    close,
+  };
+}
+
+async function open({ environment, ...options }: StartOptions, closers: Closers) {
+  const { log = createLogger('server-push', 'warn') } = options;
+  const settings = readPushEnvironment(environment);
+  const database = await openPushDatabase({ url: settings.databaseUrl.reveal(), log });
+  closers.push(() => database.close());
+  const relay = { kind: 'not-configured' } as const;
+  const push = await createServerPush({ ...options, log, database, realm: settings.realm, relay });
+  closers.push(() => push.close());
+  const watched = { settings, names: mountedNames, database, log, serverPush: push };
+  const watch = await RelayAccountWatch.open(watched);
+  closers.push(async () => watch.close());
+  closers.push(() => database.jobs.stop(jobsDeadlineMilliseconds));
+  closers.push(async () => push.endPolls());
+  await database.jobs.start();
+  return { push, database };
+}
