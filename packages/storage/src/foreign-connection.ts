@@ -6,7 +6,7 @@ interface PgConnection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** A connection of `node:sqlite`, `@photostructure/sqlite` or `better-sqlite3`, likewise. */
+/** A connection of `@photostructure/sqlite`, likewise. `node:sqlite` and `better-sqlite3` fit too, but untested. */
 interface SqliteConnection {
   prepare(text: string): {
     run(...values: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
