@@ -9,6 +9,8 @@ export interface HttpLoadOptions {
   nextRequest(): Buffer;
   /** A text that an answer must contain to count; by default the HTTP status 200 is enough. */
   readonly expected?: string;
+  /** Called for each answer that counts, with the milliseconds since its request was sent. */
+  onSuccess?(milliseconds: number): void;
 }
 
 const endOfHeaders = Buffer.from('\r\n\r\n');
@@ -43,7 +45,12 @@ export class HttpLoad {
   /** Successful answers per second over `milliseconds`. @throws Error for any other answer but 503. */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
-    const isOver = (): boolean => performance.now() - start >= milliseconds;
+    return this.until(() => performance.now() - start >= milliseconds);
+  }
+
+  /** Successful answers per second until `isOver`. @throws Error for any other answer but 503. */
+  async until(isOver: () => boolean): Promise<number> {
+    const start = performance.now();
     const counts = await Promise.all(this.#sockets.map((socket) => this.#drive(socket, isOver)));
     const answers = counts.reduce((sum, count) => sum + count, 0);
     return (answers * 1000) / (performance.now() - start);
@@ -65,9 +72,14 @@ export class HttpLoad {
 
   /** Sends one request after another; resolves to the number of answers before the end. */
   #drive(socket: Socket, isOver: () => boolean): Promise<number> {
-    const { nextRequest, expected = '' } = this.#options;
+    const { nextRequest, expected = '', onSuccess } = this.#options;
     return new Promise((resolve, reject) => {
       let answers = 0;
+      let sentAt = 0;
+      const send = (): void => {
+        sentAt = performance.now();
+        socket.write(nextRequest());
+      };
       let received: Buffer = Buffer.alloc(0);
       const stop = (): void => void socket.removeAllListeners('data').removeAllListeners('close');
       socket.on('close', () => reject(new Error('the server closed a connection')));
@@ -82,15 +94,18 @@ export class HttpLoad {
           return;
         }
         received = received.subarray(length);
-        if (isSuccess) answers += 1;
+        if (isSuccess) {
+          answers += 1;
+          onSuccess?.(performance.now() - sentAt);
+        }
         if (!isOver()) {
-          socket.write(nextRequest());
+          send();
           return;
         }
         stop();
         resolve(answers);
       });
-      socket.write(nextRequest());
+      send();
     });
   }
 }

@@ -95,7 +95,7 @@ interface NotifyLoadOptions {
 }
 
 /** An element of the newer generation, as long as `apnsRequest`. */
-function apnsElement(tokenId: string): object {
+export function apnsElement(tokenId: string): object {
   const { device_id: _none, payload, ...others } = apnsRequest(0) as { device_id: number; payload: object };
   const { push_account_id: _account, ...content } = payload as { push_account_id: bigint };
   return { token_id: tokenId, ...others, payload: { push_key_id: 4_294_967_295, ...content } };

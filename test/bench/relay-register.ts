@@ -74,7 +74,7 @@ export function registrationRequest(
 }
 
 /** Random, as clients pick them, so that rows of one moment lie far apart in the index; always of 19 digits. */
-function randomAccount(): string {
+export function randomAccount(): string {
   const low = Math.floor(Math.random() * 1e9);
   return `${1e9 + Math.floor(Math.random() * 8e9)}${String(low).padStart(9, '0')}`;
 }

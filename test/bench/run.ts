@@ -51,6 +51,16 @@ const benches: readonly Bench[] = [
   },
   { names: ['memory'], isLong: true, load: () => import('./memory.js') },
   { names: ['checkpoint-stall'], isLong: true, load: () => import('./checkpoint-stall.js') },
+  {
+    names: [
+      'p99-seeded-register',
+      'p99-seeded-notify',
+      'p99-seeded-register-postgres',
+      'p99-seeded-notify-postgres',
+    ],
+    isLong: true,
+    load: () => import('./p99-seeded.js'),
+  },
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
 ];
 
