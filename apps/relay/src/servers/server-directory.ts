@@ -1,6 +1,7 @@
 import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Kysely } from 'kysely';
+import { fixedQuery } from '@waxwing/storage';
+import type { Kysely, Selectable } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
 import type { ServerActivity } from './server-activity.js';
@@ -18,6 +19,22 @@ export interface KnownRealm {
 // TTL of the cache, and the delay until another process's deactivation or key rotation takes effect here.
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
+
+// Fixed, since a relay of many servers that each ask now and then makes these queries for most requests.
+const serverWithId = fixedQuery<
+  RelayTables,
+  { readonly id: string },
+  Omit<Selectable<RelayTables['servers']>, 'id' | 'name' | 'created_at' | 'hostname' | 'contact_email'>
+>((db, parameter) =>
+  db
+    .selectFrom('servers')
+    .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at', 'suspended_at'])
+    .where('id', '=', parameter('id')),
+);
+const realmWithUuid = fixedQuery<RelayTables, { readonly uuid: string }, { id: RealmId; server_id: string }>(
+  (db, parameter) =>
+    db.selectFrom('realms').select(['id', 'server_id']).where('uuid', '=', parameter('uuid')),
+);
 
 /** Looks up servers and realms in the database, through a short-lived cache. */
 export class ServerDirectory {
@@ -66,11 +83,7 @@ export class ServerDirectory {
   }
 
   async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStatus> {
-    const server = await this.#db
-      .selectFrom('servers')
-      .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at', 'suspended_at'])
-      .where('id', '=', serverId)
-      .executeTakeFirst();
+    const [server] = await serverWithId(this.#db, { id: serverId });
     const isRight = matchingKey(key, server, this.#clock()) !== undefined;
     if (server === undefined || !isRight) return 'unknown-or-wrong-key';
     this.#activity.noteSeen(serverId);
@@ -80,22 +93,14 @@ export class ServerDirectory {
   }
 
   async #lookUpState(serverId: string): Promise<boolean> {
-    const server = await this.#db
-      .selectFrom('servers')
-      .select(['deactivated_at', 'suspended_at'])
-      .where('id', '=', serverId)
-      .executeTakeFirst();
+    const [server] = await serverWithId(this.#db, { id: serverId });
     const isActive = server !== undefined && stateOf(server) === 'active';
     this.#active.remember(serverId, isActive);
     return isActive;
   }
 
   async #lookUpRealm(realmUuid: string): Promise<KnownRealm | undefined> {
-    const row = await this.#db
-      .selectFrom('realms')
-      .select(['id', 'server_id'])
-      .where('uuid', '=', realmUuid)
-      .executeTakeFirst();
+    const [row] = await realmWithUuid(this.#db, { uuid: realmUuid });
     if (row === undefined) return undefined;
     const realm = { realmId: row.id, serverId: row.server_id };
     this.#realms.remember(realmUuid, realm);
