@@ -3,7 +3,6 @@ import {
   type CommandResult,
   type ConsentFlags,
   formatColumns,
-  formatTable,
   type OutputFlags,
   printListing,
   printResult,
@@ -31,12 +30,22 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
     .option('--limit <count>', 'maximum to list (default 100)')
     .action(async (flags: ListFlags) => {
       const filter = await readFilter(flags, options);
-      const jobs = await withJobs(options, (queue) => queue.list(filter));
-      await printListing(options, flags, {
-        machines: () => ({ jobs: jobs.map(forMachines) }),
-        people: () => (jobs.length === 0 ? 'There are no such jobs.' : formatJobs(options, jobs)),
+      const count = await withJobs(options, (queue) => {
+        async function* pages() {
+          yield await queue.list(filter);
+        }
+        return printListing(options, flags, {
+          name: 'jobs',
+          pages: pages(),
+          machines: forMachines,
+          head: ['id', 'kind', 'state', 'attempts', 'at', 'last reason'],
+          people: ({ id, kind, state, attempts, at, reason }) => {
+            return [id, kind, state, attempts, instant(at), reason ?? ''];
+          },
+          none: 'There are no such jobs.',
+        });
       });
-      if (jobs.length === filter.limit && !flags.json) {
+      if (count === filter.limit && !flags.json) {
         options.say(
           `There may be more than these ${filter.limit}: --limit shows more, --state and --kind choose.`,
         );
@@ -120,18 +129,6 @@ function forMachines({ id, kind, state, attempts, createdAt, at, giveUpAt, reaso
     give_up_at: instant(giveUpAt),
     reason: reason ?? null,
   };
-}
-
-function formatJobs(options: AdministrationOptions, jobs: readonly JobSummary[]): Promise<string> {
-  const rows = jobs.map((job) => [
-    job.id,
-    job.kind,
-    job.state,
-    job.attempts,
-    instant(job.at),
-    job.reason ?? '',
-  ]);
-  return formatTable(options, { head: ['id', 'kind', 'state', 'attempts', 'at', 'last reason'], rows });
 }
 
 function describeJob(job: JobDetails, shownFields: readonly string[]): CommandResult {

@@ -15,12 +15,20 @@ interface Result {
 /** Runs commands while a server runs. */
 export function commandsUnderTest(server: () => ServerUnderTest) {
   /** Runs a command; `answer` is the reply to a confirmation prompt, `typed` the input of a hidden prompt. */
-  async function run(command: string, answer?: boolean, typed = ''): Promise<Result> {
+  async function run(
+    command: string,
+    answer?: boolean,
+    typed = '',
+    onPrint = (): void => undefined,
+  ): Promise<Result> {
     const [printed, said, asked]: [string[], string[], string[]] = [[], [], []];
     const terminal: Terminal = {
       environment: { SERVER_DATABASE: server().databaseUrl, SERVER_REALM_NAME: 'Example' },
       clock: systemClock,
-      print: (text) => void printed.push(text),
+      print: (text) => {
+        printed.push(text);
+        onPrint();
+      },
       say: (text) => void said.push(text),
       ask: async (question) => {
         asked.push(question);

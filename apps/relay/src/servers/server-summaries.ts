@@ -1,6 +1,6 @@
 import { CommandError } from '@waxwing/service/command-line';
-import { sql } from 'kysely';
-import type { RelayDatabase } from '../tables.js';
+import { type Selectable, sql } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import { type DeviceCounts, generationOfDevice, noDevices } from './device-counts.js';
 import { hourOf } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
@@ -24,26 +24,73 @@ export interface ServerSummary {
   readonly quotaUsed: number;
 }
 
-/** Lists all servers, oldest first, or the one with this id. @throws CommandError if there is none with it. */
-export async function summarizeServers(
+/** Which servers to list. */
+export interface ServerFilter {
+  /** Occurs in their id, name, hostname or contact, ignoring letter case. */
+  readonly text?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+const serversAtOnce = 250;
+
+/** The servers that match, oldest first, in pages. */
+export async function* summarizeServers(
   { db }: RelayDatabase,
   now: number,
-  serverId?: string,
-): Promise<ServerSummary[]> {
-  const ofServer = serverId === undefined ? sql<boolean>`true` : sql<boolean>`servers.id = ${serverId}`;
-  const servers = await db
+  { text, limit = Number.POSITIVE_INFINITY }: ServerFilter = {},
+): AsyncGenerator<ServerSummary[]> {
+  const wanted = text?.toLowerCase() ?? '';
+  let left = limit;
+  let last: ServerRow | undefined;
+  do {
+    const servers = await pageAfter(db, last);
+    const found = servers
+      .filter(({ id, name, hostname, contact_email }) =>
+        [id, name, hostname, contact_email].some((each) => each?.toLowerCase().includes(wanted)),
+      )
+      .slice(0, left);
+    left -= found.length;
+    yield await summariesOf(db, now, found);
+    last = servers.length < serversAtOnce ? undefined : servers.at(-1);
+  } while (last !== undefined && left > 0);
+}
+
+/** @throws CommandError if there is no such server. */
+export async function summarizeServer(
+  { db }: RelayDatabase,
+  now: number,
+  serverId: string,
+): Promise<ServerSummary> {
+  const found = await db.selectFrom('servers').selectAll().where('id', '=', serverId).execute();
+  const [summary] = await summariesOf(db, now, found);
+  if (summary === undefined) throw unknownServer(serverId);
+  return summary;
+}
+
+type Reader = RelayDatabase['db'];
+type ServerRow = Selectable<RelayTables['servers']>;
+
+function pageAfter(db: Reader, last: ServerRow | undefined): Promise<ServerRow[]> {
+  return db
     .selectFrom('servers')
     .selectAll()
-    .where(ofServer)
+    .$if(last !== undefined, (all) =>
+      all.where(sql<boolean>`(created_at, id) > (${last?.created_at}, ${last?.id})`),
+    )
     .orderBy('created_at')
     .orderBy('id')
+    .limit(serversAtOnce)
     .execute();
-  if (serverId !== undefined && servers.length === 0) throw unknownServer(serverId);
+}
+
+async function summariesOf(db: Reader, now: number, servers: readonly ServerRow[]): Promise<ServerSummary[]> {
+  if (servers.length === 0) return [];
+  const ids = servers.map(({ id }) => id);
   const [realms, devices, activity, quotas] = await Promise.all([
-    realmsOf(db, ofServer),
-    devicesOf(db, ofServer),
-    activityOf(db, now),
-    quotasOf(db, now),
+    realmsOf(db, ids),
+    devicesOf(db, ids),
+    activityOf(db, ids, now),
+    quotasOf(db, ids, now),
   ]);
   return servers.map((server) => ({
     serverId: server.id,
@@ -66,15 +113,13 @@ export function unknownServer(serverId: string): CommandError {
   return new CommandError(`There is no server ${serverId}: "servers list" shows those that there are.`);
 }
 
-type Reader = RelayDatabase['db'];
-type Condition = ReturnType<typeof sql<boolean>>;
+type Ids = readonly string[];
 
-async function realmsOf(db: Reader, ofServer: Condition): Promise<Map<string, string[]>> {
+async function realmsOf(db: Reader, ids: Ids): Promise<Map<string, string[]>> {
   const rows = await db
     .selectFrom('realms')
-    .innerJoin('servers', 'servers.id', 'realms.server_id')
     .select(['realms.uuid', 'realms.server_id'])
-    .where(ofServer)
+    .where('realms.server_id', 'in', ids)
     .orderBy('realms.id')
     .execute();
   const realms = new Map<string, string[]>();
@@ -82,18 +127,17 @@ async function realmsOf(db: Reader, ofServer: Condition): Promise<Map<string, st
   return realms;
 }
 
-async function devicesOf(db: Reader, ofServer: Condition): Promise<Map<string, DeviceCounts>> {
+async function devicesOf(db: Reader, ids: Ids): Promise<Map<string, DeviceCounts>> {
   const rows = await db
     .selectFrom('relay_devices')
     .innerJoin('realms', 'realms.id', 'relay_devices.realm_id')
-    .innerJoin('servers', 'servers.id', 'realms.server_id')
     .select(({ fn }) => [
       'realms.server_id',
       'relay_devices.token_kind',
       generationOfDevice.as('generation'),
       fn.countAll<number | string>().as('count'),
     ])
-    .where(ofServer)
+    .where('realms.server_id', 'in', ids)
     .where('relay_devices.expired_at', 'is', null)
     .groupBy(['realms.server_id', 'relay_devices.token_kind', 'generation'])
     .execute();
@@ -108,7 +152,7 @@ async function devicesOf(db: Reader, ofServer: Condition): Promise<Map<string, D
 
 type Activity = Pick<ServerSummary, 'lastDay' | 'lastSeenAt'>;
 
-async function activityOf(db: Reader, now: number): Promise<Map<string, Activity>> {
+async function activityOf(db: Reader, ids: Ids, now: number): Promise<Map<string, Activity>> {
   const isRecent = sql`case when hour > ${hourOf(now) - 24} then 1 else 0 end`;
   const rows = await db
     .selectFrom('server_activity')
@@ -119,6 +163,7 @@ async function activityOf(db: Reader, now: number): Promise<Map<string, Activity
       sql<number | string>`sum(rejected * ${isRecent})`.as('rejected'),
       fn.max('last_seen_at').as('last_seen_at'),
     ])
+    .where('server_id', 'in', ids)
     .groupBy('server_id')
     .execute();
   return new Map(
@@ -132,9 +177,9 @@ async function activityOf(db: Reader, now: number): Promise<Map<string, Activity
   );
 }
 
-async function quotasOf(db: Reader, now: number): Promise<Map<string, number>> {
+async function quotasOf(db: Reader, ids: Ids, now: number): Promise<Map<string, number>> {
   const minuteMilliseconds = 60_000;
-  const rows = await db.selectFrom('server_quotas').selectAll().execute();
+  const rows = await db.selectFrom('server_quotas').selectAll().where('server_id', 'in', ids).execute();
   return new Map(
     rows.map(({ server_id, used_milliseconds, counted_at }) => {
       const used = used_milliseconds - Math.max(0, now - counted_at);

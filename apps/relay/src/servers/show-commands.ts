@@ -1,8 +1,10 @@
 import {
   formatColumns,
-  formatTable,
+  limitOption,
   type OutputFlags,
   printListing,
+  printResult,
+  type TableRow,
   type Terminal,
   withJson,
 } from '@waxwing/service/command-line';
@@ -11,38 +13,44 @@ import { withRelayDatabase } from '../with-database.js';
 import { readUuid } from './read-uuid.js';
 import type { ServerSummary } from './server-summaries.js';
 
+interface ListFlags extends OutputFlags {
+  readonly limit?: number;
+}
+
+/** Lazy import, so that `--help` stays fast. */
+const summaries = () => import('./server-summaries.js');
+
 /** Adds `servers list` and `servers show`. */
 export function addShowing(servers: Command, terminal: Terminal): void {
-  const summarize = (serverId?: string) =>
-    withRelayDatabase(terminal, async (database) =>
-      (await import('./server-summaries.js')).summarizeServers(database, terminal.clock(), serverId),
-    );
   withJson(servers.command('list'))
     .description('show all servers, their realms, devices and deliveries')
-    .action(async ({ json }: OutputFlags) => {
-      const summaries = await summarize();
-      const none =
-        'There are no servers yet: let one join with "servers invite", or add it with "servers add".';
-      await printListing(
-        terminal,
-        { json },
-        {
-          machines: () => ({ servers: summaries.map(formatForMachines) }),
-          people: () => (summaries.length === 0 ? none : formatServers(terminal, summaries)),
-        },
+    .argument('[text]', 'only those with this in their id, name, hostname or contact')
+    .addOption(limitOption())
+    .action(async (text: string | undefined, flags: ListFlags) => {
+      const { summarizeServers } = await summaries();
+      await withRelayDatabase(terminal, (database) =>
+        printListing(terminal, flags, {
+          name: 'servers',
+          pages: summarizeServers(database, terminal.clock(), { text, limit: flags.limit }),
+          machines: formatForMachines,
+          head: ['server id', 'name', 'state', 'last seen', 'devices', 'sent / rejected, 24 h', 'realms'],
+          people: formatRow,
+          none:
+            text === undefined
+              ? 'There are no servers yet: let one join with "servers invite", or add it with "servers add".'
+              : `No server has "${text}" in its id, name, hostname or contact.`,
+        }),
       );
     });
   withJson(servers.command('show'))
     .description('show all that the relay knows about a server')
     .argument('<server-id>', 'the server', readUuid)
-    .action(async (serverId: string, { json }: OutputFlags) => {
-      for (const summary of await summarize(serverId)) {
-        await printListing(
-          terminal,
-          { json },
-          { machines: () => formatForMachines(summary), people: () => formatServer(summary) },
-        );
-      }
+    .action(async (serverId: string, flags: OutputFlags) => {
+      const { summarizeServer } = await summaries();
+      const summary = await withRelayDatabase(terminal, (database) =>
+        summarizeServer(database, terminal.clock(), serverId),
+      );
+      printResult(terminal, flags, { machines: formatForMachines(summary), people: formatServer(summary) });
     });
 }
 
@@ -64,18 +72,16 @@ function formatForMachines(summary: ServerSummary): object {
   };
 }
 
-function formatServers(terminal: Terminal, summaries: readonly ServerSummary[]): Promise<string> {
-  const rows = summaries.map((summary) => [
+function formatRow(summary: ServerSummary): TableRow {
+  return [
     summary.serverId,
     summary.name,
     summary.state,
     minuteOf(summary.lastSeenAt),
-    String(allDevices(summary)),
+    allDevices(summary),
     `${summary.lastDay.sent} / ${summary.lastDay.rejected}`,
     summary.realmUuids.join('\n'),
-  ]);
-  const head = ['server id', 'name', 'state', 'last seen', 'devices', 'sent / rejected, 24 h', 'realms'];
-  return formatTable(terminal, { head, rows });
+  ];
 }
 
 function formatServer(summary: ServerSummary): string {

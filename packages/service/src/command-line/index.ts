@@ -1,5 +1,6 @@
 export * from './command-error.js';
 export { addCompletion } from './completion.js';
+export * from './listing.js';
 export * from './output.js';
 export { watchOutput } from './output-errors.js';
 export * from './package-version.js';

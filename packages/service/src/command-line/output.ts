@@ -24,15 +24,6 @@ export function withYes<Command extends TakesOptions<Command>>(command: Command)
   return command.option('--yes', 'do not ask');
 }
 
-/** Prints rows for a command that lists them. With `--json`, the table is never made: a long one takes seconds. */
-export async function printListing(
-  terminal: Pick<Terminal, 'print'>,
-  { json }: OutputFlags,
-  { machines, people }: { machines(): object; people(): string | Promise<string> },
-): Promise<void> {
-  terminal.print(json ? JSON.stringify(machines()) : await people());
-}
-
 export interface CommandResult {
   readonly machines: object;
   readonly people: string;

@@ -1,10 +1,12 @@
 import { styleText } from 'node:util';
 import type { Terminal } from './terminal.js';
 
+/** Cells may be multi-line. */
+export type TableRow = readonly (string | number)[];
+
 export interface TableContent {
   readonly head: readonly string[];
-  /** Cells may be multi-line. */
-  readonly rows: readonly (readonly (string | number)[])[];
+  readonly rows: readonly TableRow[];
 }
 
 const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
@@ -20,41 +22,106 @@ const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   'deletions frozen': 'red',
 };
 
-/** The table library's time grows with the square of the rows, so long tables are laid out in pieces of this length. */
-const rowsPerPiece = 50;
+type TableTerminal = Pick<Terminal, 'columns' | 'isColoured'>;
 
 /** Formats a table that fits the terminal's width. Colors the `state` column if the terminal shows colors. */
-export async function formatTable(
-  { columns, isColoured = false }: Pick<Terminal, 'columns' | 'isColoured'>,
-  { head, rows }: TableContent,
-): Promise<string> {
-  // Loaded lazily: --help needs no table.
-  const { default: Table } = await import('cli-table3');
-  const isLong = rows.length > rowsPerPiece;
-  // Pieces have the same columns only if their widths are given.
-  const room = columns ?? (isLong ? Number.POSITIVE_INFINITY : undefined);
-  const colWidths = room === undefined ? [] : fittingWidths(room, { head, rows });
-  const cellOf = (cell: string | number, column: number) => {
-    const colour = head[column] === 'state' && isColoured ? stateColours[cell] : undefined;
-    // `isColoured` is already decided, so that Node need not check the stream.
-    return colour === undefined ? cell : styleText(colour, String(cell), { validateStream: false });
-  };
-  const options = { style: { head: [], border: [] }, colWidths, wordWrap: true, wrapOnWordBoundary: false };
-  const pieces: string[] = [];
-  for (let start = 0; start === 0 || start < rows.length; start += rowsPerPiece) {
-    const table = new Table({ ...options, ...(start === 0 ? { head: [...head] } : { chars: continued }) });
-    table.push(...rows.slice(start, start + rowsPerPiece).map((row) => row.map(cellOf)));
-    const isLast = start + rowsPerPiece >= rows.length;
-    pieces.push(isLast ? table.toString() : withoutLastLine(table.toString()));
+export async function formatTable(terminal: TableTerminal, { head, rows }: TableContent): Promise<string> {
+  async function* pages() {
+    yield rows;
   }
+  const pieces: string[] = [];
+  for await (const piece of tablePieces(terminal, { head, pages: pages() })) pieces.push(piece);
   return pieces.join('\n');
 }
 
-/** The upper border of a piece that continues a table: the line between two rows. */
-const continued = { top: '─', 'top-mid': '┼', 'top-left': '├', 'top-right': '┤' };
+/** Rows that are laid out while they are read. */
+export interface StreamedTable {
+  readonly head: readonly string[];
+  readonly pages: AsyncIterable<readonly TableRow[]>;
+  /** Stands for a table without rows. */
+  readonly none?: string | undefined;
+}
 
-function withoutLastLine(text: string): string {
-  return text.slice(0, text.lastIndexOf('\n'));
+/**
+ * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page decides the widths of the columns. A wider cell of a
+ * later page is wrapped in a terminal, and widens its column elsewhere, so that `grep` finds it in one line.
+ */
+export async function* tablePieces(
+  { columns, isColoured = false }: TableTerminal,
+  { head, pages, none }: StreamedTable,
+): AsyncGenerator<string> {
+  const layout = { colours: head.map((title) => isColoured && title === 'state'), widths: [] as number[] };
+  let isBegun = false;
+  for await (const rows of pages) {
+    if (rows.length === 0) continue;
+    if (columns === undefined || !isBegun) {
+      const needed = fittingWidths(columns ?? Number.POSITIVE_INFINITY, { head, rows });
+      layout.widths = needed.map((width, column) => Math.max(width, layout.widths[column] ?? 0));
+    }
+    if (!isBegun) yield writeHead(head, layout.widths);
+    isBegun = true;
+    yield rows.map((row) => `${border(layout.widths, '├┼┤')}\n${writeRow(row, layout)}`).join('\n');
+  }
+  if (!isBegun && none === undefined) {
+    layout.widths = fittingWidths(columns ?? Number.POSITIVE_INFINITY, { head, rows: [] });
+    yield writeHead(head, layout.widths);
+  }
+  yield isBegun || none === undefined ? border(layout.widths, '└┴┘') : none;
+}
+
+interface Layout {
+  /** Whether a column has the colors of states. */
+  readonly colours: readonly boolean[];
+  /** With one space on each side. */
+  readonly widths: readonly number[];
+}
+
+function writeHead(head: readonly string[], widths: readonly number[]): string {
+  return `${border(widths, '┌┬┐')}\n${writeRow(head, { widths, colours: [] })}`;
+}
+
+function border(widths: readonly number[], [left, middle, right]: string): string {
+  return `${left}${widths.map((width) => '─'.repeat(width)).join(middle)}${right}`;
+}
+
+function writeRow(row: TableRow, { colours, widths }: Layout): string {
+  const cells = row.map((cell, column) => linesOf(cell, (widths[column] ?? 0) - cellPadding));
+  const height = Math.max(...cells.map(({ length }) => length));
+  const lines = Array.from({ length: height }, (_, index) => {
+    const parts = cells.map((cell, column) => {
+      const text = cell[index] ?? '';
+      const padding = ' '.repeat(Math.max(0, (widths[column] ?? 0) - cellPadding - widthOf(text)));
+      return ` ${colours[column] ? coloured(text) : text}${padding} `;
+    });
+    return `│${parts.join('│')}│`;
+  });
+  return lines.join('\n');
+}
+
+function coloured(state: string): string {
+  const colour = stateColours[state];
+  // The caller has decided about colors, so that Node need not check the stream.
+  return colour === undefined ? state : styleText(colour, state, { validateStream: false });
+}
+
+/** The lines of a cell, none wider than `room` columns. */
+function linesOf(cell: string | number, room: number): string[] {
+  return String(cell)
+    .split('\n')
+    .flatMap((line) => (widthOf(line) <= room ? [line] : wrapped(line, room)));
+}
+
+function wrapped(line: string, room: number): string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const character of line) {
+    if (current !== '' && widthOf(current + character) > room) {
+      lines.push(current);
+      current = '';
+    }
+    current += character;
+  }
+  return [...lines, current];
 }
 
 // One space on each side.
@@ -63,9 +130,8 @@ const narrowestCell = 4 + cellPadding;
 
 /** Column widths. Shrinks the widest column until the table fits. */
 function fittingWidths(room: number, { head, rows }: TableContent): number[] {
-  const linesOf = (cell: string | number | undefined) => String(cell ?? '').split('\n');
   const widths = head.map((title, column) => {
-    const lines = [title, ...rows.flatMap((row) => linesOf(row[column]))];
+    const lines = [title, ...rows.flatMap((row) => String(row[column] ?? '').split('\n'))];
     return cellPadding + lines.reduce((widest, line) => Math.max(widest, widthOf(line)), 0);
   });
   const border = widths.length + 1;

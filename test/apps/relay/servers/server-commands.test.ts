@@ -1,6 +1,7 @@
 import { hashCredential, Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openRelayDatabase } from '#relay/open-database.js';
+import type { RelayDatabase } from '#relay/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { commandClock, runRelayCommand } from '../command-line-under-test.js';
 
@@ -28,7 +29,9 @@ eachBackend((backend) => {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  async function storedServers() {
+  const storedServers = () => withDatabase(({ db }) => db.selectFrom('servers').selectAll().execute());
+
+  async function withDatabase<Result>(work: (database: RelayDatabase) => Promise<Result>): Promise<Result> {
     const url = new Secret(databaseUrl);
     const database = await openRelayDatabase({
       url,
@@ -36,9 +39,7 @@ eachBackend((backend) => {
       role: 'visiting',
       onJobError: expect.fail,
     });
-    const rows = await database.db.selectFrom('servers').selectAll().execute();
-    await database.close();
-    return rows;
+    return work(database).finally(() => database.close());
   }
 
   const addOne = () =>
@@ -124,6 +125,24 @@ eachBackend((backend) => {
     const { stdout } = await run(['servers', 'list']);
     for (const shown of [serverId, 'Example', 'active', realm]) expect(stdout).toContain(shown);
     expect(stdout).not.toContain(hashCredential(key as string));
+  });
+
+  it('servers list shows those with a text in their name, and at most as many as asked', async () => {
+    const rows = Array.from({ length: 300 }, (_, number) => ({
+      id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+      name: `Server ${number}`,
+      key_hash: '',
+      created_at: 1,
+    }));
+    await withDatabase(({ db }) => db.insertInto('servers').values(rows).execute());
+    const namesOf = async (...options: string[]) =>
+      ((await runJson(['servers', 'list', ...options])).servers as { name: string }[]).map(
+        ({ name }) => name,
+      );
+    expect(await namesOf()).toEqual(rows.map(({ name }) => name));
+    expect(await namesOf('server 29')).toEqual(['Server 29', ...rows.slice(290).map(({ name }) => name)]);
+    expect(await namesOf('SERVER', '--limit', '260')).toEqual(rows.slice(0, 260).map(({ name }) => name));
+    expect((await run(['servers', 'list', 'none'])).stdout).toContain('No server has "none"');
   });
 
   describe('servers rotate-key', () => {

@@ -1,4 +1,7 @@
+import { rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { observeQueries } from '../../../support/observe-queries.js';
 import { commandsUnderTest } from '../commands-under-test.js';
 import { ServerUnderTest } from '../server-under-test.js';
 
@@ -38,5 +41,38 @@ describe('users list', () => {
     const { code, said } = await run('users list --limit 0');
     expect(code).not.toBe(0);
     expect(said).toContain('it must be a whole number from 1 to 999999999');
+  });
+
+  it('prints the first of 100,000 users before it has read the last', async () => {
+    const rows = Array.from({ length: 100_000 }, (_, number) => ({ number }));
+    await test.server.database.write(({ db }) =>
+      sql`
+        insert into users (email, email_lower, full_name, role, is_bot, api_key_hash, is_active, created_at)
+        select 'many' || number || '@example.com', 'many' || number || '@example.com', 'Many', 400, 0, '', 1, 0
+        from ${rowsAsTable(db, 'v', { number: 'integer' }, rows)}`.execute(db),
+    );
+    for (const options of ['--json', '']) {
+      const happened: string[] = [];
+      const stop = observeQueries(test.server.database.db, ({ rows }) => {
+        if (rows.length > 0) happened.push(`read ${rows.length}`);
+      });
+      const { printed } = await run(
+        `users list ${options}`.trim(),
+        undefined,
+        '',
+        () => void happened.push('print'),
+      ).finally(stop);
+      expect(printed).toContain('many99999@example.com');
+      expect(happened.lastIndexOf('print') - happened.indexOf('print')).toBeGreaterThan(100);
+      const pages = happened.filter((each) => each.startsWith('read 1000'));
+      expect(pages).toHaveLength(100);
+      // After each page that is read, something is printed.
+      const firstPage = happened.indexOf('read 1000');
+      expect(
+        happened
+          .slice(firstPage)
+          .filter((each, index, all) => each !== 'print' && all[index + 1] !== 'print'),
+      ).toEqual([]);
+    }
   });
 });

@@ -75,7 +75,8 @@ export async function addUser(
   }
 }
 
-export async function allUsers(database: ServerDatabase, filter: UserFilter = {}): Promise<User[]> {
+/** The active users and bots that match, oldest first, in pages. */
+export function allUsers(database: ServerDatabase, filter: UserFilter = {}): AsyncGenerator<User[]> {
   return listUsers(database.db, filter);
 }
 

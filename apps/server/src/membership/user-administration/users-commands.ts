@@ -2,7 +2,7 @@ import {
   CommandError,
   type CommandResult,
   type ConsentFlags,
-  formatTable,
+  limitOption,
   type OutputFlags,
   printListing,
   printResult,
@@ -11,7 +11,7 @@ import {
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { User } from '../../people/users/user-store.js';
 import { type RoleName, roleName, roleNames, roles } from '../../platform/authentication/roles.js';
 import { withServerDatabase } from '../../with-database.js';
@@ -82,31 +82,21 @@ function addListCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('list'))
     .description('list users and bots, oldest first')
     .argument('[text]', 'only those with this in their name or e-mail address')
-    .option('--limit <count>', 'maximum to list (default: all)', readLimit)
+    .addOption(limitOption())
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { allUsers } = await manage();
-      const users = await withServerDatabase(terminal, (database) =>
-        allUsers(database, { text, limit: flags.limit }),
+      await withServerDatabase(terminal, (database) =>
+        printListing(terminal, flags, {
+          name: 'users',
+          pages: allUsers(database, { text, limit: flags.limit }),
+          machines: userJson,
+          head: ['id', 'e-mail', 'name', 'role', 'bot'],
+          people: ({ id, email, fullName, role, isBot }) => {
+            return [id, email, fullName, roleName(role), isBot ? 'yes' : ''];
+          },
+        }),
       );
-      const rowOf = ({ id, email, fullName, role, isBot }: User) => {
-        return [id, email, fullName, roleName(role), isBot ? 'yes' : ''];
-      };
-      await printListing(terminal, flags, {
-        machines: () => ({ users: users.map(userJson) }),
-        people: () =>
-          formatTable(terminal, {
-            head: ['id', 'e-mail', 'name', 'role', 'bot'],
-            rows: users.map(rowOf),
-          }),
-      });
     });
-}
-
-function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) {
-    throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.');
-  }
-  return Number(text);
 }
 
 function addSetCommand(users: Command, terminal: Terminal): void {

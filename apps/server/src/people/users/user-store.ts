@@ -41,18 +41,20 @@ export interface UserFilter {
   readonly limit?: number | undefined;
 }
 
-/** The active users and bots that match, oldest first. */
-export async function listUsers(db: Reader, { text, limit }: UserFilter): Promise<User[]> {
+/** The active users and bots that match, oldest first, in pages. */
+export async function* listUsers(db: Reader, { text, limit = Infinity }: UserFilter): AsyncGenerator<User[]> {
   const wanted = text?.toLowerCase() ?? '';
-  const found: User[] = [];
-  for (let after = 0 as UserId; ; ) {
+  let left = limit;
+  for (let after = 0 as UserId; left > 0; ) {
     const rows = await activeUsers(db).where('id', '>', after).orderBy('id').limit(usersAtOnce).execute();
-    for (const user of rows.map(toUser)) {
-      const isWanted = [user.fullName, user.email].some((each) => each.toLowerCase().includes(wanted));
-      if (isWanted && found.push(user) === limit) return found;
-    }
+    const found = rows
+      .map(toUser)
+      .filter(({ fullName, email }) => [fullName, email].some((each) => each.toLowerCase().includes(wanted)))
+      .slice(0, left);
+    left -= found.length;
+    yield found;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < usersAtOnce) return found;
+    if (last === undefined || rows.length < usersAtOnce) return;
     after = last.id;
   }
 }
