@@ -1,5 +1,5 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, fixedQuery, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Role, roles } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
@@ -32,7 +32,16 @@ export type PermissionValues<Level extends PermissionLevel> = Readonly<
 
 /** The ids of the role groups, which never change. */
 export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
-  const rows = await db
+  const rows = await findRoleGroups(db, {});
+  return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
+}
+
+const findRoleGroups = fixedQuery<
+  ServerTables,
+  object,
+  { readonly id: GroupId; readonly name: string | null }
+>((db) =>
+  db
     .selectFrom('user_groups')
     .select(['id', 'name'])
     // Their names are lower case, and have an index.
@@ -41,14 +50,12 @@ export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupNam
       'in',
       roleGroups.map(({ name }) => name),
     )
-    .where('is_system', '=', 1)
-    .execute();
-  return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
-}
+    .where('is_system', '=', 1),
+);
 
 /**
  * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all of the level.
- * Four statements, however many owners.
+ * Two statements, and two more if any value is an unnamed group, however many owners.
  */
 export async function readPermissions<Level extends PermissionLevel>(
   db: Reader,
@@ -63,25 +70,12 @@ export async function readPermissions<Level extends PermissionLevel>(
       .$if(ownerIds !== undefined, (query) =>
         query.where('permissions.owner_id', 'in', amongNumbers(db, ownerIds ?? [])),
       );
-  const own = () => stored().where('value.name', 'is', null);
-  const [ids, rows, members, subgroups] = [
-    await roleGroupIds(db),
-    await stored().select(['owner_id', 'permissions.name', 'group_id', 'value.name as value_name']).execute(),
-    await own()
-      .innerJoin('user_group_members as member', 'member.group_id', 'value.id')
-      .innerJoin('users', 'users.id', 'member.user_id')
-      .where('users.is_active', '=', 1)
-      .select(['value.id as group_id', 'member.user_id as id'])
-      .orderBy('member.user_id')
-      .execute(),
-    await own()
-      .innerJoin('user_group_subgroups as nested', 'nested.group_id', 'value.id')
-      .select(['value.id as group_id', 'nested.subgroup_id as id'])
-      .orderBy('nested.subgroup_id')
-      .execute(),
-  ];
-  const membersOf = groupedBy(members, ({ group_id }) => group_id);
-  const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
+  const ids = await roleGroupIds(db);
+  const rows = await stored()
+    .select(['owner_id', 'permissions.name', 'group_id', 'value.name as value_name'])
+    .execute();
+  const unnamed = rows.flatMap(({ group_id, value_name }) => (value_name === null ? [group_id] : []));
+  const { membersOf, subgroupsOf } = await readUnnamedGroups(db, unnamed);
   const values = new Map<string, GroupSettingValue>();
   for (const { owner_id, name, group_id, value_name } of rows) {
     const directMembers = (membersOf.get(group_id) ?? []).map(({ id }) => id);
@@ -95,6 +89,30 @@ export async function readPermissions<Level extends PermissionLevel>(
         values.get(`${ownerId} ${name}`) ?? roleGroupId(ids, defaultGroup(level, name)),
       ]),
     ) as PermissionValues<Level>;
+}
+
+/** The active members and the subgroups of each of these groups. */
+async function readUnnamedGroups(db: Reader, groupIds: readonly GroupId[]) {
+  if (groupIds.length === 0)
+    return { membersOf: new Map<GroupId, never>(), subgroupsOf: new Map<GroupId, never>() };
+  const members = await db
+    .selectFrom('user_group_members as member')
+    .innerJoin('users', 'users.id', 'member.user_id')
+    .where('member.group_id', 'in', amongNumbers(db, groupIds))
+    .where('users.is_active', '=', 1)
+    .select(['member.group_id', 'member.user_id as id'])
+    .orderBy('member.user_id')
+    .execute();
+  const subgroups = await db
+    .selectFrom('user_group_subgroups as nested')
+    .where('nested.group_id', 'in', amongNumbers(db, groupIds))
+    .select(['nested.group_id', 'nested.subgroup_id as id'])
+    .orderBy('nested.subgroup_id')
+    .execute();
+  return {
+    membersOf: groupedBy(members, ({ group_id }) => group_id),
+    subgroupsOf: groupedBy(subgroups, ({ group_id }) => group_id),
+  };
 }
 
 /**
