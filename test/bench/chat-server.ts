@@ -13,6 +13,7 @@ import {
 import { Secret } from '@waxwing/service/config';
 import { defaultHttpLimits } from '@waxwing/service/http-settings';
 import { createLogger } from '@waxwing/service/logging';
+import { sql } from 'kysely';
 
 /** A chat server assembled as in production, in this process, on its own database. */
 export interface ChatServer {
@@ -24,6 +25,8 @@ export interface ChatServer {
     email: string,
     role?: Role,
   ): Promise<{ readonly userId: number; readonly authorization: string }>;
+  /** Copies its SQLite file; the path of the copy, which lasts until `close`. */
+  copyDatabase(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -77,6 +80,11 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       );
       const pair = `${email}:${apiKey.reveal()}`;
       return { userId: user.id, authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+    },
+    async copyDatabase() {
+      const file = join(folder, 'copy.sqlite');
+      await sql`vacuum into ${file}`.execute(server.database.db);
+      return file;
     },
     async close() {
       await server.close();

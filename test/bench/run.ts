@@ -37,6 +37,7 @@ const benches: readonly Bench[] = [
     load: () => import('./jobs-postgres.js'),
   },
   { names: ['chat-send'], load: () => import('./chat-send.js') },
+  { names: ['chat-send-one', 'chat-edit', 'chat-channel'], load: () => import('./chat-writes.js') },
   { names: ['chat-fanout'], load: () => import('./chat-fanout.js') },
   { names: ['chat-read'], load: () => import('./chat-read.js') },
   { names: ['chat-history'], load: () => import('./chat-history.js') },
