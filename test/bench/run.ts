@@ -46,7 +46,7 @@ const benches: readonly Bench[] = [
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
   {
-    names: ['chat-growth-send', 'chat-growth-edit', 'chat-growth-channel'],
+    names: ['chat-growth-send', 'chat-growth-edit', 'chat-growth-channel', 'chat-register'],
     isLong: true,
     load: () => import('./chat-growth.js'),
   },
