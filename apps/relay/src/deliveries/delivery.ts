@@ -24,7 +24,7 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly pushKeyId?: number;
   /** Canonical base64. */
   readonly encryptedData: string;
-  /** Sent in place of `encryptedData` to a device without encryption: FCM's data, or the whole body for APNs, as JSON in ASCII. */
+  /** Replaces `encryptedData` for a device without encryption: FCM's data, or APNs' body. JSON in ASCII. */
   readonly plaintext?: string;
   readonly urgency: VendorUrgency;
   /** When the relay received it, in Unix milliseconds. */

@@ -35,7 +35,7 @@ interface NewDevice {
 }
 
 /** A user with more devices is notified at the latest ones. */
-export const maximumDevicesPerUser = 100;
+const maximumDevicesPerUser = 100;
 
 /**
  * Devices that registered without encryption, of servers that do not encrypt. They are rows of `relay_devices`, so that
@@ -106,7 +106,7 @@ export class PlaintextDevices {
     return numDeletedRows > 0n;
   }
 
-  /** The user's devices with valid tokens, latest first, at most {@link maximumDevicesPerUser}. */
+  /** The user's devices with valid tokens, latest first, at most 100. */
   async find(serverId: string, { names }: PlaintextUser): Promise<PlaintextDevice[]> {
     const rows = await this.#database.db
       .selectFrom('relay_devices')

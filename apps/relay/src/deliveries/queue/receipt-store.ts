@@ -21,6 +21,11 @@ export interface ReportedOutcome {
   readonly fault: DeliveryFault | undefined;
 }
 
+/** Unique text of a key. */
+export function keyOf({ serverId, notificationId, relayDeviceId, addressee }: ReceiptKey): string {
+  return `${serverId} ${notificationId} ${relayDeviceId} ${addressee}`;
+}
+
 /** The recorded outcome of a notification. */
 export interface Receipt extends ReceiptKey, ReportedOutcome {
   readonly attempts: number;

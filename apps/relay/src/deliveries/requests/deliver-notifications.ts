@@ -10,7 +10,7 @@ import { type EncryptedNotification, expiresAt, isOfKind } from '../delivery.js'
 import type { DeliveryTimings } from '../delivery-timings.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
-import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../queue/receipt-store.js';
+import { keyOf, outcomeOf, type Receipt, type ReceiptStore } from '../queue/receipt-store.js';
 import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
 import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
 import { DeviceLookUps, type FoundDevices } from './device-look-ups.js';
@@ -297,9 +297,4 @@ export class DeliverNotifications {
     const found = await this.#options.receipts.find(serverId, ids);
     return new Map(found.map((receipt) => [keyOf(receipt), receipt]));
   }
-}
-
-/** Unique key of one notification for one device. */
-function keyOf({ serverId, notificationId, relayDeviceId, addressee }: ReceiptKey): string {
-  return `${serverId} ${notificationId} ${relayDeviceId} ${addressee}`;
 }
