@@ -43,8 +43,8 @@ export interface StreamedTable {
 }
 
 /**
- * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page decides the widths of the columns. A wider cell of a
- * later page is wrapped in a terminal, and widens its column elsewhere, so that `grep` finds it in one line.
+ * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page decides the widths of the columns. A
+ * wider cell of a later page is wrapped in a terminal, and widens its column elsewhere: `grep` finds it in one line.
  */
 export async function* tablePieces(
   { columns, isColoured = false }: TableTerminal,
