@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { checkPush } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { relayCodes } from '#server-push/relay-link/relay-codes.js';
 import { userId as user } from '../../support/ids.js';
 import { keyGroup, PushServer, pushSodium, tokenGroup } from '../../support/push-server.js';
@@ -39,10 +39,10 @@ eachBackend((backend) => {
   describe('a registration that the relay refuses', () => {
     let server: PushServer;
     let users = 0;
-    beforeAll(async () => {
+    beforeEach(async () => {
       server = await PushServer.start(backend);
     });
-    afterAll(() => server.close());
+    afterEach(() => server.close());
 
     /** The `error_code` of the device of each generation. */
     async function errorsOf(userId: UserId): Promise<unknown[]> {

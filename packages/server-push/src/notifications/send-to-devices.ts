@@ -28,7 +28,7 @@ export interface Sending {
   readonly failure: RelayRefusal | RelayRetry | undefined;
 }
 
-export interface TakenRecipient {
+interface TakenRecipient {
   readonly recipient: Recipient;
   readonly result: DeviceResult;
 }

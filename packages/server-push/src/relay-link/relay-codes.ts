@@ -5,7 +5,7 @@ export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-ac
 export type DeviceErrorCode = 'BAD_REQUEST' | 'INVALID_BOUNCER_PUBLIC_KEY' | 'REQUEST_EXPIRED';
 
 /** The check of `push status` that names a refusal and its remedy. */
-export type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
+type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
 
 /** How this server takes one error code of a relay. */
 export interface RelayCode {

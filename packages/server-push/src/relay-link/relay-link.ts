@@ -19,7 +19,6 @@ import {
   type SealedRevocationOnWire,
   serverAnalyticsPath,
   serverRegisterPath,
-  stringifyJson,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
@@ -39,6 +38,7 @@ import {
   type RelayRefusal,
 } from './relay-answer.js';
 import { RelayKind } from './relay-kind.js';
+import { formOf, jsonOf, type RequestContent } from './request-content.js';
 import {
   analyticsAnswer,
   encodeRegistration,
@@ -70,7 +70,7 @@ interface Exchange {
   /** Sends no credentials: the operation needs none. */
   readonly isAnonymous?: true;
   /** POST body. Absent: a GET. */
-  readonly content?: { readonly type: string; readonly body: string };
+  readonly content?: RequestContent;
   readonly signal?: AbortSignal | undefined;
   /**
    * Statuses that mean that the relay does not know the operation. They are final and say nothing about the health of
@@ -199,7 +199,7 @@ export class RelayLink {
 
   /** Reports the server's organization, so that the relay knows it as this server's. */
   async reportRealm(realm: JsonObject): Promise<RelayOutcome<unknown>> {
-    const realms = stringifyJson([realm]);
+    const realms = jsonOf([realm]).body;
     const content = formOf({ realm_counts: '[]', installation_counts: '[]', realms });
     return this.#ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
@@ -293,12 +293,4 @@ function interpretResult<Registered>(result: RegistrationResult<Registered>): Re
   return result.result === 'success'
     ? { kind: 'accepted', answer: result.registered }
     : interpretRefusal(result);
-}
-
-function jsonOf(value: JsonObject): NonNullable<Exchange['content']> {
-  return { type: 'application/json', body: stringifyJson(value) };
-}
-
-function formOf(fields: Record<string, string>): NonNullable<Exchange['content']> {
-  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(fields).toString() };
 }
