@@ -32,6 +32,8 @@ export class TokenRelay {
   readonly deliveries: Delivery[] = [];
   /** Token ids that were asked to be removed, in order. */
   readonly removed: string[] = [];
+  /** Keys that were asked to end, as a token id and a key id, in order. */
+  readonly ended: string[] = [];
   /** Accounts of the older generation by the token that they have: it compares those that the server names. */
   readonly accountsOfToken = new Map<string, readonly number[]>();
   isDown = false;
@@ -73,6 +75,8 @@ export class TokenRelay {
       this.removed.push(id);
       this.tokens.delete(id);
     }
+    const ended = JSON.parse(form.get('ended_keys') ?? '[]') as { token_id: string; push_key_id: number }[];
+    this.ended.push(...ended.map(({ token_id, push_key_id }) => `${token_id} ${push_key_id}`));
     return { status: 200, body: success };
   }
 

@@ -2,6 +2,7 @@ import { removeInBatches } from '@waxwing/storage';
 import type { RelayContext } from './context.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { LiveKeyRing } from './keyring/live/live-key-ring.js';
+import { forgetEndedKeys } from './registrations/store/ended-keys.js';
 import { type ReencryptTokensOptions, reencryptTokens } from './registrations/store/reencrypt-tokens.js';
 import { deleteLongExpired, deleteUnrenewed } from './registrations/store/relay-device-store.js';
 import { forgetRevocations } from './registrations/store/revocations.js';
@@ -86,6 +87,10 @@ function scheduleRegistrationJobs(
   jobs.schedule('registrations/forget-revocations', hourMilliseconds, async (signal) => {
     const forgetSome = (limit: number) => database.write(({ db }) => forgetRevocations(db, clock(), limit));
     countRemoved('revocation', await removeInBatches(forgetSome, signal));
+  });
+  jobs.schedule('registrations/forget-ended-keys', hourMilliseconds, async (signal) => {
+    const forgetSome = (limit: number) => database.write(({ db }) => forgetEndedKeys(db, clock(), limit));
+    countRemoved('ended-push-key', await removeInBatches(forgetSome, signal));
   });
   jobs.schedule('registrations/reencrypt-tokens', minuteMilliseconds, (signal) =>
     reencryptTokens({

@@ -2,6 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
+import { createEndedKeys } from './registrations/store/ended-keys.js';
 import {
   addPresentedAccounts,
   addRegistrationDates,
@@ -55,6 +56,7 @@ const ownMigrations: MigrationSet = {
         await createRevocations(db);
       },
     },
+    '0012-ended-keys': { up: createEndedKeys },
   },
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseJsonOrUndefined, stringifyJson } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
+import { type PushKeyId, parsePushKeyId } from './push-key.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import { parseTokenId, type TokenId } from './token-id.js';
 import { pushAccountId, uuid } from './wire-fields.js';
@@ -13,11 +14,14 @@ export const maximumRemovedDevices = 200;
 
 const deviceIds = z.array(relayDeviceId).max(maximumRemovedDevices);
 const pushAccountIds = z.array(pushAccountId).max(maximumRemovedDevices);
-const tokenIds = z
-  .array(
-    z.custom<TokenId>((value) => parseTokenId(value) !== undefined).meta({ openApi: { type: 'string' } }),
-  )
-  .max(maximumRemovedDevices);
+const tokenId = z
+  .custom<TokenId>((value) => parseTokenId(value) !== undefined)
+  .meta({ openApi: { type: 'string' } });
+const tokenIds = z.array(tokenId).max(maximumRemovedDevices);
+const pushKeyId = z
+  .custom<PushKeyId>((value) => typeof value === 'number' && parsePushKeyId(value) !== undefined)
+  .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
+const endedKeys = z.array(z.object({ token_id: tokenId, push_key_id: pushKeyId })).max(maximumRemovedDevices);
 
 /** A form parameter that is a JSON array of at most {@link maximumRemovedDevices} ids; `what` names them. */
 function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
@@ -38,12 +42,14 @@ function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
  * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` and
  * `token_ids` are JSON arrays, possibly empty, of the older and the newer generation; one of them may be absent. The
  * optional `push_account_ids` is as long as `device_ids`: each device is then deleted only if it belongs to that account.
+ * `ended_keys` names keys of accounts that have signed out, whose tokens other accounts still use.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
   device_ids: listed(deviceIds, 'device ids'),
   push_account_ids: listed(pushAccountIds, 'integers of 64 bits'),
   token_ids: listed(tokenIds, 'token ids'),
+  ended_keys: listed(endedKeys, 'token ids with push key ids'),
 });
 
 /** The relay's answer; the same if it knew none of the devices. */
@@ -58,17 +64,36 @@ export interface RemovedDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** Builds the form for the request. `tokens` are devices of the newer generation. */
+/** A key that ends at the relay, while its token stays. */
+export interface EndedKey {
+  readonly tokenId: TokenId;
+  readonly pushKeyId: PushKeyId;
+}
+
+/** What a server asks the relay to remove; a missing list is empty. */
+export interface RelayRemoval {
+  /** Of the older generation. */
+  readonly devices?: readonly RemovedDevice[];
+  /** Devices of the newer generation. */
+  readonly tokens?: readonly TokenId[];
+  readonly endedKeys?: readonly EndedKey[];
+}
+
+/** Builds the form for the request. It has `device_ids` or `token_ids`, because relays require one of them. */
 export function encodeRelayRemoval(
   realmUuid: string,
-  devices: readonly RemovedDevice[],
-  tokens: readonly TokenId[] = [],
+  { devices = [], tokens = [], endedKeys = [] }: RelayRemoval,
 ): Record<string, string> {
   const form: Record<string, string> = { realm_uuid: realmUuid };
-  if (devices.length > 0 || tokens.length === 0) {
+  if (devices.length > 0 || (tokens.length === 0 && endedKeys.length === 0)) {
     form.device_ids = JSON.stringify(devices.map((device) => device.relayDeviceId));
     form.push_account_ids = stringifyJson(devices.map((device) => BigInt(device.pushAccountId)));
   }
-  if (tokens.length > 0) form.token_ids = JSON.stringify(tokens);
+  if (tokens.length > 0 || endedKeys.length > 0) form.token_ids = JSON.stringify(tokens);
+  if (endedKeys.length > 0) {
+    form.ended_keys = JSON.stringify(
+      endedKeys.map(({ tokenId, pushKeyId }) => ({ token_id: tokenId, push_key_id: pushKeyId })),
+    );
+  }
   return form;
 }

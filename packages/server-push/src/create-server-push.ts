@@ -192,7 +192,11 @@ function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {
   const removals = { database, clock, random, link: () => relay.connection?.link };
   handleRemovalJobs(removals, relayDeviceRemoving);
   handleRemovalJobs(removals, tokenRemoving, (transaction, removed) =>
-    repairTakenAgain(options, transaction, removed),
+    repairTakenAgain(
+      options,
+      transaction,
+      removed.map(({ tokenId }) => tokenId),
+    ),
   );
   handleRevocations(removals);
   scheduleFailureOfLongPending(options, failingPushDevices);

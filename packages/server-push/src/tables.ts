@@ -65,6 +65,8 @@ export interface ServerPushTables extends RelayAccountTables {
     push_key_id: PushKeyId | null;
     /** Base64, with the byte that names the cipher. */
     push_key: string | null;
+    /** JSON: ids of keys that were replaced lately, each with the time, newest first. Phones still have these keys. */
+    former_push_keys: string | null;
     push_token_id: TokenId | null;
     /** `fcm` or `apns`, and what later versions add. */
     push_token_kind: string | null;
@@ -282,6 +284,11 @@ export const serverPushMigrations: MigrationSet = {
         const { schema } = db;
         await schema.alterTable('relay_link').addColumn('can_push', integer).execute();
         await schema.alterTable('relay_link').addColumn('push_end_timestamp', integer).execute();
+      },
+    },
+    '0013-former-push-keys': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema.alterTable('client_devices').addColumn('former_push_keys', text).execute();
       },
     },
   },

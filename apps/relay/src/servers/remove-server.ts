@@ -51,6 +51,7 @@ async function removeRest(database: RelayDatabase, serverId: string): Promise<nu
       late += numDeletedRows;
       await db.deleteFrom('registration_sequences').where('realm_id', '=', id).execute();
       await db.deleteFrom('presented_registrations').where('realm_id', '=', id).execute();
+      await db.deleteFrom('ended_keys').where('realm_id', '=', id).execute();
     }
     const scopes = [`server ${serverId}`, ...realms.map(({ uuid }) => `realm ${uuid}`)];
     for (const scope of scopes) await db.deleteFrom('app_breakers').where('scope', '=', scope).execute();

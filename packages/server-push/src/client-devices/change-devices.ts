@@ -42,6 +42,7 @@ const columns = {
   generation: 'integer',
   push_key_id: 'integer',
   push_key: 'text',
+  former_push_keys: 'text',
   push_token_updated_at: 'integer',
   pending_push_token_id: 'text',
   pending_push_token_kind: 'text',

@@ -11,6 +11,7 @@ import type { PushActor } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type ClientDeviceRow, clientDeviceOnWire, type OwnedDevice } from './client-device-state.js';
 import { invalidDevice } from './device-refusals.js';
+import { freeableColumns } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
@@ -48,6 +49,7 @@ export interface ActiveClientDevice {
   readonly push_token_id: TokenId;
   readonly push_token_kind: string | null;
   readonly active_generation: number | null;
+  readonly former_push_keys: string | null;
 }
 
 /** A user's devices with a token in force, oldest first; only that of `deviceId` if given. */
@@ -59,7 +61,7 @@ export async function activeClientDevices(
   return db
     .selectFrom('client_devices')
     .select(['id', 'user_id', 'push_key_id', 'push_key', 'push_token_id', 'push_token_kind'])
-    .select('active_generation')
+    .select(['active_generation', 'former_push_keys'])
     .where('user_id', '=', userId)
     .where('push_token_id', 'is not', null)
     .where('push_key', 'is not', null)
@@ -85,18 +87,10 @@ export async function countClientDevices(
   };
 }
 
-/** The tokens that a deleted device used or was about to use. */
-export function tokensOf(
-  rows: readonly Pick<ClientDeviceRow, 'push_token_id' | 'pending_push_token_id'>[],
-): TokenId[] {
-  const tokens = rows.flatMap((row) => [row.push_token_id, row.pending_push_token_id]);
-  return [...new Set(tokens.filter((token) => token !== null))];
-}
+const deletedColumns = ['id', 'user_id', ...freeableColumns] as const;
 
 /** A device that was deleted. */
-export type DeletedDevice = OwnedDevice & Pick<ClientDeviceRow, 'push_token_id' | 'pending_push_token_id'>;
-
-const deletedColumns = ['id', 'user_id', 'push_token_id', 'pending_push_token_id'] as const;
+export type DeletedDevice = Pick<ClientDeviceRow, (typeof deletedColumns)[number]>;
 
 /** Whose device it is, and the sign-in that creates it. */
 type DeviceOwner = Pick<PushActor, 'userId'> & { readonly session?: string | null | undefined };

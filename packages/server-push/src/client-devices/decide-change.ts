@@ -1,6 +1,7 @@
 import { decodePushKey, type ProtocolError, readTokenId, type TokenId } from '@waxwing/protocol';
 import type { ClientDeviceRow, SeenColumns } from './client-device-state.js';
 import { alreadyInProgress, invalidPushKey, invalidTokenId, nothingToRotate } from './device-refusals.js';
+import { withFormerKey } from './freed-tokens.js';
 import type { PushChange, SentKey, SentToken } from './push-change.js';
 
 /** The columns that a phone's change can set. */
@@ -8,6 +9,7 @@ export type ChangeableColumns = SeenColumns &
   Pick<
     ClientDeviceRow,
     | 'push_key'
+    | 'former_push_keys'
     | 'pending_push_token_kind'
     | 'pending_bouncer_public_key'
     | 'pending_encrypted_registration'
@@ -40,7 +42,7 @@ const renewalAfterMilliseconds = 24 * 60 * 60_000;
  * milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {
-  if (change.kind === 'key') return decideKey(row, change.key);
+  if (change.kind === 'key') return decideKey(row, change.key, now);
   if (row.pending_push_token_id !== null && row.push_registration_error_code === null) {
     return refuse(alreadyInProgress());
   }
@@ -54,21 +56,26 @@ export function decideChange(row: ClientDeviceRow, change: PushChange, now: numb
   const pending = pendingToken(row, token, tokenId, now);
   return {
     ...pending,
-    columns: { ...pending.columns, push_key_id: key.id, push_key: key.key },
+    columns: { ...pending.columns, ...keyColumns(row, key, now) },
     seen: { ...pending.seen, push_key_id: key.id },
   };
 }
 
-function decideKey(row: ClientDeviceRow, key: SentKey): Decision {
+function decideKey(row: ClientDeviceRow, key: SentKey, now: number): Decision {
   if (row.push_key_id === null) return refuse(nothingToRotate('key'));
   if (decodePushKey(key.key) === undefined) return refuse(invalidPushKey());
   if (isSameKey(row, key)) return { kind: 'unchanged' };
   return {
     kind: 'changed',
-    columns: { push_key_id: key.id, push_key: key.key },
+    columns: keyColumns(row, key, now),
     seen: { push_key_id: key.id },
     isToForward: false,
   };
+}
+
+function keyColumns(row: ClientDeviceRow, key: SentKey, now: number): Partial<ChangeableColumns> {
+  const former_push_keys = row.push_key_id === key.id ? row.former_push_keys : withFormerKey(row, now);
+  return { push_key_id: key.id, push_key: key.key, former_push_keys };
 }
 
 function decideToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): Decision {

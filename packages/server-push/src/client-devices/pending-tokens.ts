@@ -5,6 +5,7 @@ import type { LongPending } from '../registrations/fail-long-pending.js';
 import type { AddressedEvent } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type ClientDeviceRow, deviceUpdate } from './client-device-state.js';
+import { type FreedToken, freedTokens } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
@@ -18,7 +19,7 @@ export interface TokenKey {
 export interface Settled {
   readonly events: readonly AddressedEvent[];
   /** Tokens that a device no longer uses. */
-  readonly freed: readonly TokenId[];
+  readonly freed: readonly FreedToken[];
 }
 
 /** A token that the relay has stored. */
@@ -72,14 +73,14 @@ export async function activateToken(
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending: no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
-    return { events: [], freed: [tokenId], isInForce: false };
+    return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false };
   }
   const rows = locked.filter((row) => row === own || row.push_token_id === tokenId);
   const newest = rows.reduce((one, other) => (isNewer(other, one) ? other : one));
-  const freed = own.push_token_id === null || own.push_token_id === tokenId ? [] : [own.push_token_id];
   if (newest !== own) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
+    const freed = freedTokens(own, [own.push_token_id]);
     return { events: [deviceUpdate(own, changed)], freed, isInForce: false };
   }
   const kind = own.pending_push_token_kind;
@@ -88,6 +89,8 @@ export async function activateToken(
   await dropTokens(db, others);
   const confirmed = deviceUpdate(own, { push_token_id: tokenId, pending_push_token_id: null });
   const events = [...others.map((row) => deviceUpdate(row, { push_token_id: null })), confirmed];
+  const former = own.push_token_id === tokenId ? null : own.push_token_id;
+  const freed = [...freedTokens(own, [former]), ...others.flatMap((row) => freedTokens(row, [tokenId]))];
   return { events, freed, isInForce: true };
 }
 
@@ -230,6 +233,6 @@ export async function dropUnrenewedTokens(
   await dropTokens(db, rows);
   return {
     events: rows.map((row) => deviceUpdate(row, { push_token_id: null })),
-    freed: rows.flatMap((row) => row.push_token_id ?? []),
+    freed: rows.flatMap((row) => freedTokens(row, [row.push_token_id])),
   };
 }

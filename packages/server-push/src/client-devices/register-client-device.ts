@@ -8,7 +8,8 @@ import { noParameters, operation } from '@waxwing/service/http';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { deviceEvent } from './client-device-state.js';
-import { createClientDevice, tokensOf } from './client-device-store.js';
+import { createClientDevice } from './client-device-store.js';
+import { freedBy } from './freed-tokens.js';
 import { enqueueTokenRemoval } from './remove-tokens.js';
 
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
@@ -42,7 +43,7 @@ export const registerClientDevice = operation({
         ...dropped.map((each) => deviceEvent('remove', each)),
         deviceEvent('add', device),
       ]);
-      await enqueueTokenRemoval(database, transaction, { freed: tokensOf(dropped), now });
+      await enqueueTokenRemoval(database, transaction, { freed: freedBy(dropped), now });
       return { device_id: device.id };
     });
   },

@@ -4,7 +4,8 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deviceEvent } from './client-device-state.js';
-import { type DeviceChoice, deleteClientDevicesOf, tokensOf } from './client-device-store.js';
+import { type DeviceChoice, deleteClientDevicesOf } from './client-device-store.js';
+import { freedBy } from './freed-tokens.js';
 import { enqueueTokenRemoval } from './remove-tokens.js';
 
 export interface RemovalContext {
@@ -28,6 +29,6 @@ export async function removeClientDevices(
     transaction,
     removed.map((device) => deviceEvent('remove', device)),
   );
-  await enqueueTokenRemoval(database, transaction, { freed: tokensOf(removed), now: clock() });
+  await enqueueTokenRemoval(database, transaction, { freed: freedBy(removed), now: clock() });
   return removed.length;
 }

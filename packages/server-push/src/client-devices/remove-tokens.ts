@@ -1,46 +1,88 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { encodeRelayRemoval, type TokenId } from '@waxwing/protocol';
+import { type EndedKey, encodeRelayRemoval, type TokenId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
-import { enqueueRemovalJobs, type Removal, type Removing } from '../registrations/removal-jobs.js';
+import {
+  enqueueRemovalJobs,
+  type Removal,
+  type Removing,
+  type SortedNames,
+} from '../registrations/removal-jobs.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { type FreedToken, type KeyColumns, pushKeyIdsOf } from './freed-tokens.js';
 
 /**
  * How tokens are removed at the relay. A token is one row there for all users of the organization, so that it stays while
- * any of them uses it.
+ * any of them uses it. Then only the keys of the device that freed it end: the relay drops what it holds for them.
  */
-export const tokenRemoving: Removing<TokenId> = {
+export const tokenRemoving: Removing<FreedToken> = {
   jobKind: 'client-devices/remove-tokens',
   sort: sortFreedTokens,
-  encode: (realmUuid, free) => encodeRelayRemoval(realmUuid, [], free),
+  encode: (realmUuid, { free, ended = [] }) =>
+    encodeRelayRemoval(realmUuid, {
+      tokens: [...new Set(free.map(({ tokenId }) => tokenId))],
+      endedKeys: ended.filter(hasKey),
+    }),
 };
 
 /** Enqueues the removal in the transaction that frees the tokens. */
 export function enqueueTokenRemoval(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,
-  removal: Removal<TokenId>,
+  removal: Removal<FreedToken>,
 ): Promise<void> {
   return enqueueRemovalJobs(database, transaction, tokenRemoving, removal);
 }
 
-async function sortFreedTokens(db: Kysely<ServerPushTables>, freed: readonly TokenId[]) {
-  const used = db
-    .selectFrom('client_devices')
-    .select(['push_token_id as token', sql<number>`0`.as('is_pending')])
-    .where('push_token_id', 'in', freed);
-  const pending = db
-    .selectFrom('client_devices')
-    .select(['pending_push_token_id as token', sql<number>`1`.as('is_pending')])
-    .where('pending_push_token_id', 'in', freed)
-    .where('pending_encrypted_registration', 'is not', null);
-  // One statement sees one state: a token that comes into force between two would be in neither, and be removed.
-  const rows = await used.unionAll(pending).execute();
+interface UsedToken extends KeyColumns {
+  readonly token: TokenId | null;
+  readonly is_pending: number;
+}
+
+async function sortFreedTokens(
+  db: Kysely<ServerPushTables>,
+  stored: readonly FreedToken[],
+): Promise<SortedNames<FreedToken>> {
+  const freed = readFreed(stored);
+  const rows = await devicesWith(db, [...new Set(freed.map(({ tokenId }) => tokenId))]);
   const tokensOf = (isPending: boolean) =>
     new Set(rows.flatMap(({ token, is_pending }) => ((is_pending === 1) === isPending ? token : [])));
   const [usedTokens, pendingTokens] = [tokensOf(false), tokensOf(true)];
-  const unused = freed.filter((token) => !usedTokens.has(token));
+  const keysInUse = new Set(
+    rows.flatMap((row) => pushKeyIdsOf(row).map((pushKeyId) => nameOf({ tokenId: row.token, pushKeyId }))),
+  );
+  const unused = freed.filter(({ tokenId }) => !usedTokens.has(tokenId));
+  const isFree = ({ tokenId }: FreedToken) => !usedTokens.has(tokenId) && !pendingTokens.has(tokenId);
   return {
-    free: unused.filter((token) => !pendingTokens.has(token)),
-    undecided: unused.filter((token) => pendingTokens.has(token)),
+    free: unused.filter(isFree),
+    undecided: unused.filter(({ tokenId }) => pendingTokens.has(tokenId)),
+    ended: freed.filter((each) => hasKey(each) && !isFree(each) && !keysInUse.has(nameOf(each))),
   };
+}
+
+/** Earlier versions stored jobs with the tokens' ids only. */
+function readFreed(stored: readonly (FreedToken | TokenId)[]): readonly FreedToken[] {
+  return stored.map((each) => (typeof each === 'string' ? { tokenId: each, pushKeyId: null } : each));
+}
+
+function devicesWith(db: Kysely<ServerPushTables>, tokens: readonly TokenId[]): Promise<UsedToken[]> {
+  const used = db
+    .selectFrom('client_devices')
+    .select(['push_token_id as token', 'push_key_id', 'former_push_keys', sql<number>`0`.as('is_pending')])
+    .where('push_token_id', 'in', tokens);
+  const pending = db
+    .selectFrom('client_devices')
+    .select(['pending_push_token_id as token', 'push_key_id', 'former_push_keys'])
+    .select(sql<number>`1`.as('is_pending'))
+    .where('pending_push_token_id', 'in', tokens)
+    .where('pending_encrypted_registration', 'is not', null);
+  // One statement sees one state: a token that comes into force between two would be in neither, and be removed.
+  return used.unionAll(pending).execute();
+}
+
+function hasKey(freed: FreedToken): freed is EndedKey {
+  return freed.pushKeyId !== null;
+}
+
+function nameOf({ tokenId, pushKeyId }: { tokenId: TokenId | null; pushKeyId: number | null }): string {
+  return `${tokenId} ${pushKeyId}`;
 }

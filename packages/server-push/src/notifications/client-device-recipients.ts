@@ -1,4 +1,5 @@
 import type { ActiveClientDevice } from '../client-devices/client-device-store.js';
+import { freedTokens } from '../client-devices/freed-tokens.js';
 import { dropDeadToken } from '../client-devices/pending-tokens.js';
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
 import { removalDelayMilliseconds } from '../registrations/removal-jobs.js';
@@ -18,7 +19,8 @@ export function clientDeviceRecipient(
     async drop(transaction) {
       const now = clock();
       const runAt = now + removalDelayMilliseconds;
-      await enqueueTokenRemoval(database, transaction, { freed: [device.push_token_id], now, runAt });
+      const freed = freedTokens(device, [device.push_token_id]);
+      await enqueueTokenRemoval(database, transaction, { freed, now, runAt });
       await publish(transaction, await dropDeadToken(transaction, device));
     },
   };

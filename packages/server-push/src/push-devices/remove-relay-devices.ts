@@ -8,7 +8,7 @@ import { type FreedRelayDevice, sortFreedDevices } from './push-device-store.js'
 export const relayDeviceRemoving: Removing<FreedRelayDevice> = {
   jobKind: 'push-devices/remove-relay-devices',
   sort: sortFreedDevices,
-  encode: encodeRelayRemoval,
+  encode: (realmUuid, { free }) => encodeRelayRemoval(realmUuid, { devices: free }),
 };
 
 /** Enqueues the removal in the transaction that deletes the PushDevices. */

@@ -27,17 +27,20 @@ export const removalDelayMilliseconds = 10 * 60_000;
 /** What the devices at the relay are called in one generation, and how they are removed. `Name` is JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
-  /** Sorts freed devices by whether they may be removed. Those in use again are in neither list. */
+  /** Sorts freed devices by whether they may be removed. Those in use again are in no list. */
   sort(db: Kysely<ServerPushTables>, freed: readonly Name[]): Promise<SortedNames<Name>>;
   /** The form of the request to the relay. */
-  encode(realmUuid: string, free: readonly Name[]): Record<string, string>;
+  encode(realmUuid: string, sorted: SortedNames<Name>): Record<string, string>;
 }
 
-interface SortedNames<Name> {
+/** Freed devices by what the relay is asked to do. */
+export interface SortedNames<Name> {
   /** Used by no active or pending registration. */
   readonly free: readonly Name[];
   /** A pending registration may get the same device. */
   readonly undecided: readonly Name[];
+  /** Not removed, because other accounts share the device, but the relay drops what it holds for this name. */
+  readonly ended?: readonly Name[];
 }
 
 /** Devices at the relay that are to be removed. */
@@ -88,11 +91,12 @@ export function handleRemovalJobs<Name>(
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { freed } = JSON.parse(job.payload) as { readonly freed: readonly Name[] };
-    const { free, undecided } = await removing.sort(database.db, freed);
-    const outcome = free.length > 0 ? await remove(free, signal) : undefined;
+    const sorted = await removing.sort(database.db, freed);
+    const { free, undecided, ended = [] } = sorted;
+    const outcome = free.length + ended.length > 0 ? await remove(sorted, signal) : undefined;
     // After a request that failed, too: the relay may have done it.
     const apply = (transaction: PushTransaction) => repair?.(transaction, free) ?? Promise.resolve();
-    const mayBeGone = outcome !== undefined && outcome.kind !== 'refused-for-good';
+    const mayBeGone = free.length > 0 && outcome?.kind !== 'refused-for-good';
     const repairing = mayBeGone ? { apply } : {};
     if (outcome?.kind === 'retry') {
       if (signal.aborted)
@@ -104,10 +108,10 @@ export function handleRemovalJobs<Name>(
     return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason, ...repairing };
   }
 
-  async function remove(free: readonly Name[], signal: AbortSignal): Promise<RelayOutcome<unknown>> {
+  async function remove(sorted: SortedNames<Name>, signal: AbortSignal): Promise<RelayOutcome<unknown>> {
     const link = options.link();
     if (link === undefined) return noRelay;
-    return link.remove((realmUuid) => removing.encode(realmUuid, free), signal);
+    return link.remove((realmUuid) => removing.encode(realmUuid, sorted), signal);
   }
 
   database.jobs.handle(removing.jobKind, { concurrency, run, giveUp: () => async () => undefined });

@@ -117,14 +117,15 @@ eachBackend((backend) => {
     expect(await left()).toHaveLength(4);
     for (const _repeat of [1, 2]) expect(await remove(form)).toMatchObject(success);
     expect(await left()).toEqual([`token:${two}`, `token:${three}`, '1']);
-    const both = encodeRelayRemoval(
-      realmUuid,
-      [{ relayDeviceId: older as RelayDeviceId, pushAccountId: '1' as PushAccountIdText }],
-      [two as TokenId],
-    );
+    const both = encodeRelayRemoval(realmUuid, {
+      devices: [{ relayDeviceId: older as RelayDeviceId, pushAccountId: '1' as PushAccountIdText }],
+      tokens: [two as TokenId],
+    });
     expect(await remove(both)).toMatchObject(success);
     expect(await left()).toEqual([`token:${three}`]);
-    expect(await remove(encodeRelayRemoval(realmUuid, [], [three as TokenId]))).toMatchObject(success);
+    expect(await remove(encodeRelayRemoval(realmUuid, { tokens: [three as TokenId] }))).toMatchObject(
+      success,
+    );
     expect(await remove({ realm_uuid: realmUuid, token_ids: '[]' })).toMatchObject(success);
     expect(await left()).toEqual([]);
   });
@@ -210,7 +211,11 @@ eachBackend((backend) => {
     });
     expect(await remove({ ...named(1), device_ids: '{}' })).toMatchObject({ status: 400 });
     expect(
-      await remove({ ...named(50), token_ids: JSON.stringify(Array(8).fill('AAAAAAAAAAE=')) }),
+      await remove({
+        ...named(50),
+        token_ids: JSON.stringify(Array(7).fill('AAAAAAAAAAE=')),
+        ended_keys: JSON.stringify([{ token_id: 'AAAAAAAAAAE=', push_key_id: 1 }]),
+      }),
     ).toMatchObject(success);
     expect(await remove(named(0))).toMatchObject(success);
     const refused = await remove(named(2));

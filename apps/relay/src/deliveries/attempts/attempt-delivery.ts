@@ -128,9 +128,9 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** Rejects a queued notification whose server was suspended, deactivated or removed after the relay had accepted it. */
-  refuseInactive({ serverId, urgency, relayDeviceId }: EncryptedNotification): Outcome {
-    const [reason, fault] = ['SERVER_DEACTIVATED', 'server'] as const;
+  /** Rejects a queued notification whose server was deactivated, or ended the key, after the relay had accepted it. */
+  refuseQueued({ serverId, urgency, relayDeviceId }: EncryptedNotification, reason: string): Outcome {
+    const fault = 'server';
     this.#options.metrics.countUnsent(urgency.vendor, reason);
     this.#options.activity.noteOutcome(serverId, 'rejected');
     this.#options.rejections.note({ reason, fault }, relayDeviceId);

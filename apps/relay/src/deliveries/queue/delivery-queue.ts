@@ -1,6 +1,7 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import { parseJson, stringifyJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { hasEndedKey } from '../../registrations/store/ended-keys.js';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/store/relay-device.js';
 import { findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
@@ -84,9 +85,14 @@ export class DeliveryQueue {
     notification: EncryptedNotification,
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
-    const { clock, attempts, servers } = this.#options;
+    const { clock, attempts, database, servers } = this.#options;
     // Rights are checked when they are used: an operator may have found the server to be stolen.
-    if (!(await servers.isActive(notification.serverId))) return attempts.refuseInactive(notification);
+    if (!(await servers.isActive(notification.serverId))) {
+      return attempts.refuseQueued(notification, 'SERVER_DEACTIVATED');
+    }
+    if (await hasEndedKey(database.db, notification)) {
+      return attempts.refuseQueued(notification, 'PUSH_KEY_ENDED');
+    }
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
     if (!hasReadableToken(device)) return attempts.holdUnreadable(device);

@@ -1,12 +1,16 @@
 import {
+  type EndedKey,
   formatPushAccountId,
   missingArgument,
+  type PushKeyId,
   refused,
   relayRemoveAnswer,
   relayRemoveParameters,
   relayRemovePath,
+  type TokenId,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { z } from 'zod';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
@@ -14,6 +18,7 @@ import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
 import type { RelayDatabase } from '../../tables.js';
 import { addresseeOfToken } from '../store/addressee.js';
+import { endKeys } from '../store/ended-keys.js';
 import { deleteRelayDevices } from '../store/relay-device-store.js';
 
 type RemoveParameters = z.output<typeof relayRemoveParameters>;
@@ -22,14 +27,16 @@ interface Context {
   readonly servers: ServerDirectory;
   readonly database: RelayDatabase;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+  readonly clock: Clock;
 }
 
 /**
  * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
  * deletes only devices that belong to these accounts: after a restore an id may belong to another account. `token_ids`
  * names devices of the newer generation, which users of one phone share: the server names one that none of its users has.
- * Idempotent: unknown, deleted and foreign ids (of another realm or account) also get success. Each id costs as much of the
- * server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
+ * `ended_keys` names keys of users who no longer use a shared device: the relay sends nothing that it has queued for them.
+ * Idempotent: unknown, deleted and foreign ids (of another realm or account) also get success. Each id and key costs as
+ * much of the server's quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's quota is used up;
  * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when the quota
@@ -44,20 +51,29 @@ export const removeDevices = operation({
   answer: relayRemoveAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
-  async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
+  async handle({ clock, database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, device_ids: ids = [], token_ids: tokenIds = [] } = parameters;
+    const endedKeys = (parameters.ended_keys ?? []).map(readEndedKey);
     requireLists(parameters);
-    quotas.takeAll(serverId, ids.length + tokenIds.length);
+    quotas.takeAll(serverId, ids.length + tokenIds.length + endedKeys.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const devices = ids.map((id, index) => {
       const account = parameters.push_account_ids?.[index];
       return { id, addressee: account === undefined ? undefined : formatPushAccountId(account) };
     });
     const named = [...devices, ...tokenIds.map((tokenId) => ({ addressee: addresseeOfToken(tokenId) }))];
-    if (named.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, named));
+    if (named.length + endedKeys.length === 0) return {};
+    await database.write(async ({ db }) => {
+      await endKeys(db, realmId, endedKeys, clock());
+      await deleteRelayDevices(db, realmId, named);
+    });
     return {};
   },
 });
+
+function readEndedKey({ token_id, push_key_id }: { token_id: TokenId; push_key_id: PushKeyId }): EndedKey {
+  return { tokenId: token_id, pushKeyId: push_key_id };
+}
 
 /** @throws ProtocolError REQUEST_VARIABLE_MISSING without any list; BAD_REQUEST if two lists differ in length. */
 function requireLists({

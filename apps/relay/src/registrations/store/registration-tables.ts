@@ -3,6 +3,7 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { Addressee } from './addressee.js';
+import type { EndedKeyTable } from './ended-keys.js';
 
 /** Registered devices and replay records of registrations. Instants in Unix milliseconds. */
 export interface RegistrationTables {
@@ -57,6 +58,7 @@ export interface RegistrationTables {
     /** From then on the registrations are expired anyway. */
     forget_at: number;
   };
+  ended_keys: EndedKeyTable;
 }
 
 export async function createRelayDevices(db: Kysely<unknown>): Promise<void> {

@@ -98,6 +98,7 @@ export async function deleteRelayDevices(
   realmId: RealmId,
   devices: readonly NamedForDeletion[],
 ): Promise<void> {
+  if (devices.length === 0) return;
   await db
     .deleteFrom('relay_devices')
     .where('realm_id', '=', realmId)

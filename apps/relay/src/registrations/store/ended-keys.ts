@@ -1,0 +1,108 @@
+import { type EndedKey, maximumTimeToLiveSeconds, type PushKeyId } from '@waxwing/protocol';
+import { columnTypes } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayTables } from '../../tables.js';
+import { addresseeOfToken, type TokenAddressee } from './addressee.js';
+
+/** Push keys of accounts that have signed out, whose token another account still uses. */
+export interface EndedKeyTable {
+  realm_id: RealmId;
+  push_account_id: TokenAddressee;
+  push_key_id: PushKeyId;
+  /** Unix milliseconds. Notifications that were received later are valid: the phone may use the key again. */
+  ended_at: number;
+}
+
+export async function createEndedKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('ended_keys')
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('push_account_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('push_key_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('ended_at', columnTypes.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('ended_keys_key', ['realm_id', 'push_account_id', 'push_key_id'])
+    .execute();
+  await db.schema.createIndex('ended_keys_age').on('ended_keys').column('ended_at').execute();
+}
+
+/** For notifications that were on their way from the server when it asked to end the key. */
+const onTheWayMilliseconds = 60_000;
+/** No notification lives longer, not even one that an operator requeues. */
+const keptMilliseconds = maximumTimeToLiveSeconds * 1000;
+
+/** Ends keys of a realm at `now` (Unix milliseconds). Idempotent. */
+export async function endKeys(
+  db: Transaction<RelayTables>,
+  realmId: RealmId,
+  keys: readonly EndedKey[],
+  now: number,
+): Promise<void> {
+  if (keys.length === 0) return;
+  const rows = new Map(
+    keys.map(({ tokenId, pushKeyId }) => {
+      const row = { realm_id: realmId, push_account_id: addresseeOfToken(tokenId), push_key_id: pushKeyId };
+      return [`${row.push_account_id} ${pushKeyId}`, { ...row, ended_at: now }];
+    }),
+  );
+  // A global order: otherwise two transactions could deadlock.
+  const sorted = [...rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+  await db
+    .insertInto('ended_keys')
+    .values(sorted)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['realm_id', 'push_account_id', 'push_key_id'])
+        .doUpdateSet(({ ref }) => ({ ended_at: ref('excluded.ended_at') }))
+        .where((is) => is(is.ref('ended_keys.ended_at'), '<', is.ref('excluded.ended_at'))),
+    )
+    .execute();
+}
+
+/** A notification for one key of a token's device. */
+export interface KeyedNotification {
+  readonly realmId: RealmId;
+  readonly addressee: string;
+  readonly pushKeyId?: number;
+  /** Unix milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** Whether the key of a notification ended after the relay received it. `false` in the older generation. */
+export async function hasEndedKey(
+  db: Kysely<RelayTables>,
+  { realmId, addressee, pushKeyId, receivedAt }: KeyedNotification,
+): Promise<boolean> {
+  if (pushKeyId === undefined) return false;
+  const row = await db
+    .selectFrom('ended_keys')
+    .select('ended_at')
+    .where('realm_id', '=', realmId)
+    .where('push_account_id', '=', addressee as TokenAddressee)
+    .where('push_key_id', '=', pushKeyId as PushKeyId)
+    .executeTakeFirst();
+  return row !== undefined && receivedAt <= row.ended_at + onTheWayMilliseconds;
+}
+
+/** Deletes up to `limit` keys that ended too long before `now` for any notification. Returns how many it deleted. */
+export async function forgetEndedKeys(
+  db: Transaction<RelayTables>,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const before = now - keptMilliseconds;
+  const old = await db
+    .selectFrom('ended_keys')
+    .select('ended_at')
+    .where('ended_at', '<', before)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute();
+  const last = old.at(-1)?.ended_at;
+  if (last === undefined) return 0;
+  const { numDeletedRows } = await db
+    .deleteFrom('ended_keys')
+    .where('ended_at', '<=', last)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

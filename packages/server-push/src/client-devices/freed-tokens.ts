@@ -1,0 +1,58 @@
+import { type PushKeyId, parseJson, type TokenId } from '@waxwing/protocol';
+import type { ClientDeviceRow } from './client-device-state.js';
+
+/** A token that a device no longer uses, with one of the device's keys; `null` if it had none. */
+export interface FreedToken {
+  readonly tokenId: TokenId;
+  readonly pushKeyId: PushKeyId | null;
+}
+
+/** The columns that hold a device's keys. */
+export type KeyColumns = Pick<ClientDeviceRow, 'push_key_id' | 'former_push_keys'>;
+
+/** The columns from which {@link freedBy} makes freed tokens. */
+export const freeableColumns = [
+  'push_token_id',
+  'pending_push_token_id',
+  'push_key_id',
+  'former_push_keys',
+] as const;
+
+/** A former key's id, and when it was replaced, in Unix milliseconds. */
+type FormerKey = readonly [PushKeyId, number];
+
+/** A relay keeps a notification for a day; an hour more for one that was on its way when the key was replaced. */
+const formerKeyMilliseconds = 25 * 60 * 60_000;
+const maximumFormerKeys = 10;
+
+/** Adds the key that is being replaced to `former_push_keys`, and drops those for which no relay holds a notification. */
+export function withFormerKey(row: KeyColumns, now: number): string | null {
+  const former = formerKeysOf(row).filter(([, replacedAt]) => replacedAt > now - formerKeyMilliseconds);
+  if (row.push_key_id === null) return row.former_push_keys;
+  return JSON.stringify([[row.push_key_id, now] satisfies FormerKey, ...former].slice(0, maximumFormerKeys));
+}
+
+/** The ids of the device's key and its former keys. */
+export function pushKeyIdsOf(row: KeyColumns): PushKeyId[] {
+  const former = formerKeysOf(row).map(([id]) => id);
+  return [...new Set(row.push_key_id === null ? former : [row.push_key_id, ...former])];
+}
+
+function formerKeysOf({ former_push_keys: text }: KeyColumns): FormerKey[] {
+  return text === null ? [] : (parseJson(text) as unknown as FormerKey[]);
+}
+
+/** Combines each token, once, with each of the device's keys. */
+export function freedTokens(row: KeyColumns, tokens: readonly (TokenId | null)[]): FreedToken[] {
+  const ids = pushKeyIdsOf(row);
+  const keys = ids.length === 0 ? [null] : ids;
+  const present = new Set(tokens.filter((token) => token !== null));
+  return [...present].flatMap((tokenId) => keys.map((pushKeyId) => ({ tokenId, pushKeyId })));
+}
+
+/** The tokens that deleted devices used or were about to use. */
+export function freedBy(
+  rows: readonly Pick<ClientDeviceRow, (typeof freeableColumns)[number]>[],
+): FreedToken[] {
+  return rows.flatMap((row) => freedTokens(row, [row.push_token_id, row.pending_push_token_id]));
+}
