@@ -20,10 +20,12 @@ interface FleetApp {
   rotateKey(): void;
   signIn(): Promise<void>;
   logOut(): Promise<void>;
-  receive(body: Readonly<Record<string, unknown>>): void;
+  /** Returns whether the account can open it. */
+  receive(body: Readonly<Record<string, unknown>>): boolean;
 }
 
-export interface FleetPhone {
+/** An account on a phone. Accounts of one phone share its `app.phone`. */
+export interface FleetAccount {
   readonly app: FleetApp;
   readonly user: FleetUser;
   readonly server: 'ours' | 'stock';
@@ -34,39 +36,44 @@ export interface FleetPhone {
 
 /** A user of one of the servers. */
 export interface FleetUser {
-  readonly phones: FleetPhone[];
+  readonly accounts: FleetAccount[];
   /** Sends the user a message. Returns its id. */
   notify(): Promise<number>;
 }
 
 let messages = 0;
 
-/** Users of our server, each with a phone of either generation. */
+/** Users of our server, each with a phone of either generation. Every second user also has an account on the phones of the former one. */
 export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: number): Promise<FleetUser[]> {
   const ask = askByHttp(world.serverUrl);
   const added: FleetUser[] = [];
+  let phones: { readonly older: StockPhone; readonly newer: StockPhone } | undefined;
   for (let index = 0; index < count; index += 1) {
     const account = await world.addUser(`user${index}`);
-    const user: FleetUser = { phones: [], notify: () => world.sendMessage(sender, account) };
+    const user: FleetUser = { accounts: [], notify: () => world.sendMessage(sender, account) };
     const authorization = `Basic ${btoa(`${account.email}:${account.apiKey}`)}`;
+    const addTo = ({ older, newer }: NonNullable<typeof phones>) => {
+      const newerOne = new StockApp({ ask, phone: newer, realmUrl: world.serverUrl });
+      user.accounts.push(fleetAccount('ours', user, new OlderApp({ ask, phone: older, authorization })));
+      user.accounts.push(fleetAccount('ours', user, newerApp(newerOne, account.email, account.password)));
+    };
+    if (phones !== undefined && index % 2 === 1) addTo(phones);
     const kinds = index % 2 === 0 ? (['fcm', 'apns'] as const) : (['apns', 'fcm'] as const);
-    const older = new OlderApp({ ask, phone: await newPhone(world, kinds[0]), authorization });
-    const phone = await newPhone(world, kinds[1]);
-    const newer = new StockApp({ ask, phone, realmUrl: world.serverUrl });
-    user.phones.push(fleetPhone('ours', user, older));
-    user.phones.push(fleetPhone('ours', user, newerApp(newer, account.email, account.password)));
+    phones = { older: await newPhone(world, kinds[0]), newer: await newPhone(world, kinds[1]) };
+    addTo(phones);
     added.push(user);
   }
   return added;
 }
 
-/** Users of a stock server, each with two phones. */
+/** Users of a stock server, each with two phones. Every second user has an account on a phone of the former one. */
 export async function usersOfStock(
   world: StockWorld,
   server: StockServer,
   count: number,
 ): Promise<FleetUser[]> {
   const added: FleetUser[] = [];
+  let former: StockPhone | undefined;
   for (let userId = 1; userId <= count; userId += 1) {
     const account: StockUser = {
       userId,
@@ -77,18 +84,20 @@ export async function usersOfStock(
       server.notify(account, { type: 'message', message_id: messages, content: 'hello' });
       return messages;
     };
-    const user: FleetUser = { phones: [], notify };
-    for (const kind of ['fcm', 'apns'] as const) {
-      const phone = await newPhone(world, kind);
+    const user: FleetUser = { accounts: [], notify };
+    const own = [await newPhone(world, 'fcm'), await newPhone(world, 'apns')];
+    const shared = former !== undefined && userId % 2 === 0 ? [former] : [];
+    former = own[0];
+    for (const phone of [...shared, ...own]) {
       const app = new StockApp({ ask: askStockServer(server, account), phone, realmUrl: server.realm.url });
-      user.phones.push(fleetPhone('stock', user, newerApp(app, 'user@example.com', 'password')));
+      user.accounts.push(fleetAccount('stock', user, newerApp(app, 'user@example.com', 'password')));
     }
     added.push(user);
   }
   return added;
 }
 
-function fleetPhone(server: FleetPhone['server'], user: FleetUser, app: FleetApp): FleetPhone {
+function fleetAccount(server: FleetAccount['server'], user: FleetUser, app: FleetApp): FleetAccount {
   return { app, user, server, isSignedIn: false, epoch: 0 };
 }
 
@@ -113,6 +122,6 @@ function newerApp(app: StockApp, username: string, password: string): FleetApp {
       await app.start();
     },
     logOut: () => app.logOut(),
-    receive: (body) => void app.receive(body),
+    receive: (body) => app.receive(body) !== 'dropped',
   };
 }

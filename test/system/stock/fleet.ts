@@ -1,16 +1,25 @@
 import { primaryKey } from '#relay/keyring/ring/key-ring.js';
 import { revoke, rotate } from '#relay/keyring/ring/key-ring-transitions.js';
+import { tokenRemoving } from '#server-push/client-devices/remove-tokens.js';
+import { relayDeviceRemoving } from '#server-push/push-devices/remove-relay-devices.js';
 import { policy, sodium } from '../../apps/relay/keyring/ring-material.js';
-import { type FleetPhone, type FleetUser, usersOfOurs, usersOfStock } from './fleet-phones.js';
+import { type FleetAccount, type FleetUser, usersOfOurs, usersOfStock } from './fleet-phones.js';
+import { OlderApp } from './older-app.js';
 import { newToken } from './stock-devices-of.js';
+import type { StockPhone } from './stock-phone.js';
 import type { StockServer } from './stock-server.js';
 import { StockWorld } from './stock-world.js';
 
 interface Expected {
-  readonly phone: FleetPhone;
+  readonly account: FleetAccount;
   readonly messageId: number;
-  /** Of the phone, when the message was sent. */
+  /** Of the account, when the message was sent. */
   readonly epoch: number;
+}
+
+interface LogoutWhileQueued {
+  readonly isOlder: boolean;
+  readonly isRelayDown: boolean;
 }
 
 const minute = 60_000;
@@ -23,13 +32,18 @@ export class Fleet {
   readonly world: StockWorld;
   readonly stock: StockServer;
   readonly users: readonly FleetUser[];
-  /** Deliveries to phones after they logged out. */
+  /** Tokens of deliveries that no account of the phone can open, as after it logged out. */
   readonly afterLogout: string[] = [];
   /** Phones that a stock server left pending when its retries were used up, and that logged in again. */
   freed = 0;
+  /** Notifications that the relay had queued for an account when it logged out. */
+  queuedAtLogout = 0;
   readonly #random: () => number;
   readonly #expected: Expected[] = [];
   readonly #dead: object[] = [];
+  #isDownFor: StockPhone | undefined;
+  /** A relay that was away at a logout sends what it has queued until our server has reached it. */
+  #isRelayUntold = false;
 
   private constructor(parts: Pick<Fleet, 'world' | 'stock' | 'users'>, random: () => number) {
     this.world = parts.world;
@@ -57,66 +71,100 @@ export class Fleet {
     return new Fleet({ world, stock, users }, random);
   }
 
-  get phones(): FleetPhone[] {
-    return this.users.flatMap(({ phones }) => phones);
+  get accounts(): FleetAccount[] {
+    return this.users.flatMap(({ accounts }) => accounts);
   }
 
-  async signIn(phone: FleetPhone): Promise<void> {
-    await phone.app.signIn();
-    phone.isSignedIn = true;
+  async signIn(account: FleetAccount): Promise<void> {
+    await account.app.signIn();
+    account.isSignedIn = true;
   }
 
-  async logOut(phone: FleetPhone): Promise<void> {
-    await phone.app.logOut();
-    phone.isSignedIn = false;
-    phone.epoch += 1;
+  async logOut(account: FleetAccount): Promise<void> {
+    await account.app.logOut();
+    account.isSignedIn = false;
+    account.epoch += 1;
   }
 
   /** The vendor gives a phone another token, and never again delivers to the former one. */
-  async changeToken({ app, isSignedIn }: FleetPhone): Promise<void> {
-    const { token, kind } = app.phone;
+  async changeToken({ phone }: FleetAccount['app']): Promise<void> {
+    const { token, kind } = phone;
     const refusal =
       kind === 'fcm' ? { status: 404, reason: 'UNREGISTERED' } : { status: 410, reason: 'Unregistered' };
     this.#dead.push({ vendor: kind, token, ...refusal });
     await this.#setFaults();
-    app.phone.token = newToken(kind);
-    if (isSignedIn) await app.start();
+    phone.token = newToken(kind);
+    for (const account of this.#accountsOn(phone)) {
+      account.epoch += 1;
+      if (account.isSignedIn) await account.app.start();
+    }
   }
 
   /** Some hours of use: messages, new tokens and keys, and logouts. */
   async use(hours: number): Promise<void> {
     this.world.time.ahead += hours * hour;
-    for (let action = 0; action < 3; action += 1) await this.#useOne(this.#pick(this.phones));
-    await this.#setFaults(this.#pick(this.phones));
+    for (let action = 0; action < 3; action += 1) await this.#useOne(this.#pick(this.accounts));
+    await this.#setFaults(this.#pick(this.accounts));
     for (let message = 0; message < 3; message += 1) await this.notify(this.#pick(this.users));
   }
 
   async notify(user: FleetUser): Promise<void> {
     const { isRelayRunning } = this.world;
     const messageId = await user.notify();
-    for (const phone of user.phones) {
+    for (const account of user.accounts) {
+      const { app, epoch, isSignedIn, server } = account;
       // A stock server gives up at once what it cannot send.
-      const isSent = phone.isSignedIn && phone.app.isSettled && (phone.server === 'ours' || isRelayRunning);
-      if (isSent) this.#expected.push({ phone, messageId, epoch: phone.epoch });
+      const isSent = isSignedIn && app.isSettled && (server === 'ours' || isRelayRunning);
+      if (isSent) this.#expected.push({ account, messageId, epoch });
     }
   }
 
-  /** Stops the relay while messages are on their way. */
+  /** Stops the relay while messages are on their way, and gives a phone of the stock server another token. */
   async beginOutage(): Promise<void> {
-    const ours = this.users.filter(({ phones }) => phones[0]?.server === 'ours');
+    const ours = this.users.filter(({ accounts }) => accounts[0]?.server === 'ours');
     await Promise.all([this.world.stopRelay(), this.notify(this.#pick(ours)), this.notify(this.#pick(ours))]);
+    const atStock = this.accounts.filter(({ server, isSignedIn }) => server === 'stock' && isSignedIn);
+    await this.changeToken(this.#pick(atStock).app);
   }
 
   /** Starts the relay, and lets the servers send what they queued. */
   async endOutage(): Promise<void> {
+    await this.#noteRemovals();
     await this.world.startRelay();
     await this.settle();
-    for (const phone of this.phones) {
-      if (phone.server !== 'stock' || !phone.isSignedIn || !phone.app.isPending) continue;
+    for (const account of this.accounts) {
+      if (account.server !== 'stock' || !account.isSignedIn || !account.app.isPending) continue;
       this.freed += 1;
-      await this.logOut(phone);
-      await this.signIn(phone);
+      await this.logOut(account);
+      await this.signIn(account);
     }
+  }
+
+  /**
+   * Logs one of two accounts of a phone out at our server, and perhaps in again, while the vendor is down for the phone and
+   * the relay has queued notifications for both accounts. `isRelayDown`: the relay is away at that time.
+   */
+  async logOutWhileQueued({ isOlder, isRelayDown }: LogoutWhileQueued): Promise<void> {
+    const { world } = this;
+    const [leaving, staying] = this.#sharing(isOlder);
+    for (const account of [leaving, staying]) if (!account.isSignedIn) await this.signIn(account);
+    await this.settle();
+    this.#isDownFor = leaving.app.phone;
+    await this.#setFaults();
+    for (const { user } of [leaving, staying]) await this.notify(user);
+    await world.idle();
+    this.queuedAtLogout += await world.relay.context.deliveries.receipts.countQueued();
+    if (isRelayDown) await world.stopRelay();
+    await this.logOut(leaving);
+    await world.idle();
+    if (this.#random() < 0.5) await this.signIn(leaving);
+    if (isRelayDown) await world.startRelay();
+    // The server asks a relay that was away again after an hour at the latest.
+    world.time.ahead += hour;
+    await world.idle();
+    this.#isDownFor = undefined;
+    await this.#setFaults();
+    await this.settle();
   }
 
   /** Makes another bouncer key primary, and perhaps revokes the former one; then starts the relay again. */
@@ -139,54 +187,77 @@ export class Fleet {
       await this.world.idle();
       await this.#receive();
     }
-    for (const phone of this.phones) {
-      if (!phone.isSignedIn) continue;
-      await phone.app.look();
-      if (!phone.app.isFailed) continue;
-      phone.app.phone.bouncerPublicKey = await this.world.bouncerPublicKey();
-      await phone.app.start();
+    for (const { app, isSignedIn } of this.accounts) {
+      if (!isSignedIn) continue;
+      await app.look();
+      if (!app.isFailed) continue;
+      app.phone.bouncerPublicKey = await this.world.bouncerPublicKey();
+      await app.start();
     }
   }
 
   /** Messages that did not arrive although the phone kept its token, and messages that were shown twice. */
   unfulfilled(): { readonly lost: string[]; readonly twice: string[]; readonly expected: number } {
-    const name = ({ app }: FleetPhone, messageId: number) => `${app.phone.token} ${messageId}`;
+    const name = ({ app }: FleetAccount, messageId: number) => `${app.phone.token} ${messageId}`;
     const lost = this.#expected
-      .filter(({ phone, epoch }) => phone.epoch === epoch)
-      .filter(({ phone, messageId }) => !phone.app.shown.has(messageId))
-      .map(({ phone, messageId }) => name(phone, messageId));
-    const twice = this.phones.flatMap((phone) =>
-      [...phone.app.shown].filter(([, times]) => times > 1).map(([messageId]) => name(phone, messageId)),
+      .filter(({ account, epoch }) => account.epoch === epoch)
+      .filter(({ account, messageId }) => !account.app.shown.has(messageId))
+      .map(({ account, messageId }) => name(account, messageId));
+    const twice = this.accounts.flatMap((account) =>
+      [...account.app.shown].filter(([, times]) => times > 1).map(([messageId]) => name(account, messageId)),
     );
     return { lost, twice, expected: this.#expected.length };
   }
 
-  async #useOne(phone: FleetPhone): Promise<void> {
+  async #useOne(account: FleetAccount): Promise<void> {
     const chance = this.#random();
-    if (!phone.isSignedIn) return this.signIn(phone);
-    if (chance < 0.15) return this.logOut(phone);
-    if (chance < 0.5) {
-      phone.epoch += 1;
-      return this.changeToken(phone);
-    }
-    if (chance < 0.8) phone.app.rotateKey();
-    await phone.app.start();
+    if (!account.isSignedIn) return this.signIn(account);
+    if (chance < 0.15) return this.logOut(account);
+    if (chance < 0.5) return this.changeToken(account.app);
+    if (chance < 0.8) account.app.rotateKey();
+    await account.app.start();
   }
 
+  /** What no account of a phone can open is for one that has logged out. */
   async #receive(): Promise<void> {
     for (const { token, body } of await this.world.takeDeliveries()) {
-      const phone = this.phones.find(({ app }) => app.phone.token === token);
-      if (phone?.isSignedIn) phone.app.receive(body);
-      else this.afterLogout.push(token);
+      const accounts = this.accounts.filter(({ app, isSignedIn }) => isSignedIn && app.phone.token === token);
+      const opened = accounts.filter(({ app }) => app.receive(body));
+      if (opened.length === 0 && !this.#isRelayUntold) this.afterLogout.push(token);
     }
+    if (this.#isRelayUntold) await this.#noteRemovals();
   }
 
-  /** Dead tokens, and a vendor that is busy once for the current token of one phone. */
-  async #setFaults(busy?: FleetPhone): Promise<void> {
-    const { kind: vendor, token } = busy?.app.phone ?? {};
-    const reason = vendor === 'fcm' ? 'UNAVAILABLE' : 'ServiceUnavailable';
-    const once = busy === undefined ? [] : [{ vendor, token, status: 503, reason, times: 1 }];
-    await this.world.setFaults([...once, ...this.#dead]);
+  async #noteRemovals(): Promise<void> {
+    const waiting = await this.world.server.database.jobs.list({ state: 'waiting', limit: 1000 });
+    this.#isRelayUntold = waiting.some(({ kind }) => removalKinds.includes(kind));
+  }
+
+  /** Dead tokens, a vendor that is down for one phone, and one that is busy once for a phone. */
+  async #setFaults(busy?: FleetAccount): Promise<void> {
+    const once = busy === undefined ? [] : [{ ...unavailable(busy.app.phone), times: 1 }];
+    const down = this.#isDownFor === undefined ? [] : [unavailable(this.#isDownFor)];
+    await this.world.setFaults([...down, ...once, ...this.#dead]);
+  }
+
+  /** The two accounts of a phone that users of our server share. */
+  #sharing(isOlder: boolean): readonly [FleetAccount, FleetAccount] {
+    for (const { app, server } of this.accounts) {
+      const [one, other] = this.#accountsOn(app.phone);
+      if (
+        server !== 'ours' ||
+        app instanceof OlderApp !== isOlder ||
+        one === undefined ||
+        other === undefined
+      )
+        continue;
+      return this.#random() < 0.5 ? [one, other] : [other, one];
+    }
+    throw new RangeError('no phone is shared');
+  }
+
+  #accountsOn(phone: StockPhone): FleetAccount[] {
+    return this.accounts.filter(({ app }) => app.phone === phone);
   }
 
   #pick<Item>(items: readonly Item[]): Item {
@@ -194,4 +265,10 @@ export class Fleet {
     if (item === undefined) throw new RangeError('nothing to pick from');
     return item;
   }
+}
+
+const removalKinds = [tokenRemoving.jobKind, relayDeviceRemoving.jobKind];
+
+function unavailable({ kind: vendor, token }: StockPhone): object {
+  return { vendor, token, status: 503, reason: vendor === 'fcm' ? 'UNAVAILABLE' : 'ServiceUnavailable' };
 }

@@ -9,6 +9,7 @@ const steps = (7 * 24) / stepHours;
 const longestOutage = 2;
 const rotatesAt = 6;
 const revokesAt = 13;
+const logsOutEvery = 2;
 let fleet: Fleet;
 
 beforeAll(async () => {
@@ -16,12 +17,15 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.world.close());
 
-it('both generations at two servers, a week long: nothing is lost, shown twice or stuck', async () => {
+it('both generations at two servers, a week long: nothing is lost, shown twice, stuck or pushed after a logout', async () => {
   const { world, stock } = fleet;
   const random = seededRandom(seed + 1);
-  for (const phone of fleet.phones) await fleet.signIn(phone);
+  for (const account of fleet.accounts) await fleet.signIn(account);
   await fleet.settle();
-  expect(fleet.phones.map(({ app }) => app.isSettled)).not.toContain(false);
+  expect(fleet.accounts.map(({ app }) => app.isSettled)).not.toContain(false);
+  const logouts = [false, true].flatMap((isOlder) =>
+    [false, true].map((isRelayDown) => [isOlder, isRelayDown]),
+  );
   let outage = 0;
   for (let step = 0; step < steps; step += 1) {
     outage = world.isRelayRunning ? 0 : outage + 1;
@@ -30,16 +34,23 @@ it('both generations at two servers, a week long: nothing is lost, shown twice o
     if (step === rotatesAt || step === revokesAt) await fleet.changeKeys({ revokes: step === revokesAt });
     await fleet.use(stepHours);
     await fleet.settle();
+    if (world.isRelayRunning && logouts.length > 0 && step % logsOutEvery === 0) {
+      const [isOlder = false, isRelayDown = false] = logouts.shift() ?? [];
+      await fleet.logOutWhileQueued({ isOlder, isRelayDown });
+    }
     await stock.reportHourly();
   }
+  expect(logouts).toEqual([]);
   if (!world.isRelayRunning) await fleet.endOutage();
   // The server asks a relay that was away again after an hour at the latest.
   for (let hours = 0; hours < 3; hours += 1) {
     world.time.ahead += 3_600_000;
-    for (const phone of fleet.phones) await (phone.isSignedIn ? phone.app.start() : fleet.signIn(phone));
+    for (const account of fleet.accounts) {
+      await (account.isSignedIn ? account.app.start() : fleet.signIn(account));
+    }
     await fleet.settle();
   }
-  const stuck = fleet.phones
+  const stuck = fleet.accounts
     .filter(({ app }) => app.isPending || !app.isSettled)
     .map(({ app }) => app.phone.token);
   for (const user of fleet.users) await fleet.notify(user);
@@ -49,6 +60,8 @@ it('both generations at two servers, a week long: nothing is lost, shown twice o
   const { afterLogout } = fleet;
   expect({ stuck, lost, twice, afterLogout }).toEqual({ stuck: [], lost: [], twice: [], afterLogout: [] });
   expect(expected).toBeGreaterThan(steps);
+  // Two for each: one of either account.
+  expect(fleet.queuedAtLogout).toBe(8);
   expect(fleet.freed).toBeGreaterThan(0);
   await stock.reportHourly();
   expect(stock.isPushOn).toBe(true);

@@ -19,7 +19,7 @@ export class OlderApp {
   readonly #ask: AskServer;
   readonly #authorization: string;
   /** Without the high bits, so that every JSON parser reads it. */
-  readonly #accountId = String(randomBytes(6).readUIntBE(0, 6));
+  #accountId = newAccountId();
   #keys: KeyPair[] = [newKeyPair()];
   /** The token and key of the last registration that the server took. */
   #registered = '';
@@ -70,21 +70,25 @@ export class OlderApp {
   async logOut(): Promise<void> {
     const fields = { push_account_id: this.#accountId };
     await this.#ask('DELETE', 'mobile_push/register', fields, this.#authorization);
+    this.#accountId = newAccountId();
     this.#keys = [newKeyPair()];
     this.#registered = '';
     this.#device = undefined;
   }
 
-  receive(body: Readonly<Record<string, unknown>>): void {
+  /** Returns whether the account can open it. */
+  receive(body: Readonly<Record<string, unknown>>): boolean {
     const { data = body } = (body.message ?? {}) as { data?: Readonly<Record<string, unknown>> };
-    if (String(data.push_account_id) !== this.#accountId) return;
+    if (String(data.push_account_id) !== this.#accountId) return false;
     const box = Buffer.from(String(data.encrypted_data), 'base64');
     for (const { publicKey, privateKey } of this.#keys) {
       const plaintext = openSealed(box, publicKey, privateKey);
       if (plaintext === undefined) continue;
       const { type, message_id: id } = JSON.parse(Buffer.from(plaintext).toString('utf8'));
       if (type === 'message') this.shown.set(id, (this.shown.get(id) ?? 0) + 1);
+      return true;
     }
+    return false;
   }
 
   get #current(): string {
@@ -103,6 +107,10 @@ export class OlderApp {
     if (status !== 200) throw new Error(JSON.stringify(body));
     this.#registered = this.#current;
   }
+}
+
+function newAccountId(): string {
+  return String(randomBytes(6).readUIntBE(0, 6));
 }
 
 function newKeyPair(): KeyPair {
