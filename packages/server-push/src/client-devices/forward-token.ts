@@ -103,11 +103,11 @@ async function activate(
 ): Promise<void> {
   const now = clock();
   const former = await lockFormerDevices(transaction, row.user_id, sameTokenAccounts);
-  const { events, freed, isInForce } = await activateToken(transaction, key, tokenOf(row));
+  const { events, freed, isInForce } = await activateToken(transaction, key, tokenOf(row), now);
   await publish(transaction, events);
   await enqueueTokenRemoval(database, transaction, { freed, now });
   if (!isInForce) return;
-  const dropped = await dropFormerDevices(transaction, former, row.push_token_updated_at ?? now);
+  const dropped = await dropFormerDevices(transaction, former, row.push_token_updated_at ?? now, now);
   await enqueueRemoval(database, transaction, { freed: dropped, now });
 }
 

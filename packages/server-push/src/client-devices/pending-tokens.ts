@@ -1,6 +1,7 @@
 import type { ClientDeviceId, TokenId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
+import { compareDates } from '../registrations/compare-dates.js';
 import type { LongPending } from '../registrations/fail-long-pending.js';
 import type { AddressedEvent } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
@@ -68,6 +69,7 @@ export async function activateToken(
   { db }: PushTransaction,
   key: TokenKey,
   tokenId: TokenId,
+  now: number,
 ): Promise<ActivatedToken> {
   const locked = await sameToken(db, { id: key.id, tokenId });
   const own = locked.find(({ id }) => id === key.id);
@@ -76,7 +78,7 @@ export async function activateToken(
     return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false };
   }
   const rows = locked.filter((row) => row === own || row.push_token_id === tokenId);
-  const newest = rows.reduce((one, other) => (isNewer(other, one) ? other : one));
+  const newest = rows.reduce((one, other) => (isNewer(other, one, now) ? other : one));
   if (newest !== own) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
@@ -94,9 +96,9 @@ export async function activateToken(
   return { events, freed, isInForce: true };
 }
 
-function isNewer(one: ClientDeviceRow, other: ClientDeviceRow): boolean {
-  const [first, second] = [one.push_token_updated_at ?? 0, other.push_token_updated_at ?? 0];
-  return first === second ? one.id > other.id : first > second;
+function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boolean {
+  const order = compareDates(one.push_token_updated_at ?? 0, other.push_token_updated_at ?? 0, now);
+  return order === 0 ? one.id > other.id : order > 0;
 }
 
 /**

@@ -78,7 +78,7 @@ async function activate(
   accepted: FreedRelayDevice & RegisteredRelayDevice,
 ): Promise<void> {
   const now = clock();
-  const dropped = await dropOlderOfSameToken(transaction, key, accepted.sameTokenAccounts);
+  const dropped = await dropOlderOfSameToken(transaction, key, accepted.sameTokenAccounts, now);
   const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
   await announce(publish, transaction, device);
   // If the registration is no longer pending, the device that the relay has just created is unused.

@@ -1,6 +1,7 @@
 import { maximumAccountsOfUser, type PushAccountIdText, type UserId } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
+import { compareDates } from '../registrations/compare-dates.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { RegistrationKey } from './pending-registrations.js';
 import { type PushDeviceRow, registeredAt } from './push-device-state.js';
@@ -70,6 +71,7 @@ export async function dropOlderOfSameToken(
   { db }: PushTransaction,
   key: RegistrationKey,
   accounts: readonly PushAccountIdText[],
+  now: number,
 ): Promise<readonly FreedRelayDevice[]> {
   if (accounts.length === 0) return [];
   const owner = db.selectFrom('push_devices').select('user_id').where('id', '=', key.id);
@@ -86,7 +88,9 @@ export async function dropOlderOfSameToken(
   // Replaced or settled meanwhile: the relay compared another token than the phone has now.
   if (own?.generation !== key.generation || own.pending_token_kind === null) return [];
   const usable = rows.filter((row) => row.relay_device_id !== null || row.pending_token_kind !== null);
-  const newest = usable.reduce((one, other) => (registeredAt(one) > registeredAt(other) ? one : other));
+  const newest = usable.reduce((one, other) =>
+    compareDates(registeredAt(one), registeredAt(other), now) > 0 ? one : other,
+  );
   const older = rows.flatMap(({ id }) => (id === newest.id ? [] : [id]));
   if (older.length === 0) return [];
   const dropped = await db
@@ -125,8 +129,9 @@ export async function dropFormerDevices(
   { db }: PushTransaction,
   former: readonly FormerDevice[],
   before: number,
+  now: number,
 ): Promise<readonly FreedRelayDevice[]> {
-  const ids = former.flatMap((row) => (registeredAt(row) > before ? [] : [row.id]));
+  const ids = former.flatMap((row) => (compareDates(registeredAt(row), before, now) > 0 ? [] : [row.id]));
   if (ids.length === 0) return [];
   const dropped = await db
     .deleteFrom('push_devices')

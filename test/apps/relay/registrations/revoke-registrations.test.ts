@@ -207,6 +207,19 @@ eachBackend((backend) => {
       expect(await left()).toEqual([named('a token'), '5']);
     });
 
+    it('ends a registration that was dated by a clock that was ahead, but none that is dated a little later', async () => {
+      for (const [token, ahead] of [
+        ['a day', day],
+        ['five minutes', 300],
+        ['more', 301],
+      ] as const) {
+        await relay.register(tokenForm({ token, timestamp: seconds + ahead }));
+        await relay.register(accountForm('1', { token, timestamp: seconds + ahead }));
+        await revoke(revocation({ revoked_token: token, push_account_id: '1' }));
+      }
+      expect(await left()).toEqual([named('five minutes'), '1']);
+    });
+
     it('of the far future counts like one of a day ahead', async () => {
       await revoke(revocation({ timestamp: 2 ** 52 }));
       expect((await relay.register(tokenForm({ timestamp: seconds + day }))).body).toMatchObject(expired);

@@ -20,7 +20,7 @@ export interface RegistrationTables {
     ios_app_id: string | null;
     apns_environment: string | null;
     registered_at: number;
-    /** The sealed timestamp; null in rows of older versions. */
+    /** The sealed timestamp, or `registered_at` if that was far ahead; null in rows of older versions. */
     dated_at: number | null;
     expired_at: number | null;
   };

@@ -36,6 +36,12 @@ export class DurableRegistrations implements RegistrationStore {
   }
 }
 
+/**
+ * A phone's clock may be this far ahead. A date further ahead would protect the device from the revocation that the phone
+ * sends once its clock is right.
+ */
+const aheadMilliseconds = 5 * 60_000;
+
 /** Returns the row of a device with its token sealed, and the lookups that an older row of it may have. */
 export function toRow(
   { realmId, addressee, target, registeredAt, datedAt }: NewRelayDevice,
@@ -54,7 +60,7 @@ export function toRow(
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,
-    dated_at: datedAt,
+    dated_at: datedAt > registeredAt + aheadMilliseconds ? registeredAt : datedAt,
     expired_at: null,
   });
   return { row, olderLookups };
