@@ -8,6 +8,7 @@ import { keyGroup, PushServer, pushSodium, tokenGroup } from '../../support/push
 import { refused } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 
+const names = { program: 'waxwing-server', push: 'waxwing-server push', prefix: 'SERVER_' };
 const dayMilliseconds = 24 * 60 * 60_000;
 const expired = 'REQUEST_EXPIRED';
 
@@ -60,7 +61,7 @@ eachBackend((backend) => {
       } as const;
       const { database } = server;
       const realm = { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' };
-      const options = { database, relay, realm, pinnedSigningKey: undefined, sodium: pushSodium };
+      const options = { database, relay, realm, names, pinnedSigningKey: undefined, sodium: pushSodium };
       const checks = await checkPush({ ...options, clock: () => server.now });
       return checks.flatMap(({ check, ok, remedy }) => (ok || remedy === null ? [] : [check]));
     }
