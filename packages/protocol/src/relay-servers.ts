@@ -3,3 +3,6 @@ export const serverRegisterPath = '/api/v1/remotes/server/register';
 
 /** Path of the relay's operation to which a server reports its realms (docs/protocol.md#remotesserveranalytics). */
 export const serverAnalyticsPath = '/api/v1/remotes/server/analytics';
+
+/** Path of the relay's operation by which a server leaves (docs/protocol.md#remotesserverdeactivate). */
+export const serverDeactivatePath = '/api/v1/remotes/server/deactivate';

@@ -183,18 +183,6 @@ eachBackend((backend) => {
       expect((await account())?.server_id).toBe(before?.server_id);
     });
 
-    it('push disable stops push in every process; push enable returns as the same server', async () => {
-      const before = await account();
-      await world.runJson(['push', 'disable', '--yes']);
-      await expect.poll(isConfigured).toBe(false);
-      expect((await world.status()).checks[0]).toMatchObject({
-        cause: expect.stringContaining('was disabled'),
-      });
-      await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
-      await expect.poll(isConfigured).toBe(true);
-      expect((await account())?.server_id).toBe(before?.server_id);
-    });
-
     it('survives a restart of the server', async () => {
       await world.stopServer();
       await world.startServer();

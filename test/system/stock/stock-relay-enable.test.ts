@@ -83,9 +83,11 @@ eachBackend((backend) => {
   });
 
   it('push disable stops push in the running server', async () => {
-    const { code } = await world.command('push', 'disable', '--yes');
-    expect(code).toBe(0);
+    const { code, text } = await world.command('push', 'disable', '--yes');
+    expect([code, text]).toEqual([0, expect.stringContaining('stays registered')]);
     await expect.poll(isConfigured).toBe(false);
+    // It could not return by itself.
+    expect(atRelay()?.[1].isDeactivated).toBe(false);
     const requests = world.relay.requests.length;
     await world.sendMessage(sender, owner);
     await world.idle();
@@ -98,5 +100,15 @@ eachBackend((backend) => {
     expect([code, atRelay()?.[0]]).toEqual([0, before]);
     await expect.poll(isConfigured).toBe(true);
     await expectPush();
+  });
+
+  it('push disable --forget ends the registration at the relay, for good', async () => {
+    const { code, text } = await world.command('push', 'disable', '--forget', '--yes');
+    expect([code, text]).toEqual([0, expect.stringContaining('1 phone must register again')]);
+    expect(atRelay()?.[1].isDeactivated).toBe(true);
+    await app.poll();
+    expect(app.device).toMatchObject({ push_token_id: null });
+    const again = await enable();
+    expect([again.code, again.text]).toEqual([1, expect.stringContaining('already exists')]);
   });
 });

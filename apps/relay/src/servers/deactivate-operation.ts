@@ -1,3 +1,4 @@
+import { serverDeactivatePath } from '@waxwing/protocol';
 import { noAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayDatabase } from '../tables.js';
@@ -14,12 +15,12 @@ interface Context {
 
 /**
  * `POST /api/v1/remotes/server/deactivate` (docs/protocol.md#remotesserverdeactivate): a server leaves the relay. Its realms
- * and devices stay, and everything that it requests afterwards is refused with UNAUTHORIZED, until the operator lets it in
- * again.
+ * and devices stay, and everything that it requests afterwards is refused with UNAUTHORIZED, until it returns with
+ * `reactivate` of `registerServer`, or the operator lets it in again.
  */
 export const deactivateServer = operation({
   method: 'POST',
-  path: '/api/v1/remotes/server/deactivate',
+  path: serverDeactivatePath,
   summary: 'Ends the registration of a server.',
   actor: server,
   // A stock server sends an empty object.

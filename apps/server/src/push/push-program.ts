@@ -1,7 +1,7 @@
 import type { PushProgram, PushWork } from '@waxwing/server-push/commands';
 import type { Terminal } from '@waxwing/service/command-line';
 import { roles } from '../platform/authentication/roles.js';
-import type { ServerDatabase } from '../tables.js';
+import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { withServerDatabase } from '../with-database.js';
 import { adminNames } from './admin-names.js';
 
@@ -16,6 +16,12 @@ export function pushProgram(terminal: Terminal): PushProgram {
     async findUser(database, address) {
       const { requireUser } = await import('../membership/user-administration/manage-users.js');
       return (await requireUser(database as ServerDatabase, address)).id;
+    },
+    async publisherOf(database) {
+      const { createPublisher } = await import('../platform/event-queues/publish-events.js');
+      const { queueNotifier } = await import('../platform/event-queues/queue-listeners.js');
+      const publish = createPublisher(queueNotifier(database.signals), terminal.clock);
+      return (transaction, events) => publish(transaction as ServerTransaction, events);
     },
     findContact: (database) => firstOwner(database as ServerDatabase),
   };

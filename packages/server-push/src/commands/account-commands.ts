@@ -1,20 +1,15 @@
 import {
   CommandError,
-  type ConsentFlags,
   type OutputFlags,
   printResult,
-  requireConsent,
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { AdminNames } from '../admin-names.js';
+import type { DisableFlags } from './disable-push.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
-
-interface DisableFlags extends ConsentFlags {
-  readonly forget?: true;
-}
 
 /** Adds `test`, `disable` and `rotate-credentials`. */
 export function addAccountCommands(push: Command, program: PushProgram): void {
@@ -49,28 +44,12 @@ function addTest(push: Command, program: PushProgram): void {
 }
 
 function addDisable(push: Command, program: PushProgram): void {
-  const { terminal, names } = program;
   withYes(withJson(push.command('disable')))
     .description('stop using the relay, in every process; enable returns to it as the same server')
     .option('--forget', 'also delete the credentials; the relay then takes this server for another one')
-    .action(async ({ forget, yes, ...flags }: DisableFlags) => {
-      const disabled = await program.withPush(async ({ database, settings }) => {
-        refuseIfConfigured(settings, names);
-        const { disableAccount, forgetAccounts } = await import('../relay-account/account-store.js');
-        const question = forget
-          ? "No user gets notifications any more, and the relay's operator must help if this server is to return. Go on?"
-          : 'No user gets notifications any more until push is enabled again. Go on?';
-        await requireConsent(terminal, question, yes);
-        const url = await disableAccount(database, terminal.clock());
-        const forgotten = forget ? await forgetAccounts(database) : 0;
-        if (url === undefined && forgotten === 0)
-          throw new CommandError('Push is not enabled: nothing was changed.');
-        return { relay_url: url ?? null, forgotten: forgotten > 0 };
-      });
-      const people = disabled.forgotten
-        ? 'Push is disabled, and the credentials are deleted.'
-        : `Push is disabled; ${names.push} enable --relay ${disabled.relay_url} returns to the relay.`;
-      printResult(terminal, flags, { machines: disabled, people });
+    .action(async (flags: DisableFlags) => {
+      const { disablePush } = await import('./disable-push.js');
+      await program.withPush((work) => disablePush(program, work, flags));
     });
 }
 

@@ -3,7 +3,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Sodium } from '@waxwing/sodium';
 import type { AdminNames } from '../admin-names.js';
-import type { PushRealm } from '../server-push-options.js';
+import type { PublishEvents, PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 import type { ServerPushTables } from '../tables.js';
 
@@ -27,6 +27,8 @@ export interface PushProgram {
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
   /** The address that the operator gets without --contact, as a phrase for the help; absent if there is none. */
   readonly contactIs?: string;
+  /** Returns what publishes events to the users' clients. Without it, phones learn of a change when they next ask. */
+  publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }
 

@@ -80,6 +80,13 @@ async function checkConfiguration(
       `Run ${push} enable --relay ${newest.url} again: it continues with the same credentials.`,
     );
   }
+  if (newest?.state === 'leaving') {
+    return failed(
+      check,
+      `Push was disabled, but the relay ${newest.url} does not know that yet.`,
+      `Run waxwing-server push disable again to finish, or push enable --relay ${newest.url} to use it again.`,
+    );
+  }
   if (newest?.state === 'disabled') {
     return failed(
       check,

@@ -28,7 +28,7 @@ export function joinRefusal(
   if (outcome.kind === 'retry') {
     const isRefusal = outcome.httpStatus !== undefined && outcome.httpStatus < 500;
     const remedy = isRefusal
-      ? "ask the relay's operator"
+      ? "ask the relay's operator to let this server in again"
       : 'run the command again; it continues with the same credentials';
     return new PushAccountError(capitalized(outcome.reason), remedy);
   }

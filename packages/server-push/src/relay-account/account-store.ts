@@ -75,28 +75,45 @@ export async function enableAccount(
   });
 }
 
-/** Stops the use of the account. Returns its URL; `undefined` if none was in use. */
-export async function disableAccount(database: Database, now: number): Promise<string | undefined> {
+/**
+ * Stops the use of the account, in every process. Returns it as `leaving`, or the one that an earlier call left so;
+ * `undefined` if there is none.
+ */
+export async function disableAccount(database: Database, now: number): Promise<StoredAccount | undefined> {
   return database.write(async (transaction) => {
     const { db } = transaction;
-    const account = await enabledAccount(db);
-    if (account === undefined) return undefined;
-    await db
+    const disabled = await db
       .updateTable('relay_accounts')
-      .set({ state: 'disabled', changed_at: now })
+      .set({ state: 'leaving', changed_at: now })
       .where('state', '=', 'enabled')
-      .execute();
-    await announceChange(database, transaction);
-    return account.url;
+      .returningAll()
+      .executeTakeFirst();
+    if (disabled !== undefined) {
+      await announceChange(database, transaction);
+      return disabled;
+    }
+    const leaving = db.selectFrom('relay_accounts').selectAll().where('state', '=', 'leaving');
+    return leaving.orderBy('changed_at', 'desc').limit(1).executeTakeFirst();
   });
 }
 
-/** Deletes every account. Returns how many there were. */
-export async function forgetAccounts(database: Database): Promise<number> {
-  return database.write(async (transaction) => {
-    const { numDeletedRows } = await transaction.db.deleteFrom('relay_accounts').executeTakeFirstOrThrow();
+/** Notes that nothing is left to do at the relay, unless the account is in use again. */
+export async function markLeft({ write }: Pick<Database, 'write'>, url: string, now: number): Promise<void> {
+  await write(({ db }) =>
+    db
+      .updateTable('relay_accounts')
+      .set({ state: 'disabled', changed_at: now })
+      .where('url', '=', url)
+      .where('state', '=', 'leaving')
+      .execute(),
+  );
+}
+
+/** Deletes every account. */
+export async function forgetAccounts(database: Database): Promise<void> {
+  await database.write(async (transaction) => {
+    await transaction.db.deleteFrom('relay_accounts').execute();
     await announceChange(database, transaction);
-    return Number(numDeletedRows);
   });
 }
 

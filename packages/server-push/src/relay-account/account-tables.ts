@@ -12,9 +12,10 @@ export interface RelayAccountTables {
     /**
      * - `joining`: the relay has not confirmed the registration; a repeat sends the same id and key
      * - `enabled`: in use
-     * - `disabled`: kept, so that the server can return to the relay as the same server
+     * - `leaving`: not in use; the relay has not confirmed that it serves this server no more
+     * - `disabled`: not in use, kept, so that the server can return to the relay as the same server
      */
-    state: 'joining' | 'enabled' | 'disabled';
+    state: 'joining' | 'enabled' | 'leaving' | 'disabled';
     /** The name of this server at the relay, with a port if it is not 443. */
     hostname: string;
     contact_email: string;

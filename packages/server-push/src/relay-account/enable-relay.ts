@@ -6,6 +6,7 @@ import type { Sodium } from '@waxwing/sodium';
 import type { AdminNames } from '../admin-names.js';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
+import type { ServerRegistration } from '../relay-link/server-registration.js';
 import type { PushRealm, RelayNetwork } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import {
@@ -66,10 +67,12 @@ export interface EnabledRelay {
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  const row = await finishRotation(options, stored, request);
+  // What the relay may know already may have left it since.
+  const asked = { ...request, reactivate: stored.state !== 'joining' };
+  const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);
   return withAccountLink({ relay, realm, clock }, async (link) => {
-    const joined = await link.join(request);
+    const joined = await link.join(asked);
     if (joined.kind !== 'accepted') throw joinRefusal(joined, request, options.names);
     await reportRealm(options, link, relay);
     const signingPublicKey = await pin(options, link, row);
@@ -114,7 +117,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
 async function finishRotation(
   options: RelayAccountOptions,
   row: StoredAccount,
-  request: JoinRequest,
+  request: ServerRegistration,
 ): Promise<StoredAccount> {
   const { database, realm, clock } = options;
   const { url, sealed_new_key: sealed } = row;

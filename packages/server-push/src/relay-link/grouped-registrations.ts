@@ -2,7 +2,8 @@ import { maximumRegistrationsAtOnce, registerManyBodyLimitBytes } from '@waxwing
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { RegistrationFormat } from './registration-format.js';
 import type { RelayOutcome } from './relay-answer.js';
-import { type RelayLink, unknownRequest } from './relay-link.js';
+import { unknownRequest } from './relay-exchange.js';
+import type { RelayLink } from './relay-link.js';
 
 interface Forwarded<Registration> {
   readonly registration: Registration;

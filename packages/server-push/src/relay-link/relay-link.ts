@@ -10,6 +10,8 @@ import {
   relayAppsPath,
   relayNotifyAnyAnswer,
   relayNotifyPath,
+  relayReceiptsAnswer,
+  relayReceiptsPath,
   relayRegisterManyPath,
   relayRegisterPath,
   relayRemoveAnswer,
@@ -18,93 +20,41 @@ import {
   relayRevokePath,
   type SealedRevocationOnWire,
   serverAnalyticsPath,
+  serverDeactivatePath,
   serverRegisterPath,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
-import { readAnswerText } from '@waxwing/service/http';
-import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
-import type { Dispatcher } from 'undici';
-import type { z } from 'zod';
-import type { RelayAccount } from '../server-push-options.js';
-import type { LinkMonitor } from './link-monitor.js';
-import type { RealmPushStatusRecord } from './realm-push-status.js';
+import type { ConnectTrouble } from '@waxwing/service/lifecycle';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
-import {
-  interpretAnswer,
-  interpretRefusal,
-  type ReceivedAnswer,
-  type RelayOutcome,
-  type RelayRefusal,
-} from './relay-answer.js';
+import { interpretRefusal, type RelayOutcome } from './relay-answer.js';
+import { notKnown, type ProbeAnswer, RelayExchange, type RelayLinkOptions } from './relay-exchange.js';
 import { RelayKind } from './relay-kind.js';
-import { formOf, jsonOf, type RequestContent } from './request-content.js';
+import { formOf, jsonOf } from './request-content.js';
 import {
   analyticsAnswer,
+  deactivateAnswer,
   encodeRegistration,
   joinAnswer,
   type ServerRegistration,
 } from './server-registration.js';
-import { findRelayTrouble, unreachableRelay, type WayToRelay } from './unreachable-relay.js';
-import { whileAllowed } from './while-allowed.js';
-
-export interface RelayLinkOptions {
-  readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
-  readonly realmUuid: string;
-  readonly dispatcher: Dispatcher;
-  readonly timeoutMilliseconds: number;
-  readonly clock: Clock;
-  readonly monitor: Pick<LinkMonitor, 'report'>;
-  readonly pushStatus: Pick<RealmPushStatusRecord, 'report'>;
-}
-
-/** A received HTTP answer and its `Date` header. */
-export interface ProbeAnswer extends ReceivedAnswer {
-  readonly date: string | undefined;
-}
-
-interface Exchange {
-  readonly path: string;
-  /** Asks the relay to answer from its database, not from a cache. */
-  readonly isFresh?: boolean;
-  /** Sends no credentials: the operation needs none. */
-  readonly isAnonymous?: true;
-  /** POST body. Absent: a GET. */
-  readonly content?: RequestContent;
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Statuses that mean that the relay does not know the operation. They are final and say nothing about the health of
-   * the link.
-   */
-  readonly finalStatuses?: readonly number[];
-}
-
-/** Error code of an operation that the relay does not know. */
-export const unknownRequest = 'NOT_FOUND';
-
-const notKnown: RelayRefusal = {
-  kind: 'refused-for-good',
-  code: unknownRequest,
-  message: 'the relay does not know the request',
-};
-
-const maximumAnswerBytes = 256 * 1024;
-const userAgent = 'waxwing-server/0.1.0';
 
 /** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
 export class RelayLink {
   readonly kind = new RelayKind();
-  readonly #options: RelayLinkOptions;
-  #serverKey: Secret<string>;
+  readonly #exchange: RelayExchange;
+  readonly #pushStatus: RelayLinkOptions['pushStatus'];
+  readonly #realmUuid: string;
 
   constructor(options: RelayLinkOptions) {
-    this.#options = options;
-    this.#serverKey = options.relay.serverKey;
+    this.#exchange = new RelayExchange(options);
+    this.#pushStatus = options.pushStatus;
+    this.#realmUuid = options.realmUuid;
   }
 
   /** Uses another key from the next request on. */
   useServerKey(serverKey: Secret<string>): void {
-    this.#serverKey = serverKey;
+    this.#exchange.useServerKey(serverKey);
   }
 
   /** Forwards a sealed registration. */
@@ -113,22 +63,22 @@ export class RelayLink {
     registration: Registration,
     signal?: AbortSignal,
   ): Promise<RelayOutcome<Registered>> {
-    const content = formOf(format.form(this.#options.realmUuid, registration));
-    return this.#askAsServer({ path: relayRegisterPath, content, signal }, format.answer);
+    const content = formOf(format.form(this.#realmUuid, registration));
+    return this.#exchange.askAsServer({ path: relayRegisterPath, content, signal }, format.answer);
   }
 
   /**
    * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
-   * does not know the request (stock ones do not) refuses it for good with {@link unknownRequest}.
+   * does not know the request (stock ones do not) refuses it for good with `unknownRequest`.
    */
   async registerMany<Registration, Registered>(
     format: RegistrationFormat<Registration, Registered>,
     registrations: readonly Registration[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<readonly RelayOutcome<Registered>[]>> {
-    const content = jsonOf(format.body(this.#options.realmUuid, registrations));
+    const content = jsonOf(format.body(this.#realmUuid, registrations));
     const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };
-    const outcome = await this.#askAsServer(exchange, format.manyAnswer(registrations.length));
+    const outcome = await this.#exchange.askAsServer(exchange, format.manyAnswer(registrations.length));
     if (outcome.kind !== 'accepted') return outcome;
     return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
@@ -141,11 +91,20 @@ export class RelayLink {
     requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<RelayNotifyAnyAnswer>> {
-    const content = jsonOf(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
-    const outcome = await this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnyAnswer);
+    const content = jsonOf(encodeRelayNotifyRequest(this.#realmUuid, requests));
+    const outcome = await this.#exchange.askAsServer(
+      { path: relayNotifyPath, content, signal },
+      relayNotifyAnyAnswer,
+    );
     if (outcome.kind === 'accepted') this.kind.learn(outcome.answer.results === undefined ? 'stock' : 'ours');
-    await this.#options.pushStatus.report(outcome);
+    await this.#pushStatus.report(outcome);
     return outcome;
+  }
+
+  /** Asks what became of up to 200 queued notifications. Stock relays do not know the request. */
+  async fetchReceipts(notificationIds: readonly string[]) {
+    const path = `${relayReceiptsPath}?ids=${notificationIds.join(',')}`;
+    return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayReceiptsAnswer);
   }
 
   /**
@@ -157,9 +116,9 @@ export class RelayLink {
     signal?: AbortSignal,
   ): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
-    const content = formOf(encode(this.#options.realmUuid));
+    const content = formOf(encode(this.#realmUuid));
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
-    return this.#askAsServer(exchange, relayRemoveAnswer);
+    return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
   /** Passes a phone's sealed revocation on. A relay that does not know the request refuses it for good. */
@@ -167,8 +126,10 @@ export class RelayLink {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
     const content = formOf({ bouncer_public_key, encrypted_push_revocation });
-    const exchange = { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] };
-    return this.#askAsServer(exchange, relayRevokeAnswer);
+    return this.#exchange.askAsServer(
+      { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] },
+      relayRevokeAnswer,
+    );
   }
 
   /**
@@ -176,38 +137,39 @@ export class RelayLink {
    * monitor.
    */
   async probe(): Promise<ProbeAnswer | ConnectTrouble> {
-    const content = jsonOf(encodeRelayNotifyRequest(this.#options.realmUuid, []));
-    try {
-      return await this.#exchange({ path: relayNotifyPath, isFresh: true, content });
-    } catch (error) {
-      return findRelayTrouble(error, this.#way);
-    }
+    const content = jsonOf(encodeRelayNotifyRequest(this.#realmUuid, []));
+    return this.#exchange.probe({ path: relayNotifyPath, isFresh: true, content });
   }
 
   /** Registers this server with an id and a key of its own choice. Idempotent for the same id and key. */
   async join(registration: ServerRegistration): Promise<RelayOutcome<{ readonly created: boolean }>> {
-    const account = { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
-    const content = formOf(encodeRegistration(account, registration));
-    const exchange = {
-      path: serverRegisterPath,
-      content,
-      isAnonymous: true,
-      finalStatuses: [404, 405],
-    } as const;
-    return this.#ask(exchange, joinAnswer);
+    const content = formOf(encodeRegistration(this.#exchange.credentials, registration));
+    return this.#exchange.ask(
+      { path: serverRegisterPath, content, isAnonymous: true, finalStatuses: [404, 405] },
+      joinAnswer,
+    );
+  }
+
+  /** Ends this server's registration. A relay that does not know the request refuses it for good. */
+  async deactivate(): Promise<RelayOutcome<unknown>> {
+    const content = jsonOf({});
+    return this.#exchange.ask(
+      { path: serverDeactivatePath, content, finalStatuses: [404, 405] },
+      deactivateAnswer,
+    );
   }
 
   /** Reports the server's organization, so that the relay knows it as this server's. */
   async reportRealm(realm: JsonObject): Promise<RelayOutcome<unknown>> {
     const realms = jsonOf([realm]).body;
     const content = formOf({ realm_counts: '[]', installation_counts: '[]', realms });
-    return this.#ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
+    return this.#exchange.ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
 
   /** Asks which of the organization's apps the relay can deliver to. Stock relays do not know the request. */
   async fetchApps(): Promise<RelayOutcome<RelayAppsAnswer>> {
-    const path = `${relayAppsPath}?realm_uuid=${this.#options.realmUuid}`;
-    return this.#ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);
+    const path = `${relayAppsPath}?realm_uuid=${this.#realmUuid}`;
+    return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);
   }
 
   /**
@@ -215,77 +177,10 @@ export class RelayLink {
    * for good.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
-    return this.#ask({ path: keyListPath, isAnonymous: true, finalStatuses: [404, 405] }, keyListAnswer);
-  }
-
-  async #askAsServer<Schema extends z.ZodType>(
-    exchange: Exchange,
-    schema: Schema,
-  ): Promise<RelayOutcome<z.infer<Schema>>> {
-    const outcome = await this.#ask(exchange, schema);
-    const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
-    // An abort by this server says nothing about the relay.
-    if (isReporting && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
-    return outcome;
-  }
-
-  async #ask<Schema extends z.ZodType>(
-    exchange: Exchange,
-    schema: Schema,
-  ): Promise<RelayOutcome<z.infer<Schema>>> {
-    let received: ReceivedAnswer;
-    try {
-      received = await this.#exchange(exchange);
-    } catch (error) {
-      return unreachableRelay(error, this.#way);
-    }
-    if (exchange.finalStatuses?.includes(received.status) === true) return notKnown;
-    return interpretAnswer(received, schema, this.#options.clock());
-  }
-
-  #exchange(exchange: Exchange): Promise<ProbeAnswer> {
-    return whileAllowed(exchange.signal, this.#options.timeoutMilliseconds, (allowed) =>
-      this.#request(exchange, allowed),
+    return this.#exchange.ask(
+      { path: keyListPath, isAnonymous: true, finalStatuses: [404, 405] },
+      keyListAnswer,
     );
-  }
-
-  async #request(
-    { path, isAnonymous, isFresh, content }: Exchange,
-    signal: AbortSignal,
-  ): Promise<ProbeAnswer> {
-    const { relay, dispatcher } = this.#options;
-    const { origin, pathname, search } = new URL(relay.url + path);
-    const answer = await dispatcher.request({
-      origin,
-      path: pathname + search,
-      method: content === undefined ? 'GET' : 'POST',
-      headers: {
-        'user-agent': userAgent,
-        accept: 'application/json',
-        ...(isFresh && { 'cache-control': 'no-cache' }),
-        ...(!isAnonymous && { authorization: this.#authorization() }),
-        ...(content && { 'content-type': content.type }),
-      },
-      body: content?.body ?? null,
-      signal,
-    });
-    const { 'retry-after': retryAfter, date } = answer.headers;
-    return {
-      date: Array.isArray(date) ? date[0] : date,
-      status: answer.statusCode,
-      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-      body: await readAnswerText(answer.body, maximumAnswerBytes),
-    };
-  }
-
-  get #way(): WayToRelay {
-    const { relay, timeoutMilliseconds } = this.#options;
-    return { url: relay.url, network: relay.network ?? {}, timeoutMilliseconds };
-  }
-
-  #authorization(): string {
-    const pair = Buffer.from(`${this.#options.relay.serverId}:${this.#serverKey.reveal()}`, 'utf8');
-    return `Basic ${pair.toString('base64')}`;
   }
 }
 

@@ -10,15 +10,18 @@ export interface ServerRegistration {
   readonly invitation?: Secret<string> | undefined;
   /** Replaces the key that the request proves. */
   readonly newKey?: Secret<string> | undefined;
+  /** Lets a server return that deactivated itself. Stock relays ignore it. */
+  readonly reactivate?: boolean;
 }
 
 export const joinAnswer = z.object({ created: z.boolean() });
+export const deactivateAnswer = z.object({});
 export const analyticsAnswer = z.object({ realms: z.record(z.string(), z.unknown()) });
 
 /** The form that registers a server. */
 export function encodeRegistration(
   { serverId, serverKey }: { readonly serverId: string; readonly serverKey: Secret<string> },
-  { hostname, contactEmail, invitation, newKey }: ServerRegistration,
+  { hostname, contactEmail, invitation, newKey, reactivate }: ServerRegistration,
 ): Record<string, string> {
   return {
     zulip_org_id: serverId,
@@ -27,5 +30,6 @@ export function encodeRegistration(
     contact_email: contactEmail,
     ...(invitation && { invitation: invitation.reveal() }),
     ...(newKey && { new_org_key: newKey.reveal() }),
+    ...(reactivate && { reactivate: 'true' }),
   };
 }

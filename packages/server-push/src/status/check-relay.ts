@@ -11,7 +11,8 @@ import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-
 import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
 import { printable } from '../relay-link/relay-answer.js';
 import { relayCodeOf } from '../relay-link/relay-codes.js';
-import type { ProbeAnswer, RelayLink } from '../relay-link/relay-link.js';
+import type { ProbeAnswer } from '../relay-link/relay-exchange.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
@@ -102,7 +103,11 @@ function judgeRefusal(
   // Relays say so only to the holder of the key, and with the code of a wrong key.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
-    const remedy = `Ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
+    const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
+    const remedy =
+      state === 'deactivated'
+        ? `Run push enable again, if it joined this relay; otherwise ${resume}`
+        : sentenceOf(resume);
     return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
   }
   if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {

@@ -18,6 +18,8 @@ export interface ServerRegistration {
   readonly hostname: string;
   readonly contactEmail: string;
   readonly invitation: Secret<string> | undefined;
+  /** Whether a server that deactivated itself returns. */
+  readonly returns: boolean;
   readonly mode: JoiningConfiguration['registration'];
 }
 
@@ -57,7 +59,7 @@ export function joinServer(
 
 async function updateServer(
   db: Transaction<RelayTables>,
-  { serverId, key, newKey, hostname, contactEmail }: ServerRegistration,
+  { serverId, key, newKey, hostname, contactEmail, returns }: ServerRegistration,
   { known, now }: { readonly known: Selectable<RelayTables['servers']>; readonly now: number },
 ): Promise<void> {
   const used = matchingKey(key, known, now);
@@ -67,13 +69,22 @@ async function updateServer(
       fields: { role: serverId },
     });
   }
-  requireActive(stateOf(known));
+  // Not a suspended one: only the operator lets it in again.
+  const deactivated_at = returns ? null : known.deactivated_at;
+  requireActive(stateOf({ ...known, deactivated_at }));
   await requireFreeHostname(db, hostname, serverId);
   const { key_hash, previous_key_hash, previous_key_until } =
     newKey === undefined ? known : rotateKeys(known, { keyHash: hashCredential(newKey.reveal()), used, now });
   await db
     .updateTable('servers')
-    .set({ hostname, contact_email: contactEmail, key_hash, previous_key_hash, previous_key_until })
+    .set({
+      hostname,
+      contact_email: contactEmail,
+      key_hash,
+      previous_key_hash,
+      previous_key_until,
+      deactivated_at,
+    })
     .where('id', '=', serverId)
     .execute();
 }

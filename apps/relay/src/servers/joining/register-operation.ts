@@ -1,9 +1,10 @@
 import { serverRegisterPath } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
-import { anyone, operation } from '@waxwing/service/http';
+import { anyone, booleanParameter, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import type { RelayDatabase } from '../../tables.js';
+import type { ServerDirectory } from '../server-directory.js';
 import { maximumEmailCharacters, requireContactEmail } from './contact-email.js';
 import { maximumHostnameCharacters, readHostname } from './hostname.js';
 import { joinServer, requireServerId } from './join-server.js';
@@ -12,6 +13,7 @@ import { type Joining, joiningBodyLimitBytes } from './joining.js';
 interface Context {
   readonly clock: Clock;
   readonly database: RelayDatabase;
+  readonly servers: Pick<ServerDirectory, 'forget'>;
   readonly joining: Joining;
 }
 
@@ -22,10 +24,11 @@ const serverKey = z
 
 /**
  * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname or
- * address of contact, or rotates its key. Idempotent: a server that lost the answer repeats the request.
+ * address of contact, rotates its key, or returns after it deactivated itself. Idempotent: a server that lost the answer repeats the request.
  *
  * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
- * BAD_REQUEST for hostname, contact and id; INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a deactivated server;
+ * BAD_REQUEST for hostname, contact and id; INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a suspended server, and for a deactivated one
+ * without `reactivate`;
  * HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR; BAD_REQUEST without an invitation.
  */
 export const registerServer = operation({
@@ -44,6 +47,7 @@ export const registerServer = operation({
       .max(200)
       .transform((text) => new Secret(text))
       .optional(),
+    reactivate: booleanParameter.optional(),
   }),
   bodyLimitBytes: joiningBodyLimitBytes,
   answer: z.object({ created: z.boolean() }),
@@ -54,7 +58,7 @@ export const registerServer = operation({
     'UNAUTHORIZED',
     'HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR',
   ],
-  handle({ clock, database, joining }: Context, { head, parameters }) {
+  handle({ clock, database, joining, servers }: Context, { head, parameters }) {
     return joining.run({
       address: head.address,
       outcomeOf: ({ created }) => (created ? 'created' : 'updated'),
@@ -63,9 +67,10 @@ export const registerServer = operation({
         const hostname = readHostname(parameters.hostname);
         requireContactEmail(contactEmail);
         requireServerId(serverId);
-        const { new_org_key: newKey, invitation } = parameters;
-        const request = { serverId, key, newKey, hostname, contactEmail, invitation };
+        const { new_org_key: newKey, invitation, reactivate: returns = false } = parameters;
+        const request = { serverId, key, newKey, hostname, contactEmail, invitation, returns };
         const created = await joinServer(database, { ...request, mode: joining.registration }, clock());
+        if (returns) servers.forget(serverId);
         head.setActor(serverId);
         return { created };
       },

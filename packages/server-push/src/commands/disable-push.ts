@@ -1,0 +1,123 @@
+import {
+  CommandError,
+  type ConsentFlags,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+} from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import { endRegistrations } from '../registrations/end-registrations.js';
+import {
+  allAccounts,
+  disableAccount,
+  forgetAccounts,
+  markLeft,
+  type StoredAccount,
+} from '../relay-account/account-store.js';
+import { type LeaveRelayOptions, leaveRelay } from '../relay-account/leave-relay.js';
+import { readRelayNetwork } from '../settings/read-relay-network.js';
+import { readSecretKey } from '../settings/read-secret-key.js';
+import type { PushProgram, PushWork } from './push-program.js';
+import { refuseIfConfigured } from './refuse-if-configured.js';
+
+/** Flags of `push disable`. */
+export interface DisableFlags extends ConsentFlags, OutputFlags {
+  readonly forget?: true;
+}
+
+/**
+ * Stops push in every process, then leaves the relay. A relay that is down does not keep push on: the command run again
+ * finishes. @throws CommandError if push is not enabled, or if the relay could not be left.
+ */
+export async function disablePush(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
+  refuseIfConfigured(work.settings, program.names);
+  const question = flags.forget
+    ? "No user gets notifications any more, and the relay's operator must help if this server is to return. Go on?"
+    : 'No user gets notifications any more until push is enabled again. Go on?';
+  await requireConsent(program.terminal, question, flags.yes);
+  await (flags.forget ? forget(program, work, flags) : disable(program, work, flags));
+}
+
+async function disable(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
+  const { terminal, names } = program;
+  const { clock } = terminal;
+  const { database } = work;
+  const account = await disableAccount(database, clock());
+  if (account === undefined) throw notEnabled();
+  const { url } = account;
+  // A stock relay lets a deactivated server return only with the help of its operator.
+  const isStock = account.signing_public_key === null;
+  const trouble = isStock ? undefined : await leave(program, work, account);
+  if (trouble === undefined) await markLeft(database, url, clock());
+  const isLeft = !isStock && trouble === undefined;
+  printResult(terminal, flags, {
+    machines: { relay_url: url, forgotten: false, left_relay: isLeft },
+    people: [
+      'Push is disabled.',
+      ...(isLeft ? [`The relay ${url} serves this server no more.`] : []),
+      ...(isStock
+        ? [`This server stays registered at ${url}: ${names.push} disable --forget ends that.`]
+        : []),
+      `${names.push} enable --relay ${url} returns to the relay.`,
+    ].join(' '),
+  });
+  if (trouble === undefined) return;
+  throw new CommandError(
+    `The relay still counts this server as its own, since ${trouble}: run ${names.push} disable again later.`,
+  );
+}
+
+async function forget(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
+  const { terminal } = program;
+  const { clock } = terminal;
+  const { database } = work;
+  const accounts = await allAccounts(database.db);
+  if (accounts.length === 0) throw notEnabled();
+  // First, so that no process sends with credentials that are about to end.
+  const current = await disableAccount(database, clock());
+  const leftovers: string[] = [];
+  for (const account of accounts) {
+    const trouble = await leave(program, work, account);
+    if (trouble === undefined) continue;
+    leftovers.push(
+      `The relay ${account.url} could not be left, since ${trouble}: ask its operator for waxwing-relay servers remove ${account.server_id}.`,
+    );
+  }
+  const publish = (await program.publisherOf?.(database)) ?? (async () => undefined);
+  const devices = await endRegistrations({ database, publish });
+  await forgetAccounts(database);
+  printResult(terminal, flags, {
+    machines: {
+      relay_url: current?.url ?? null,
+      forgotten: true,
+      left_relay: leftovers.length === 0,
+      registrations_ended: devices,
+    },
+    people: [
+      `Push is disabled, and the credentials are deleted. ${devices} ${devices === 1 ? 'phone' : 'phones'} must register again.`,
+      ...leftovers,
+    ].join('\n'),
+  });
+}
+
+/** Returns why the relay could not be left. */
+async function leave(
+  { names, terminal: { clock } }: PushProgram,
+  { settings, realm }: PushWork,
+  account: StoredAccount,
+): Promise<string | undefined> {
+  let options: LeaveRelayOptions;
+  try {
+    const secretKey = await readSecretKey(settings.pushAccount, names);
+    const network = await readRelayNetwork(settings.relayNetwork, names);
+    options = { realm, network, secretKey, clock, names };
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems.join(' ').replace(/\.$/, '');
+    throw error;
+  }
+  return leaveRelay(options, account);
+}
+
+function notEnabled(): CommandError {
+  return new CommandError('Push is not enabled: nothing was changed.');
+}

@@ -1,0 +1,165 @@
+import type { Secret } from '@waxwing/service/config';
+import { readAnswerText } from '@waxwing/service/http';
+import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
+import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { RelayAccount } from '../server-push-options.js';
+import type { LinkMonitor } from './link-monitor.js';
+import type { RealmPushStatusRecord } from './realm-push-status.js';
+import {
+  interpretAnswer,
+  type ReceivedAnswer,
+  type RelayOutcome,
+  type RelayRefusal,
+} from './relay-answer.js';
+import type { RequestContent } from './request-content.js';
+import { findRelayTrouble, unreachableRelay, type WayToRelay } from './unreachable-relay.js';
+import { whileAllowed } from './while-allowed.js';
+
+export interface RelayLinkOptions {
+  readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
+  readonly realmUuid: string;
+  readonly dispatcher: Dispatcher;
+  readonly timeoutMilliseconds: number;
+  readonly clock: Clock;
+  readonly monitor: Pick<LinkMonitor, 'report'>;
+  readonly pushStatus: Pick<RealmPushStatusRecord, 'report'>;
+}
+
+/** A received HTTP answer and its `Date` header. */
+export interface ProbeAnswer extends ReceivedAnswer {
+  readonly date: string | undefined;
+}
+
+export interface Exchange {
+  readonly path: string;
+  /** Asks the relay to answer from its database, not from a cache. */
+  readonly isFresh?: boolean;
+  /** Sends no credentials: the operation needs none. */
+  readonly isAnonymous?: true;
+  /** POST body. Absent: a GET. */
+  readonly content?: RequestContent;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Statuses that mean that the relay does not know the operation. They are final and say nothing about the health of
+   * the link.
+   */
+  readonly finalStatuses?: readonly number[];
+}
+
+/** Error code of an operation that the relay does not know. */
+export const unknownRequest = 'NOT_FOUND';
+
+/** The outcome of a request that the relay does not know. */
+export const notKnown: RelayRefusal = {
+  kind: 'refused-for-good',
+  code: unknownRequest,
+  message: 'the relay does not know the request',
+};
+
+const maximumAnswerBytes = 256 * 1024;
+const userAgent = 'waxwing-server/0.1.0';
+
+/** Exchanges requests and answers with the relay, with this server's credentials. */
+export class RelayExchange {
+  readonly #options: RelayLinkOptions;
+  #serverKey: Secret<string>;
+
+  constructor(options: RelayLinkOptions) {
+    this.#options = options;
+    this.#serverKey = options.relay.serverKey;
+  }
+
+  /** This server's id and the key in use. */
+  get credentials(): { readonly serverId: string; readonly serverKey: Secret<string> } {
+    return { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
+  }
+
+  /** Uses another key from the next request on. */
+  useServerKey(serverKey: Secret<string>): void {
+    this.#serverKey = serverKey;
+  }
+
+  /** Asks, and reports the outcome to the monitor of the link. */
+  async askAsServer<Schema extends z.ZodType>(
+    exchange: Exchange,
+    schema: Schema,
+  ): Promise<RelayOutcome<z.infer<Schema>>> {
+    const outcome = await this.ask(exchange, schema);
+    const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
+    // An abort by this server says nothing about the relay.
+    if (isReporting && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
+    return outcome;
+  }
+
+  /** Asks, and interprets the answer. */
+  async ask<Schema extends z.ZodType>(
+    exchange: Exchange,
+    schema: Schema,
+  ): Promise<RelayOutcome<z.infer<Schema>>> {
+    let received: ReceivedAnswer;
+    try {
+      received = await this.#exchange(exchange);
+    } catch (error) {
+      return unreachableRelay(error, this.#way);
+    }
+    if (exchange.finalStatuses?.includes(received.status) === true) {
+      return notKnown;
+    }
+    return interpretAnswer(received, schema, this.#options.clock());
+  }
+
+  /** Asks, and returns the raw answer, or why there is none. */
+  async probe(exchange: Exchange): Promise<ProbeAnswer | ConnectTrouble> {
+    try {
+      return await this.#exchange(exchange);
+    } catch (error) {
+      return findRelayTrouble(error, this.#way);
+    }
+  }
+
+  #exchange(exchange: Exchange): Promise<ProbeAnswer> {
+    return whileAllowed(exchange.signal, this.#options.timeoutMilliseconds, (allowed) =>
+      this.#request(exchange, allowed),
+    );
+  }
+
+  async #request(
+    { path, isAnonymous, isFresh, content }: Exchange,
+    signal: AbortSignal,
+  ): Promise<ProbeAnswer> {
+    const { relay, dispatcher } = this.#options;
+    const { origin, pathname, search } = new URL(relay.url + path);
+    const answer = await dispatcher.request({
+      origin,
+      path: pathname + search,
+      method: content === undefined ? 'GET' : 'POST',
+      headers: {
+        'user-agent': userAgent,
+        accept: 'application/json',
+        ...(isFresh && { 'cache-control': 'no-cache' }),
+        ...(!isAnonymous && { authorization: this.#authorization() }),
+        ...(content && { 'content-type': content.type }),
+      },
+      body: content?.body ?? null,
+      signal,
+    });
+    const { 'retry-after': retryAfter, date } = answer.headers;
+    return {
+      date: Array.isArray(date) ? date[0] : date,
+      status: answer.statusCode,
+      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+      body: await readAnswerText(answer.body, maximumAnswerBytes),
+    };
+  }
+
+  get #way(): WayToRelay {
+    const { relay, timeoutMilliseconds } = this.#options;
+    return { url: relay.url, network: relay.network ?? {}, timeoutMilliseconds };
+  }
+
+  #authorization(): string {
+    const pair = Buffer.from(`${this.#options.relay.serverId}:${this.#serverKey.reveal()}`, 'utf8');
+    return `Basic ${pair.toString('base64')}`;
+  }
+}
