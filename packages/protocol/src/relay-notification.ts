@@ -229,3 +229,4 @@ export const relayReceiptsAnswer = z.object({
     }),
   ),
 });
+export type RelayReceipt = z.infer<typeof relayReceiptsAnswer>['receipts'][number];

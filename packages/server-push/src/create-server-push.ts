@@ -22,6 +22,7 @@ import {
 } from './notifications/deliver-notification.js';
 import { DeliveryResults } from './notifications/delivery-results.js';
 import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
+import { handleReceipts } from './notifications/read-receipts.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { ownEventOperations, serverPushOperations } from './operations.js';
 import { DeviceWatch } from './own-events/device-watch.js';
@@ -132,7 +133,7 @@ function assemble(
   const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
   const pushStatus = new RealmPushStatusRecord(options);
   const relay = new CurrentRelay(options, { monitor, results, pushStatus });
-  handleJobs(options, relay);
+  handleJobs(options, relay, results);
   scheduleQuestionForPushStatus({ database, link: () => relay.connection?.link, pushStatus });
   const context = {
     ...options,
@@ -174,7 +175,7 @@ async function realmPushStatusAt(
   return { canPush: canPush && relay.kind === 'configured', endTimestamp };
 }
 
-function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {
+function handleJobs(options: ServerPushOptions, relay: CurrentRelay, results: DeliveryResults): void {
   const { database, clock, random, publish } = options;
   const jobs = { database, publish, clock, random };
   handleForwarding({ ...jobs, registrations: () => relay.connection?.registrations });
@@ -189,6 +190,7 @@ function handleJobs(options: ServerPushOptions, relay: CurrentRelay): void {
       sender: () => relay.connection?.sender,
     }),
   );
+  handleReceipts({ database, clock, random, results, receipts: () => relay.connection?.receipts });
   const removals = { database, clock, random, link: () => relay.connection?.link };
   handleRemovalJobs(removals, relayDeviceRemoving);
   handleRemovalJobs(removals, tokenRemoving, (transaction, removed) =>

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { tokenFormat } from './client-devices/token-format.js';
 import { KeyListCache } from './key-list/key-list-cache.js';
 import type { DeliveryResults } from './notifications/delivery-results.js';
+import { GroupedReceipts } from './notifications/grouped-receipts.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { pushAccountFormat, type RegisteredRelayDevice } from './push-devices/push-account-format.js';
 import type { SameTokenAccounts } from './push-devices/same-token-devices.js';
@@ -17,6 +18,7 @@ import type { RelayAccount, RelayNetwork, ServerPushOptions } from './server-pus
 export interface RelayConnection {
   readonly link: RelayLink;
   readonly sender: NotificationSender;
+  readonly receipts: GroupedReceipts;
   readonly keyList: KeyListCache;
   readonly registrations: GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice>;
   readonly tokens: GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts>;
@@ -100,6 +102,7 @@ export class CurrentRelay {
     return {
       link,
       sender: new NotificationSender({ ...this.#options, link, results: this.#records.results }),
+      receipts: new GroupedReceipts(link),
       keyList: new KeyListCache(link, clock),
       registrations: new GroupedRegistrations(link, pushAccountFormat, clock),
       tokens: new GroupedRegistrations(link, tokenFormat, clock),

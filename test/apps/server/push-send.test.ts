@@ -168,7 +168,15 @@ eachBackend((backend) => {
       it('names the phones for which the relay tries again', async () => {
         const id = { notification_id: server.server.realmUuid };
         answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', ...id } });
-        const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'later', '--json']);
+        const { code, printed } = await send([
+          '--user',
+          'ada@example.com',
+          '--text',
+          'later',
+          '--wait',
+          '1',
+          '--json',
+        ]);
         expect([code, JSON.parse(printed).results]).toMatchObject([
           0,
           [
@@ -179,7 +187,7 @@ eachBackend((backend) => {
         answers({
           1: { status: 'queued', reason: 'InvalidProviderToken', fault: 'relay-configuration', ...id },
         });
-        const held = await send(['--user', 'ada@example.com', '--text', 'held']);
+        const held = await send(['--user', 'ada@example.com', '--text', 'held', '--wait', '1']);
         const why =
           "Google or Apple refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
         expect(held.printed).toContain(`1 sent, 1 waiting at the relay: ${why}.`);

@@ -13,7 +13,10 @@ interface AwaitedReport {
   readonly timeoutMilliseconds: number;
 }
 
-/** Waits until the running server has stored a result for each device. Returns what there is when the time is over. */
+/**
+ * Waits until the running server has stored a final result for each device: a queued notification has none yet. Returns
+ * what there is when the time is over.
+ */
 export async function awaitReport(
   { db }: { readonly db: Kysely<ServerPushTables> },
   { reportId, devices, timeoutMilliseconds }: AwaitedReport,
@@ -21,7 +24,8 @@ export async function awaitReport(
   const until = performance.now() + timeoutMilliseconds;
   for (;;) {
     const results = await readReport(db, reportId);
-    const reported = results.reduce((sum, result) => sum + result.devices, 0);
+    const final = results.filter(({ status }) => status !== 'queued');
+    const reported = final.reduce((sum, result) => sum + result.devices, 0);
     if (reported >= devices || performance.now() >= until) return results;
     await after(pollMilliseconds);
   }

@@ -12,6 +12,7 @@ import { addToReport } from './delivery-reports.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
+import { receiptsJob } from './read-receipts.js';
 import { rowName } from './recipient.js';
 
 /** Kind of the job that sends one notification to one user's devices. */
@@ -106,11 +107,14 @@ export function deliverNotificationHandler(
     const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
     const rest = outcome && jobForOthers(job, { ...payload, taken: names }, outcome, clock());
     const results = taken.map(({ result }) => result);
+    const receipts = receiptsJob(taken, reportId, clock());
     return {
       kind: 'done',
       async apply(transaction) {
         if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
-        if (rest !== undefined) await database.jobs.enqueue(transaction, rest);
+        for (const further of [rest, receipts]) {
+          if (further !== undefined) await database.jobs.enqueue(transaction, further);
+        }
       },
     };
   }

@@ -25,12 +25,44 @@ export async function addToReport(
   if (rows.length > 0) await db.insertInto('delivery_reports').values(rows).execute();
 }
 
+/** A device whose notification had been queued, and its final result. */
+export interface SettledReport {
+  readonly reportId: string;
+  /** Why the notification was queued. */
+  readonly reason: string | undefined;
+  readonly result: DeviceResult;
+  readonly now: number;
+}
+
+/** Puts a device's final result in place of `queued`. */
+export async function replaceQueued(
+  transaction: PushTransaction,
+  { reportId, reason, result, now }: SettledReport,
+): Promise<void> {
+  const queued = transaction.db
+    .selectFrom('delivery_reports')
+    .select('id')
+    .where('report_id', '=', reportId)
+    .where('status', '=', 'queued')
+    .where('reason', reason === undefined ? 'is' : '=', reason ?? null)
+    .where('devices', '>', 0)
+    .limit(1);
+  const { numUpdatedRows } = await transaction.db
+    .updateTable('delivery_reports')
+    .set(({ eb }) => ({ devices: eb('devices', '-', 1) }))
+    .where('id', 'in', queued)
+    .executeTakeFirstOrThrow();
+  // A report that was deleted since is not begun again.
+  if (numUpdatedRows === 1n) await addToReport(transaction, reportId, [result], now);
+}
+
 /** Reads what a report holds so far. */
 export async function readReport(db: Kysely<ServerPushTables>, reportId: string): Promise<CountedResult[]> {
   const rows = await db
     .selectFrom('delivery_reports')
     .select(['status', 'reason', 'fault', 'app', 'devices'])
     .where('report_id', '=', reportId)
+    .where('devices', '>', 0)
     .orderBy('id')
     .execute();
   return rows.map(({ status, reason, fault, app, devices }) => ({

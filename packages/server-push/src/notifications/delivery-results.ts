@@ -36,20 +36,20 @@ export class DeliveryResults {
     });
     this.#counter = options.metrics.counter(
       'waxwing_notification_results_total',
-      "The relay's results, one for each device that was to be notified, by status, fault and reason",
+      "The relay's results, one for each device that was to be notified, by status, fault and reason; a queued one counts again when it is final",
       ['status', 'fault', 'reason'],
     );
   }
 
-  /** Records the results of a request, in the order of its recipients. Never rejects. */
-  async note(recipients: readonly Recipient[], results: readonly DeviceResult[]): Promise<void> {
+  /** Records results, in the order of the rows of their devices. Never rejects. */
+  async note(rows: readonly Recipient['row'][], results: readonly DeviceResult[]): Promise<void> {
     let newest: DeviceResult | undefined;
     for (const [index, result] of results.entries()) {
       this.#count(result);
       const { status, reason = '', fault, app } = result;
       if (fault === undefined) continue;
       const log = status === 'queued' ? this.#held : this.#rejections;
-      if (log.note({ reason, fault, app }, recipients[index]?.row)) newest = result;
+      if (log.note({ reason, fault, app }, rows[index])) newest = result;
     }
     if (newest !== undefined) await this.#store(newest);
   }

@@ -1,7 +1,7 @@
 import { type DeviceResult, unexplained } from './device-results.js';
 
 /** How many devices had the same result. */
-export interface CountedResult extends DeviceResult {
+export interface CountedResult extends Omit<DeviceResult, 'notificationId'> {
   readonly devices: number;
 }
 
@@ -11,7 +11,13 @@ export function countResults(results: readonly DeviceResult[]): CountedResult[] 
   for (const result of results) {
     const { status, reason = '', fault = '', app = '' } = result;
     const key = [status, reason, fault, app].join(' ');
-    counted.set(key, { ...result, devices: (counted.get(key)?.devices ?? 0) + 1 });
+    counted.set(key, {
+      status: result.status,
+      reason: result.reason,
+      fault: result.fault,
+      app: result.app,
+      devices: (counted.get(key)?.devices ?? 0) + 1,
+    });
   }
   return [...counted.values()];
 }

@@ -3,6 +3,7 @@ import type {
   DeliveryStatus,
   RelayNotifyAnyAnswer,
   RelayNotifyResult,
+  RelayReceipt,
 } from '@waxwing/protocol';
 import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 
@@ -14,6 +15,8 @@ export interface DeviceResult {
   readonly fault: DeliveryFault | undefined;
   /** The bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;
+  /** The relay's name of a queued notification, which finds its receipt. */
+  readonly notificationId?: string | undefined;
 }
 
 /** The reason of a stock relay, which only counts what the vendors accepted. */
@@ -28,7 +31,7 @@ export function readDeviceResults(
   recipients: readonly Recipient[],
   answer: RelayNotifyAnyAnswer,
 ): DeviceResult[] {
-  if (answer.results?.length === recipients.length) return answer.results.map(readResult);
+  if (answer.results?.length === recipients.length) return answer.results.map(readQueuedResult);
   const dead = deadAddresses(answer);
   let sent = answer.android_successfully_sent_count + answer.apple_successfully_sent_count;
   return recipients.map(({ address }): DeviceResult => {
@@ -40,6 +43,18 @@ export function readDeviceResults(
 }
 
 const plain = { reason: undefined, fault: undefined, app: undefined };
+
+function readQueuedResult(result: RelayNotifyResult): DeviceResult {
+  const { status, notification_id: notificationId } = result;
+  return status === 'queued' && notificationId != null
+    ? { ...readResult(result), notificationId }
+    : readResult(result);
+}
+
+/** Reads the receipt of a notification that was queued. */
+export function readReceipt(receipt: RelayReceipt): DeviceResult {
+  return readResult(receipt);
+}
 
 function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceResult {
   return {

@@ -38,7 +38,10 @@ export class NotificationSender {
   async #conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<DeviceResult[]> {
     const results = readDeviceResults(recipients, answer);
     await this.#dropDead(recipients, answer);
-    await this.#options.results.note(recipients, results);
+    await this.#options.results.note(
+      recipients.map(({ row }) => row),
+      results,
+    );
     return results;
   }
 

@@ -1,0 +1,138 @@
+import type { DatabaseWithJobs, Job, JobOutcome, NewJob } from '@waxwing/jobs';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
+import { retryLater } from '../relay-link/retry-later.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import { replaceQueued } from './delivery-reports.js';
+import type { DeliveryResults } from './delivery-results.js';
+import { type DeviceResult, readReceipt } from './device-results.js';
+import type { GroupedReceipts } from './grouped-receipts.js';
+import type { Recipient } from './recipient.js';
+
+/** Kind of the job that learns what became of notifications that the relay queued. */
+export const readReceiptsJob = 'notifications/read-receipts';
+
+const firstMilliseconds = 1000;
+const capMilliseconds = 30 * 60_000;
+/** The relay gives a queued notification up after a day, and remembers for another day what became of it. */
+const lifetimeMilliseconds = 36 * 60 * 60_000;
+/** Jobs that run at once share requests. */
+const concurrency = 64;
+
+/** What a device's notification waits for at the relay. */
+interface Queued {
+  /** The relay's name of the notification for this device. */
+  readonly id: string;
+  readonly row: Recipient['row'];
+  /** Why it waits, as the relay said at first. */
+  readonly reason?: string | undefined;
+}
+
+interface Payload {
+  readonly queued: readonly Queued[];
+  readonly reportId?: string | undefined;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** Builds the job for the queued ones among what the relay took; `undefined` if there is none. */
+export function receiptsJob(
+  taken: readonly { readonly recipient: Pick<Recipient, 'row'>; readonly result: DeviceResult }[],
+  reportId: string | undefined,
+  now: number,
+): NewJob | undefined {
+  const queued = taken.flatMap(({ recipient: { row }, result: { status, notificationId: id, reason } }) =>
+    status === 'queued' && id !== undefined ? [{ id, row, reason }] : [],
+  );
+  return queued.length === 0
+    ? undefined
+    : jobFor({ queued, reportId, until: now + lifetimeMilliseconds }, now);
+}
+
+function jobFor(payload: Payload, now: number): NewJob {
+  // The job ends by itself at `until`: a dead letter would ask an admin to do something.
+  const giveUpAt = payload.until + lifetimeMilliseconds;
+  const runAt = now + firstMilliseconds;
+  return { kind: readReceiptsJob, payload: JSON.stringify(payload), runAt, giveUpAt };
+}
+
+export interface ReadReceiptsOptions {
+  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly results: Pick<DeliveryResults, 'note'>;
+  /** Returns `undefined` if the organization has no relay. */
+  receipts(): GroupedReceipts | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/**
+ * Registers the handler of the receipts job. It asks with exponential backoff until each notification has its final result,
+ * or the relay does not remember it. A relay that knows no receipts ends it.
+ */
+export function handleReceipts(options: ReadReceiptsOptions): void {
+  const { database, clock, random, results } = options;
+
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
+    const receipts = options.receipts();
+    const payload = JSON.parse(job.payload) as Payload;
+    if (receipts === undefined || clock() > payload.until) return { kind: 'done' };
+    const { settled, left, failure } = await readAll(receipts, payload.queued);
+    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+    if (failure?.kind === 'refused-for-good') return { kind: 'done' };
+    if (left.length === payload.queued.length) {
+      const reason = failure ?? { reason: 'the relay has not delivered it yet' };
+      return retryLater(job, reason, { clock, random, capMilliseconds });
+    }
+    const rows = settled.map(({ queued: { row } }) => row);
+    await results.note(
+      rows,
+      settled.map(({ result }) => result),
+    );
+    return { kind: 'done', apply: (transaction) => settle(transaction, payload, settled, left) };
+  }
+
+  async function settle(
+    transaction: PushTransaction,
+    payload: Payload,
+    settled: readonly Settled[],
+    left: readonly Queued[],
+  ): Promise<void> {
+    const { reportId } = payload;
+    const now = clock();
+    for (const { queued, result } of reportId === undefined ? [] : settled) {
+      await replaceQueued(transaction, { reportId: reportId as string, reason: queued.reason, result, now });
+    }
+    if (left.length === 0) return;
+    await database.jobs.enqueue(transaction, jobFor({ ...payload, queued: left }, now));
+  }
+
+  database.jobs.handle(readReceiptsJob, { concurrency, run, giveUp: () => async () => undefined });
+}
+
+interface Settled {
+  readonly queued: Queued;
+  readonly result: DeviceResult;
+}
+
+interface Read {
+  readonly settled: readonly Settled[];
+  /** Those whose result is not known yet. */
+  readonly left: readonly Queued[];
+  readonly failure: RelayRefusal | RelayRetry | undefined;
+}
+
+async function readAll(receipts: GroupedReceipts, all: readonly Queued[]): Promise<Read> {
+  const found = await Promise.all(all.map(({ id }) => receipts.find(id)));
+  const settled: Settled[] = [];
+  const left: Queued[] = [];
+  let failure: Read['failure'];
+  for (const [index, outcome] of found.entries()) {
+    const queued = all[index] as Queued;
+    if (outcome.kind !== 'accepted') {
+      failure = outcome;
+      left.push(queued);
+    } else if (outcome.answer?.status === 'queued') left.push(queued);
+    else if (outcome.answer !== undefined) settled.push({ queued, result: readReceipt(outcome.answer) });
+  }
+  return { settled, left, failure };
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { readRelayLinkStatus, readReport } from '@waxwing/server-push';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { userId as user } from '../../support/ids.js';
+import { PushServer } from '../../support/push-server.js';
+import type { RelayReaction } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const ada = user(7);
+const content = { type: 'test', time: 1 } as const;
+const path = '/api/v1/remotes/push/e2ee/receipts';
+
+interface Receipt {
+  readonly status: string;
+  readonly reason?: string;
+  readonly fault?: string;
+}
+
+eachBackend((backend) => {
+  let server: PushServer;
+  /** What the relay remembers of each notification that it queued. */
+  let receipts: Map<string, Receipt>;
+  /** The ids of each request for receipts. */
+  let asked: string[][];
+  let isKnown: boolean;
+
+  beforeEach(async () => {
+    server = await PushServer.start(backend);
+    for (const token of ['one', 'two', 'three']) await server.activeDevice(ada, token);
+    receipts = new Map();
+    asked = [];
+    isKnown = true;
+    server.relay.around = (request, otherwise) => {
+      if (request.path.startsWith(`${path}?`)) return findReceipts(request.path);
+      if (!request.path.endsWith('/notify')) return otherwise();
+      const { push_requests: requests } = JSON.parse(request.body) as { push_requests: object[] };
+      return accepted({ results: requests.map(queue) });
+    };
+  });
+  afterEach(() => server.close());
+
+  const accepted = (fields: object): RelayReaction => ({
+    status: 200,
+    body: {
+      result: 'success',
+      msg: '',
+      realm_push_status: null,
+      delete_token_ids: [],
+      android_successfully_sent_count: 0,
+      apple_successfully_sent_count: 0,
+      ...fields,
+    },
+  });
+
+  function queue(): object {
+    const id = randomUUID();
+    receipts.set(id, { status: 'queued', reason: 'UNAVAILABLE' });
+    return { status: 'queued', reason: 'UNAVAILABLE', notification_id: id };
+  }
+
+  function findReceipts(asking: string): RelayReaction {
+    const ids = asking.slice(`${path}?ids=`.length).split(',');
+    asked.push(ids);
+    if (!isKnown) return { status: 404 };
+    const found = ids.flatMap((id) => {
+      const receipt = receipts.get(id);
+      if (receipt === undefined) return [];
+      return [{ notification_id: id, device_id: 1, attempts: 1, updated_at: 1, ...receipt }];
+    });
+    return accepted({ receipts: found });
+  }
+
+  const notify = async (reportId?: string) => {
+    await server.push.notify([ada], { content, giveUpAt: server.now + 3_600_000, reportId });
+    await server.settle();
+  };
+  const jobs = () => server.database.jobs.list({ kind: 'notifications/read-receipts' });
+  const rejected = { status: 'rejected', reason: 'SENDER_ID_MISMATCH', fault: 'relay-configuration' };
+
+  it('a rejection of a queued notification reaches the report, the log, the metrics and the status', async () => {
+    await notify('a report');
+    expect(await readReport(server.database.db, 'a report')).toMatchObject([
+      { status: 'queued', devices: 3 },
+    ]);
+    const [first = '', second = ''] = receipts.keys();
+    receipts.set(first, { status: 'sent' }).set(second, rejected);
+    await server.pass(5000);
+    expect(await readReport(server.database.db, 'a report')).toMatchObject([
+      { status: 'queued', devices: 1 },
+      { status: 'sent', devices: 1 },
+      { ...rejected, devices: 1 },
+    ]);
+    const labels = 'status="rejected",fault="relay-configuration",reason="SENDER_ID_MISMATCH"';
+    expect(await server.metrics.text()).toContain(`waxwing_notification_results_total{${labels}} 1`);
+    expect(server.log.lines()).toContainEqual(
+      expect.objectContaining({ msg: 'a notification was rejected', reason: 'SENDER_ID_MISMATCH' }),
+    );
+    const { lastRejection } = await readRelayLinkStatus(server.database.db);
+    expect(lastRejection?.reason).toContain('SENDER_ID_MISMATCH');
+  });
+
+  it('is learned after a restart of the server, too', async () => {
+    await notify('a report');
+    await server.stop();
+    for (const id of receipts.keys()) receipts.set(id, rejected);
+    await server.boot();
+    await server.pass(5000);
+    expect(await readReport(server.database.db, 'a report')).toMatchObject(
+      Array(3).fill({ ...rejected, devices: 1 }),
+    );
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('many notifications share requests of at most 200 ids', async () => {
+    for (let count = 0; count < 100; count += 1) {
+      await server.push.notify([ada], { content, giveUpAt: server.now + 3_600_000 });
+    }
+    await server.settle();
+    asked = [];
+    await server.pass(3_600_000);
+    expect(asked.flat()).toHaveLength(300);
+    expect(Math.max(...asked.map(({ length }) => length))).toBeLessThanOrEqual(200);
+    expect(asked.length).toBeLessThan(50);
+  });
+
+  it('is asked for less and less often', async () => {
+    await notify();
+    const counts: number[] = [];
+    for (let hour = 0; hour < 4; hour += 1) {
+      asked = [];
+      for (let minute = 0; minute < 60; minute += 1) await server.pass(60_000);
+      counts.push(asked.filter((ids) => ids.length > 1).length);
+    }
+    expect(counts[0]).toBeLessThanOrEqual(12);
+    expect(counts.at(-1)).toBeLessThanOrEqual(4);
+  });
+
+  it('ends with a notification that the relay does not remember, and with a relay that knows no receipts', async () => {
+    await notify();
+    receipts.clear();
+    await server.pass(5000);
+    expect([asked.flat().length, await jobs()]).toEqual([3, []]);
+    await notify();
+    isKnown = false;
+    await server.pass(5000);
+    expect([asked.flat().length, await jobs()]).toEqual([6, []]);
+  });
+
+  it('ends after a day and a half, and leaves no dead job', async () => {
+    await notify();
+    await server.pass(37 * 3_600_000);
+    expect(await jobs()).toEqual([]);
+    expect(await server.database.jobs.list({ state: 'dead' })).toEqual([]);
+  });
+
+  it('is not asked of a relay that queued nothing', async () => {
+    const { around } = server.relay;
+    server.relay.around = (request, otherwise) =>
+      request.path.endsWith('/notify')
+        ? accepted({ android_successfully_sent_count: 1 })
+        : (around?.(request, otherwise) ?? otherwise());
+    await notify();
+    await server.pass(5000);
+    expect([asked, await jobs()]).toEqual([[], []]);
+  });
+});
