@@ -79,6 +79,11 @@ export const errorCodes = Object.freeze({
     message: 'A server with this hostname already exists',
     remedy: 'ask-admin',
   },
+  REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED: {
+    httpStatus: 400,
+    message: 'Verification secret not prepared',
+    remedy: 'ask-admin',
+  },
 
   NO_ACTIVE_PUSH_DEVICE: {
     httpStatus: 400,

@@ -9,6 +9,7 @@ import { getEvents } from './own-events/get-events.js';
 import { register } from './own-events/register.js';
 import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
 import { registerPush } from './register-push.js';
+import { showHostChallenge } from './relay-account/host-challenge.js';
 import { revokePush } from './revocations/revoke-push.js';
 
 /** All operations of the server's half of encrypted push. */
@@ -20,6 +21,7 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   revokePush,
   testNotification,
   forwardKeyList,
+  showHostChallenge,
 ];
 
 /** Operations of a chat API that phones need besides, for hosts that have none. */

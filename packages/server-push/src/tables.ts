@@ -10,7 +10,11 @@ import type {
 } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
-import { createRelayAccounts, type RelayAccountTables } from './relay-account/account-tables.js';
+import {
+  createHostChallenges,
+  createRelayAccounts,
+  type RelayAccountTables,
+} from './relay-account/account-tables.js';
 
 /** The server's id of a PushDevice. The relay has an id of its own for it, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
@@ -291,5 +295,6 @@ export const serverPushMigrations: MigrationSet = {
         await db.schema.alterTable('client_devices').addColumn('former_push_keys', text).execute();
       },
     },
+    '0014-host-challenges': { up: createHostChallenges },
   },
 };

@@ -174,7 +174,7 @@ eachBackend((backend) => {
           '--text',
           'later',
           '--wait',
-          '1',
+          '3',
           '--json',
         ]);
         expect([code, JSON.parse(printed).results]).toMatchObject([
@@ -187,7 +187,7 @@ eachBackend((backend) => {
         answers({
           1: { status: 'queued', reason: 'InvalidProviderToken', fault: 'relay-configuration', ...id },
         });
-        const held = await send(['--user', 'ada@example.com', '--text', 'held', '--wait', '1']);
+        const held = await send(['--user', 'ada@example.com', '--text', 'held', '--wait', '3']);
         const why =
           "Google or Apple refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
         expect(held.printed).toContain(`1 sent, 1 waiting at the relay: ${why}.`);

@@ -127,11 +127,19 @@ export class PushWorld {
     };
   }
 
-  async startRelay(settings: Settings = {}): Promise<void> {
+  async startRelay(
+    settings: Settings = {},
+    overrides: Parameters<typeof createRelay>[1] = {},
+  ): Promise<void> {
     this.writeApps(['fcm', 'apns']);
     const configuration = readRelayEnvironment({ ...this.relayEnvironment, ...settings });
     const clock = () => Date.now() + this.ahead.relay;
-    this.#relay = await createRelay(configuration, { log: createMemoryLog().log, clock, monotonic: clock });
+    this.#relay = await createRelay(configuration, {
+      log: createMemoryLog().log,
+      clock,
+      monotonic: clock,
+      ...overrides,
+    });
     await listen(this.#relay, configuration);
   }
 

@@ -102,6 +102,19 @@ eachBackend((backend) => {
     await expectPush();
   });
 
+  it('push enable --transfer gets the registration of the host back after the credentials were lost', async () => {
+    const before = atRelay();
+    const key = before?.[1].key;
+    await world.server.database.write(({ db }) => db.deleteFrom('relay_accounts').execute());
+    const refused = await enable();
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('already exists')]);
+    const { code, text } = await enable('--transfer');
+    expect([code, text]).toEqual([0, expect.stringContaining('Test: 1 sent.')]);
+    expect([atRelay()?.[0], atRelay()?.[1].key === key]).toEqual([before?.[0], false]);
+    await world.startServer();
+    await expectPush();
+  });
+
   it('push disable --forget ends the registration at the relay, for good', async () => {
     const { code, text } = await world.command('push', 'disable', '--forget', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('1 phone must register again')]);

@@ -14,6 +14,10 @@ export function addEnableCommand(push: Command, program: PushProgram): void {
       `e-mail address for the operator${program.contactIs === undefined ? '' : `; by default ${program.contactIs}`}`,
     )
     .option('--hostname <name>', `name of this server; by default that of ${program.names.prefix}REALM_URL`)
+    .option(
+      '--transfer',
+      'take over the registration of the same host, with a new key: for a server that moved or lost its credentials; it must be running',
+    )
     .action(async (flags: EnableFlags) => {
       // Imported lazily, so that help starts fast.
       const { enablePush } = await import('./enable-push.js');

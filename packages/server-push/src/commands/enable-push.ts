@@ -3,6 +3,7 @@ import { Secret } from '@waxwing/service/config';
 import type { AdminNames } from '../admin-names.js';
 import { findUserWithDevice, sendTest } from '../notifications/send-test.js';
 import { type EnabledRelay, enableRelay, type JoinRequest } from '../relay-account/enable-relay.js';
+import { transferServer } from '../relay-account/transfer-server.js';
 import { type AccountSettings, isPlainToOthers } from '../settings/account-settings.js';
 import { readRelayNetwork } from '../settings/read-relay-network.js';
 import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
@@ -16,6 +17,7 @@ export interface EnableFlags extends OutputFlags {
   readonly invitation?: string;
   readonly contact?: string;
   readonly hostname?: string;
+  readonly transfer?: true;
 }
 
 /** Joins a relay, and sends a test to a phone if there is one. Returns what `enable` prints. */
@@ -31,6 +33,7 @@ export async function enablePush(
   const secretKey = await readOrCreateSecretKey(settings.pushAccount, names);
   const network = await readRelayNetwork(settings.relayNetwork, names);
   const options = { database, realm, network, secretKey, sodium, clock: terminal.clock, names };
+  if (flags.transfer) await transferServer(options, request);
   const enabled = await enableRelay(options, request);
   const userId = await findUserWithDevice(database);
   const test = userId && (await sendTest({ ...options, relay: enabled.relay }, userId));

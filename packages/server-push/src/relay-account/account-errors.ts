@@ -41,13 +41,29 @@ export function joinRefusal(
   }
   const said = `The relay refuses to register this server: ${withoutFullStop(message)}`;
   if (code === 'HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR') {
-    const remedy = `name another host with --hostname, or ask the relay's operator to remove the former server ${hostname}`;
+    const remedy = `if ${hostname} is this server, take its registration over with --transfer; otherwise name another host with --hostname`;
     return new PushAccountError(said, remedy);
   }
   return new PushAccountError(
     said,
     'correct --invitation, --hostname or --contact, and run the command again',
   );
+}
+
+/** Why a relay did not transfer the registration of a host to this server. */
+export function transferRefusal(
+  { code, message }: RelayRefusal,
+  { url, hostname }: { readonly url: string; readonly hostname: string },
+): PushAccountError {
+  if (code === 'NOT_FOUND') {
+    return new PushAccountError(`${url} transfers no servers`, 'check --relay, or join without --transfer');
+  }
+  const said = `The relay does not transfer ${hostname}: ${withoutFullStop(message)}`;
+  if (/not yet registered|not found/.test(message)) {
+    return new PushAccountError(said, 'check --hostname, or join without --transfer');
+  }
+  const remedy = `let https://${hostname} reach this server, which must be running (waxwing-server serve), then run the command again`;
+  return new PushAccountError(said, remedy);
 }
 
 /** Why a relay did not take the organization. */

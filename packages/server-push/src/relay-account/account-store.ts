@@ -45,6 +45,17 @@ export async function storeAccount(database: Database, account: StoredAccount): 
   });
 }
 
+/** Stores an account with credentials that a relay issued, in place of any other account there. */
+export async function adoptAccount(database: Database, { url, ...account }: StoredAccount): Promise<void> {
+  await database.write(({ db }) =>
+    db
+      .insertInto('relay_accounts')
+      .values({ url, ...account })
+      .onConflict((conflict) => conflict.column('url').doUpdateSet(account))
+      .execute(),
+  );
+}
+
 /** What a relay has confirmed of an account. */
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 

@@ -27,6 +27,12 @@ export interface RelayAccountTables {
     signing_public_key: string | null;
     changed_at: number;
   };
+  /** The secret that this server shows a relay while it is transferred. At most one row. */
+  host_challenges: {
+    access_token_hash: string;
+    verification_secret: string;
+    expires_at: number;
+  };
 }
 
 export async function createRelayAccounts(db: Kysely<unknown>): Promise<void> {
@@ -42,5 +48,15 @@ export async function createRelayAccounts(db: Kysely<unknown>): Promise<void> {
     .addColumn('sealed_new_key', text)
     .addColumn('signing_public_key', text)
     .addColumn('changed_at', integer, (column) => column.notNull())
+    .execute();
+}
+
+export async function createHostChallenges(db: Kysely<unknown>): Promise<void> {
+  const { integer, text } = columnTypes;
+  await db.schema
+    .createTable('host_challenges')
+    .addColumn('access_token_hash', text, (column) => column.primaryKey())
+    .addColumn('verification_secret', text, (column) => column.notNull())
+    .addColumn('expires_at', integer, (column) => column.notNull())
     .execute();
 }

@@ -22,6 +22,8 @@ import {
   serverAnalyticsPath,
   serverDeactivatePath,
   serverRegisterPath,
+  serverTransferPath,
+  serverVerifyPath,
   type WrittenPushRequest,
 } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
@@ -37,6 +39,8 @@ import {
   encodeRegistration,
   joinAnswer,
   type ServerRegistration,
+  transferAnswer,
+  verifiedAnswer,
 } from './server-registration.js';
 
 /** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
@@ -148,6 +152,18 @@ export class RelayLink {
       { path: serverRegisterPath, content, isAnonymous: true, finalStatuses: [404, 405] },
       joinAnswer,
     );
+  }
+
+  /** Asks for the secret by which this server's host proves to be the registered one. */
+  async startTransfer(hostname: string): Promise<RelayOutcome<Secret<string>>> {
+    const content = formOf({ hostname });
+    return this.#exchange.ask({ path: serverTransferPath, content, isAnonymous: true }, transferAnswer);
+  }
+
+  /** Has the relay read the secret at this server's host. Returns the server's id and its new key. */
+  async verifyChallenge(hostname: string, accessToken: Secret<string>) {
+    const content = formOf({ hostname, access_token: accessToken.reveal() });
+    return this.#exchange.ask({ path: serverVerifyPath, content, isAnonymous: true }, verifiedAnswer);
   }
 
   /** Ends this server's registration. A relay that does not know the request refuses it for good. */

@@ -1,4 +1,4 @@
-import type { Secret } from '@waxwing/service/config';
+import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 
 /** What a server tells a relay about itself when it registers. */
@@ -15,6 +15,15 @@ export interface ServerRegistration {
 }
 
 export const joinAnswer = z.object({ created: z.boolean() });
+export const transferAnswer = z
+  .object({ verification_secret: z.string().min(1).max(4096) })
+  .transform((answer) => new Secret(answer.verification_secret));
+export const verifiedAnswer = z
+  .object({ zulip_org_id: z.uuid(), zulip_org_key: z.string().min(1).max(1000) })
+  .transform((answer) => ({
+    serverId: answer.zulip_org_id,
+    serverKey: new Secret(answer.zulip_org_key),
+  }));
 export const deactivateAnswer = z.object({});
 export const analyticsAnswer = z.object({ realms: z.record(z.string(), z.unknown()) });
 

@@ -1,4 +1,11 @@
-import { isJsonObject, parseJsonOrUndefined, refused, serverRegisterPath } from '@waxwing/protocol';
+import {
+  hostVerificationPath,
+  isJsonObject,
+  parseJsonOrUndefined,
+  refused,
+  serverTransferPath,
+  serverVerifyPath,
+} from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { anyone, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -31,7 +38,7 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
  */
 export const startTransfer = operation({
   method: 'POST',
-  path: `${serverRegisterPath}/transfer`,
+  path: serverTransferPath,
   summary: 'Answers a secret by which a host proves that a registered server runs there.',
   actor: anyone,
   parameters: z.object({ hostname }),
@@ -61,7 +68,7 @@ export const startTransfer = operation({
  */
 export const verifyChallenge = operation({
   method: 'POST',
-  path: `${serverRegisterPath}/verify_challenge`,
+  path: serverVerifyPath,
   summary: "Asks a host for its secret, and answers the server's id and new key.",
   actor: anyone,
   parameters: z.object({
@@ -82,7 +89,7 @@ export const verifyChallenge = operation({
       async work() {
         const host = readHostname(parameters.hostname);
         const serverId = await findServerOfHost(database, host, unknownHost());
-        const path = `/api/v1/zulip-services/verify/${parameters.access_token}/`;
+        const path = `${hostVerificationPath}/${parameters.access_token}/`;
         const secret = readSecret(await joining.askHost(host, path));
         const { serverKey } = await transferServer(database, { serverId, hostname: host, secret }, clock());
         servers.forget(serverId);

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { hostVerificationPath, ProtocolError } from '@waxwing/protocol';
+import type { Secret } from '@waxwing/service/config';
+import { anyone, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerPushContext } from '../context.js';
+import type { ServerPushTables } from '../tables.js';
+
+/** As long as relays accept the secret. */
+const lifetimeMilliseconds = 10_000;
+
+/** A relay's secret, which this server shows under a random token to prove that it is at its host. */
+export interface HostChallenge {
+  readonly accessToken: Secret<string>;
+  readonly verificationSecret: Secret<string>;
+}
+
+/** Shows the secret in every process for ten seconds, in place of any other. */
+export async function showSecret(
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>,
+  { accessToken, verificationSecret }: HostChallenge,
+  now: number,
+): Promise<void> {
+  const challenge = {
+    access_token_hash: hashToken(accessToken.reveal()),
+    verification_secret: verificationSecret.reveal(),
+    expires_at: now + lifetimeMilliseconds,
+  };
+  await database.write(async ({ db }) => {
+    await db.deleteFrom('host_challenges').execute();
+    await db.insertInto('host_challenges').values(challenge).execute();
+  });
+}
+
+/** Shows no secret any more. */
+export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>): Promise<void> {
+  await database.write(({ db }) => db.deleteFrom('host_challenges').execute());
+}
+
+/**
+ * `GET /api/v1/zulip-services/verify/{access_token}/` (docs/protocol.md#remotesserverregistertransfer): shows the relay the
+ * secret of a transfer that `push enable --transfer` has begun, for ten seconds.
+ *
+ * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED without one, for another token, and after ten seconds.
+ */
+export const showHostChallenge = operation({
+  method: 'GET',
+  path: `${hostVerificationPath}/{access_token}/`,
+  summary: 'Shows a relay that this server is at its host, while the server is transferred.',
+  actor: anyone,
+  parameters: z.object({ access_token: z.string().max(128) }),
+  answer: z.object({ verification_secret: z.string() }),
+  codes: ['REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED'],
+  async handle({ clock, database }: Pick<ServerPushContext, 'clock' | 'database'>, { parameters }) {
+    const challenge = await database.db
+      .selectFrom('host_challenges')
+      .select('verification_secret')
+      .where('access_token_hash', '=', hashToken(parameters.access_token))
+      .where('expires_at', '>', clock())
+      .executeTakeFirst();
+    if (challenge === undefined) throw new ProtocolError('REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED');
+    return { verification_secret: challenge.verification_secret };
+  },
+});
+
+/** A lookup by the hash takes the same time however much of a token is right. */
+function hashToken(accessToken: string): string {
+  return createHash('sha256').update(accessToken).digest('base64url');
+}

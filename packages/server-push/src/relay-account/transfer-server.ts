@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { Secret } from '@waxwing/service/config';
+import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import { PushAccountError, transferRefusal } from './account-errors.js';
+import { withAccountLink } from './account-link.js';
+import { adoptAccount } from './account-store.js';
+import type { JoinRequest, RelayAccountOptions } from './enable-relay.js';
+import { hideSecret, showSecret } from './host-challenge.js';
+import { sealServerKey } from './seal-server-key.js';
+
+/**
+ * Takes over the registration that a relay has for this server's host, with a new key: for a server that moved, or lost its
+ * credentials. A running process of this server must answer at the host. The credentials are stored, not yet in use.
+ * @throws PushAccountError with a sentence for the admin; the former keys are valid then, unless the answer was lost.
+ */
+export async function transferServer(options: RelayAccountOptions, request: JoinRequest): Promise<void> {
+  const { database, network, realm, clock } = options;
+  const { url, hostname } = request;
+  // Neither request has credentials.
+  const relay = { kind: 'configured', url, serverId: '', serverKey: new Secret(''), network } as const;
+  await withAccountLink({ relay, realm, clock }, async (link) => {
+    const verificationSecret = requireAccepted(await link.startTransfer(hostname), request);
+    const accessToken = new Secret(randomBytes(32).toString('base64url'));
+    await showSecret(database, { accessToken, verificationSecret }, clock());
+    try {
+      await adopt(options, request, await proveHost(link, request, accessToken));
+    } finally {
+      await hideSecret(database);
+    }
+  });
+}
+
+interface Credentials {
+  readonly serverId: string;
+  readonly serverKey: Secret<string>;
+}
+
+async function proveHost(
+  link: RelayLink,
+  request: JoinRequest,
+  accessToken: Secret<string>,
+): Promise<Credentials> {
+  return requireAccepted(await link.verifyChallenge(request.hostname, accessToken), request);
+}
+
+async function adopt(
+  { database, secretKey, clock }: RelayAccountOptions,
+  { url, hostname, contactEmail }: JoinRequest,
+  { serverId, serverKey }: Credentials,
+): Promise<void> {
+  await adoptAccount(database, {
+    url,
+    server_id: serverId,
+    state: 'joining',
+    hostname,
+    contact_email: contactEmail,
+    sealed_key: sealServerKey(secretKey, { url, serverId }, serverKey),
+    sealed_new_key: null,
+    signing_public_key: null,
+    changed_at: clock(),
+  });
+}
+
+function requireAccepted<Answer>(outcome: RelayOutcome<Answer>, request: JoinRequest): Answer {
+  if (outcome.kind === 'accepted') return outcome.answer;
+  if (outcome.kind === 'retry') {
+    throw new PushAccountError(`No transfer, since ${outcome.reason}`, 'run the command again');
+  }
+  throw transferRefusal(outcome, request);
+}
