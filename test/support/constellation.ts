@@ -208,7 +208,12 @@ export class Constellation {
   }
 }
 
-function relayEnvironment(dir: string, port: number, { credentials, urls }: Vendors): Record<string, string> {
+/** Settings of a relay with all its files in `dir`, which delivers to the stand-ins. Writes its apps file. */
+export function relayEnvironment(
+  dir: string,
+  port: number,
+  { credentials, urls }: Vendors,
+): Record<string, string> {
   const apps = {
     fcm: [{ service_account_file: credentials.serviceAccountFile }],
     apns: [
@@ -234,7 +239,8 @@ function relayEnvironment(dir: string, port: number, { credentials, urls }: Vend
   };
 }
 
-function serverEnvironment(dir: string, port: number): Record<string, string> {
+/** Settings of a server with all its files in `dir`. */
+export function serverEnvironment(dir: string, port: number): Record<string, string> {
   return {
     SERVER_PORT: String(port),
     SERVER_DATABASE: `sqlite:${join(dir, 'server.sqlite')}`,
