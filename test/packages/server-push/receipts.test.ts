@@ -133,7 +133,7 @@ eachBackend((backend) => {
       await server.pass(wait);
     }
     expect(waits[0]).toBe(1000);
-    expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+    expect(waits.slice(1)).toEqual(waits.slice(1).toSorted((one, other) => one - other));
     expect(waits.at(-1)).toBeGreaterThanOrEqual(15 * 60_000);
   });
 
