@@ -6,7 +6,7 @@ import {
   requireConsent,
 } from '@waxwing/service/command-line';
 import { ConfigurationError } from '@waxwing/service/config';
-import { endRegistrations } from '../registrations/end-registrations.js';
+import { endRegistrations } from '../end-registrations.js';
 import {
   allAccounts,
   disableAccount,

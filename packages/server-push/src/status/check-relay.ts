@@ -103,11 +103,7 @@ function judgeRefusal(
   // Relays say so only to the holder of the key, and with the code of a wrong key.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
-    const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
-    const remedy =
-      state === 'deactivated'
-        ? `Run push enable again, if it joined this relay; otherwise ${resume}`
-        : sentenceOf(resume);
+    const remedy = remedyIfRefused(state, serverId);
     return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
   }
   if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {
@@ -167,6 +163,12 @@ function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
 function instantOf(seconds: number): string {
   const instant = new Date(seconds * 1000);
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
+}
+
+function remedyIfRefused(state: string, serverId: string): string {
+  const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
+  if (state !== 'deactivated') return sentenceOf(resume);
+  return `Run push enable again, if it joined this relay; otherwise ${resume}`;
 }
 
 function checkClock({ date }: ProbeAnswer, now: number): PushCheck {

@@ -1,9 +1,9 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { dropDeadToken } from '../client-devices/pending-tokens.js';
-import { pushDeviceEvent } from '../push-devices/push-device-state.js';
-import { deadRegistrationCode, dropDeadRegistration } from '../push-devices/push-device-store.js';
-import type { AddressedEvent, ServerPushOptions } from '../server-push-options.js';
-import type { PushTransaction } from '../tables.js';
+import { dropDeadToken } from './client-devices/pending-tokens.js';
+import { pushDeviceEvent } from './push-devices/push-device-state.js';
+import { deadRegistrationCode, dropDeadRegistration } from './push-devices/push-device-store.js';
+import type { AddressedEvent, ServerPushOptions } from './server-push-options.js';
+import type { PushTransaction } from './tables.js';
 
 type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 
