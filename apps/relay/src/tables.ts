@@ -2,7 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
-import { createEndedKeys } from './registrations/store/ended-keys.js';
+import { createEndedKeys } from './registrations/store/ended-key-table.js';
 import {
   addPresentedAccounts,
   addRegistrationDates,

@@ -43,7 +43,10 @@ export interface FleetUser {
 
 let messages = 0;
 
-/** Users of our server, each with a phone of either generation. Every second user also has an account on the phones of the former one. */
+/**
+ * Users of our server, each with a phone of either generation. Every second user also has an account on the phones of the
+ * former one.
+ */
 export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: number): Promise<FleetUser[]> {
   const ask = askByHttp(world.serverUrl);
   const added: FleetUser[] = [];

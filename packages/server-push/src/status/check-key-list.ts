@@ -5,6 +5,7 @@ import {
   parseKeyListDocument,
 } from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
+import type { AdminNames } from '../admin-names.js';
 import { describeKeyListTrouble } from '../relay-account/account-errors.js';
 import { verifyPinned } from '../relay-account/pin-signing-key.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
@@ -16,6 +17,7 @@ export interface KeyListCheckOptions {
   readonly now: number;
   /** The relay's signing key as it was pinned; `undefined` if none was. */
   readonly pinned: string | undefined;
+  readonly names: AdminNames;
 }
 
 const askOperator = "Ask the relay's operator to run waxwing-relay keys verify, and to read what it says.";
@@ -45,7 +47,7 @@ function checkList(answer: KeyListAnswer, { sodium, now }: KeyListCheckOptions):
 }
 
 /** Independent of the list's age: an expired list still shows who signs. */
-function checkSigner(answer: KeyListAnswer, { sodium, pinned }: KeyListCheckOptions): PushCheck {
+function checkSigner(answer: KeyListAnswer, { sodium, pinned, names }: KeyListCheckOptions): PushCheck {
   const signer = `The relay signs with ${answer.signing_public_key}`;
   if (pinned === undefined) return passed('signing key', `${signer}; no key is pinned.`);
   const bytes = decodeBase64(answer.key_list) ?? new Uint8Array();
@@ -56,6 +58,6 @@ function checkSigner(answer: KeyListAnswer, { sodium, pinned }: KeyListCheckOpti
   return failed(
     'signing key',
     `${signer}, which the pinned key ${pinned} does not lead to.`,
-    'Ask the operator whether the key was replaced. If so, run push disable --forget and push enable again; if not, another relay answers in its place.',
+    `Ask the operator whether the key was replaced. If so, run ${names.push} disable --forget and ${names.push} enable again; if not, another relay answers in its place.`,
   );
 }

@@ -30,7 +30,7 @@ export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]>
   const { database, relay, realm, clock, sodium, names, pinnedSigningKey: pinned } = options;
   const now = clock();
   const atRelay = [
-    (link) => checkKeyList(link, { sodium, now, pinned }),
+    (link) => checkKeyList(link, { sodium, now, pinned, names }),
     (link) => checkApps(link),
   ] satisfies Parameters<typeof checkRelay>[1];
   const here = async () => [...(await checkJobs(database, names, now)), ...(await checkDevices(database.db))];

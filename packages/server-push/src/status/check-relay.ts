@@ -103,7 +103,7 @@ function judgeRefusal(
   // Relays say so only to the holder of the key, and with the code of a wrong key.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
-    const remedy = remedyIfRefused(state, serverId);
+    const remedy = remedyIfRefused(state, serverId, push);
     return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
   }
   if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {
@@ -165,10 +165,10 @@ function instantOf(seconds: number): string {
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
 }
 
-function remedyIfRefused(state: string, serverId: string): string {
+function remedyIfRefused(state: string, serverId: string, push: string): string {
   const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
   if (state !== 'deactivated') return sentenceOf(resume);
-  return `Run push enable again, if it joined this relay; otherwise ${resume}`;
+  return `Run ${push} enable again, if it joined this relay; otherwise ${resume}`;
 }
 
 function checkClock({ date }: ProbeAnswer, now: number): PushCheck {

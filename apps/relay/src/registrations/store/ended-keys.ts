@@ -1,30 +1,8 @@
 import { type EndedKey, maximumTimeToLiveSeconds, type PushKeyId } from '@waxwing/protocol';
-import { columnTypes } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
 import { addresseeOfToken, type TokenAddressee } from './addressee.js';
-
-/** Push keys of accounts that have signed out, whose token another account still uses. */
-export interface EndedKeyTable {
-  realm_id: RealmId;
-  push_account_id: TokenAddressee;
-  push_key_id: PushKeyId;
-  /** Unix milliseconds. Notifications that were received later are valid: the phone may use the key again. */
-  ended_at: number;
-}
-
-export async function createEndedKeys(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('ended_keys')
-    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
-    .addColumn('push_account_id', columnTypes.text, (column) => column.notNull())
-    .addColumn('push_key_id', columnTypes.integer, (column) => column.notNull())
-    .addColumn('ended_at', columnTypes.integer, (column) => column.notNull())
-    .addPrimaryKeyConstraint('ended_keys_key', ['realm_id', 'push_account_id', 'push_key_id'])
-    .execute();
-  await db.schema.createIndex('ended_keys_age').on('ended_keys').column('ended_at').execute();
-}
 
 /** For notifications that were on their way from the server when it asked to end the key. */
 const onTheWayMilliseconds = 60_000;

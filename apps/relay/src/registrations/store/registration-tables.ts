@@ -3,7 +3,7 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { Addressee } from './addressee.js';
-import type { EndedKeyTable } from './ended-keys.js';
+import type { EndedKeyTable } from './ended-key-table.js';
 
 /** Registered devices and replay records of registrations. Instants in Unix milliseconds. */
 export interface RegistrationTables {
