@@ -29,6 +29,7 @@ export interface PushProgram {
   readonly contactIs?: string;
   /** Returns what publishes events to the users' clients. Without it, phones learn of a change when they next ask. */
   publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
+  /** Finds the e-mail address of someone who is responsible for the server. */
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }
 

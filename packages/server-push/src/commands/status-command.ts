@@ -84,7 +84,7 @@ async function checkConfiguration(
     return failed(
       check,
       `Push was disabled, but the relay ${newest.url} does not know that yet.`,
-      `Run waxwing-server push disable again to finish, or push enable --relay ${newest.url} to use it again.`,
+      `Run ${push} disable again to finish, or ${push} enable --relay ${newest.url} to use it again.`,
     );
   }
   if (newest?.state === 'disabled') {
