@@ -42,8 +42,8 @@ export class Fleet {
   readonly #expected: Expected[] = [];
   readonly #dead: object[] = [];
   #isDownFor: StockPhone | undefined;
-  /** A relay that was away at a logout sends what it has queued until our server has reached it. */
-  #isRelayUntold = false;
+  /** Phones of logouts during an outage: the relay sends what it has queued until our server has reached it. */
+  readonly #leftInOutage = new Set<StockPhone>();
 
   private constructor(parts: Pick<Fleet, 'world' | 'stock' | 'users'>, random: () => number) {
     this.world = parts.world;
@@ -84,6 +84,7 @@ export class Fleet {
     await account.app.logOut();
     account.isSignedIn = false;
     account.epoch += 1;
+    if (!this.world.isRelayRunning) this.#leftInOutage.add(account.app.phone);
   }
 
   /** The vendor gives a phone another token, and never again delivers to the former one. */
@@ -129,7 +130,6 @@ export class Fleet {
 
   /** Starts the relay, and lets the servers send what they queued. */
   async endOutage(): Promise<void> {
-    await this.#noteRemovals();
     await this.world.startRelay();
     await this.settle();
     for (const account of this.accounts) {
@@ -162,9 +162,14 @@ export class Fleet {
     // The server asks a relay that was away again after an hour at the latest.
     world.time.ahead += hour;
     await world.idle();
+    await this.#forgetReportedLogouts();
     this.#isDownFor = undefined;
     await this.#setFaults();
-    await this.settle();
+    // Longer than the relay waits before it tries again what the vendor refused.
+    for (let hours = 0; hours < 3; hours += 1) {
+      world.time.ahead += hour;
+      await this.settle();
+    }
   }
 
   /** Makes another bouncer key primary, and perhaps revokes the former one; then starts the relay again. */
@@ -222,15 +227,18 @@ export class Fleet {
   async #receive(): Promise<void> {
     for (const { token, body } of await this.world.takeDeliveries()) {
       const accounts = this.accounts.filter(({ app, isSignedIn }) => isSignedIn && app.phone.token === token);
-      const opened = accounts.filter(({ app }) => app.receive(body));
-      if (opened.length === 0 && !this.#isRelayUntold) this.afterLogout.push(token);
+      const isOpened = accounts.filter(({ app }) => app.receive(body)).length > 0;
+      const isExcused = [...this.#leftInOutage].some((phone) => phone.token === token);
+      if (!isOpened && !isExcused) this.afterLogout.push(token);
     }
-    if (this.#isRelayUntold) await this.#noteRemovals();
+    await this.#forgetReportedLogouts();
   }
 
-  async #noteRemovals(): Promise<void> {
+  /** Once no removal is left to ask for, the relay knows of every logout. */
+  async #forgetReportedLogouts(): Promise<void> {
+    if (!this.world.isRelayRunning || this.#leftInOutage.size === 0) return;
     const waiting = await this.world.server.database.jobs.list({ state: 'waiting', limit: 1000 });
-    this.#isRelayUntold = waiting.some(({ kind }) => removalKinds.includes(kind));
+    if (!waiting.some(({ kind }) => removalKinds.includes(kind))) this.#leftInOutage.clear();
   }
 
   /** Dead tokens, a vendor that is down for one phone, and one that is busy once for a phone. */

@@ -106,6 +106,7 @@ export class OlderApp {
     const { status, body } = await this.#ask('POST', 'mobile_push/register', fields, this.#authorization);
     if (status !== 200) throw new Error(JSON.stringify(body));
     this.#registered = this.#current;
+    await this.look();
   }
 }
 
