@@ -162,12 +162,12 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     );
   }
 
-  async bringForward(kind: string, everyMilliseconds: number): Promise<void> {
+  async bringForward(kind: string, everyMilliseconds: number, { failedOnly = false } = {}): Promise<void> {
     const { database, now } = this.#options;
     let from = now();
     for (let moved = 0; moved < maximumBroughtForward; moved += bringForwardBatch) {
       const limit = bringForwardBatch;
-      const count = await this.#living.bringForward({ kind, from, everyMilliseconds, limit });
+      const count = await this.#living.bringForward({ kind, from, everyMilliseconds, limit, failedOnly });
       if (count === 0) return;
       await database.write((transaction) => this.#signal(transaction, [kind]));
       from += count * everyMilliseconds;

@@ -104,7 +104,11 @@ export interface JobQueue<Tables> {
   /**
    * Reschedules waiting jobs of a kind after an outage: the first runs now and the others at intervals of
    * `everyMilliseconds`, which avoids a thundering herd. Delays no job. Moves the 10,000 earliest jobs; the others keep
-   * their start times.
+   * their start times. `failedOnly` leaves jobs alone that have not been tried yet: their delay is deliberate.
    */
-  bringForward(kind: string, everyMilliseconds: number): Promise<void>;
+  bringForward(
+    kind: string,
+    everyMilliseconds: number,
+    options?: { readonly failedOnly?: boolean },
+  ): Promise<void>;
 }

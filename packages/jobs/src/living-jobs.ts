@@ -77,16 +77,22 @@ export class LivingJobs {
 
   /**
    * Reschedules jobs of a kind that wait beyond `from` (Unix milliseconds): the first to `from`, the others at intervals of
-   * `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most.
+   * `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most. `failedOnly`: only
+   * jobs whose last attempt failed.
    */
   async bringForward(options: {
     readonly kind: string;
     readonly from: number;
     readonly everyMilliseconds: number;
     readonly limit: number;
+    readonly failedOnly?: boolean;
   }): Promise<number> {
-    const { kind, from, everyMilliseconds, limit } = options;
-    const ofKind = this.#database.db.selectFrom('jobs').select('id').where('kind', '=', kind);
+    const { kind, from, everyMilliseconds, limit, failedOnly = false } = options;
+    const ofKind = this.#database.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('kind', '=', kind)
+      .$if(failedOnly, (query) => query.where('last_reason', 'is not', null));
     const next = await ofKind
       .where('run_at', '>', from)
       .where('leased_until', 'is', null)

@@ -33,7 +33,7 @@ import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { RegistrationIntake } from './push-devices/registration-intake.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { removingUnrenewedPushDevices } from './push-devices/remove-unrenewed.js';
-import { urgentJobKinds } from './push-job-kinds.js';
+import { endingJobKinds, urgentJobKinds } from './push-job-kinds.js';
 import { scheduleFailureOfLongPending } from './registrations/fail-long-pending.js';
 import { handleRemovalJobs } from './registrations/removal-jobs.js';
 import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
@@ -248,8 +248,14 @@ function sendNotification(
   });
 }
 
-/** Removals keep their time: their delay is deliberate. */
+/**
+ * Removals come first: until then, the relay sends what it has queued for a user who signed out during the outage. Those that
+ * have not been tried yet keep their time: their delay is deliberate.
+ */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
+  for (const kind of endingJobKinds) {
+    await database.jobs.bringForward(kind, recoverySpacingMilliseconds, { failedOnly: true });
+  }
   for (const kind of urgentJobKinds) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
   }

@@ -17,10 +17,12 @@ export const urgentJobKinds = [
   forwardFurtherTokenJob,
 ] as const;
 
-/** Kinds of all jobs that ask the relay. */
-export const pushJobKinds = [
-  ...urgentJobKinds,
+/** Kinds of the jobs that end what a phone gets: tried again first when the relay is back. */
+export const endingJobKinds = [
   relayDeviceRemoving.jobKind,
   tokenRemoving.jobKind,
   forwardRevocationJob,
 ] as const;
+
+/** Kinds of all jobs that ask the relay. */
+export const pushJobKinds = [...urgentJobKinds, ...endingJobKinds] as const;

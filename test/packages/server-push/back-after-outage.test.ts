@@ -1,0 +1,83 @@
+import { encodeBase64, relayRemovePath, relayRevokePath } from '@waxwing/protocol';
+import { removePushDevicesOf } from '@waxwing/server-push';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { userId as user } from '../../support/ids.js';
+import { PushServer, pushSodium } from '../../support/push-server.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const [ada, bob] = [user(7), user(8)];
+const minute = 60_000;
+const hour = 60 * minute;
+const removalKind = 'push-devices/remove-relay-devices';
+const revocationKind = 'revocations/forward';
+const revocation = {
+  bouncer_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey),
+  encrypted_push_revocation: encodeBase64(Buffer.alloc(100, 1)),
+};
+
+eachBackend((backend) => {
+  let server: PushServer;
+  /** Paths of the requests that end what a phone gets, in order. */
+  let asked: string[];
+  beforeEach(async () => {
+    server = await PushServer.start(backend);
+    asked = [];
+    server.relay.around = ({ path }, react) => {
+      if (path === relayRemovePath || path === relayRevokePath) asked.push(path);
+      return react();
+    };
+    await server.activeAccount(ada, '5');
+  });
+  afterEach(() => server.close());
+
+  async function signOutAndRevoke(): Promise<void> {
+    const { database } = server;
+    await database.write((transaction) =>
+      removePushDevicesOf(
+        { database, clock: () => server.now, publish: async () => undefined },
+        transaction,
+        ada,
+      ),
+    );
+    expect(await server.ask(bob, 'mobile_push/revoke', revocation)).toEqual({});
+    await server.settle();
+  }
+
+  const waiting = async () =>
+    (await server.database.jobs.list({ state: 'waiting' })).map(({ kind }) => kind).sort();
+
+  it('what was to end during an outage is tried again as soon as another request finds the relay back', async () => {
+    server.relay.isDown = true;
+    await signOutAndRevoke();
+    await server.pass(hour);
+    server.relay.isDown = false;
+    const tried = asked.length;
+    expect(await waiting()).toEqual([removalKind, revocationKind]);
+    // At the same time: their own backoff is not over.
+    await server.activeAccount(bob, '6');
+    await expect
+      .poll(async () => {
+        await server.settle();
+        return waiting();
+      })
+      .toEqual([]);
+    expect(asked.slice(tried).sort()).toEqual([relayRemovePath, relayRevokePath]);
+  });
+
+  it('a removal that waits for a phone to register again keeps its time', async () => {
+    const id = await server.activeDevice(bob, 'token');
+    server.relay.tokens.clear();
+    await server.notify(bob);
+    expect(await server.push.clientDevicesOf(bob)).toMatchObject({ [id]: { push_token_id: null } });
+    server.relay.isDown = true;
+    await server.activeAccount(bob, '6');
+    await server.pass(minute);
+    server.relay.isDown = false;
+    await server.pass(8 * minute);
+    expect(server.log.text()).toContain('the relay answers again');
+    expect(await waiting()).toEqual(['client-devices/remove-tokens']);
+    expect(server.relay.removed).toEqual([]);
+    await server.pass(minute);
+    expect(server.relay.removed).toHaveLength(1);
+  });
+});
