@@ -1,8 +1,9 @@
 import { encodeBase64, relayRemovePath, relayRevokePath } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { userId as user } from '../../support/ids.js';
 import { PushServer, pushSodium } from '../../support/push-server.js';
+import { type RelayReaction, refused } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const [ada, bob] = [user(7), user(8)];
@@ -19,12 +20,16 @@ eachBackend((backend) => {
   let server: PushServer;
   /** Paths of the requests that end what a phone gets, in order. */
   let asked: string[];
+  /** The relay's reaction to those, if not its own. */
+  let reaction: RelayReaction | undefined;
   beforeEach(async () => {
     server = await PushServer.start(backend);
     asked = [];
+    reaction = undefined;
     server.relay.around = ({ path }, react) => {
-      if (path === relayRemovePath || path === relayRevokePath) asked.push(path);
-      return react();
+      if (path !== relayRemovePath && path !== relayRevokePath) return react();
+      asked.push(path);
+      return reaction ?? react();
     };
     await server.activeAccount(ada, '5');
   });
@@ -79,5 +84,43 @@ eachBackend((backend) => {
     expect(server.relay.removed).toEqual([]);
     await server.pass(minute);
     expect(server.relay.removed).toHaveLength(1);
+  });
+
+  describe('a relay that is known to be ours', () => {
+    it.each<[number, unknown]>([
+      [404, 'Not Found'],
+      [404, { error: 'not found' }],
+      [405, ''],
+      [400, '<html>Bad Request</html>'],
+      [400, { result: 'error', msg: 'no', code: 'INVALID_ZULIP_SERVER' }],
+    ])('is asked again after %i %j, which another service or a wrong key gives', async (status, body) => {
+      await server.notify(ada);
+      reaction = { status, body };
+      await signOutAndRevoke();
+      expect(await waiting()).toEqual([removalKind, revocationKind]);
+      reaction = undefined;
+      await server.pass(hour);
+      expect(await waiting()).toEqual([]);
+      expect(asked).toHaveLength(4);
+    });
+
+    it.each([
+      [404, 'NOT_FOUND'],
+      [405, 'METHOD_NOT_ALLOWED'],
+      [400, 'BAD_REQUEST'],
+    ])('is not asked again after %i %s in the protocol’s form', async (status, code) => {
+      await server.notify(ada);
+      reaction = refused(status, code);
+      await signOutAndRevoke();
+      expect(await waiting()).toEqual([]);
+      expect(asked).toHaveLength(2);
+    });
+  });
+
+  it('a relay that may be a stock one is asked once, whatever the form of its 404', async () => {
+    reaction = { status: 404, body: 'Not Found' };
+    await signOutAndRevoke();
+    expect(await waiting()).toEqual([]);
+    expect(asked).toHaveLength(2);
   });
 });

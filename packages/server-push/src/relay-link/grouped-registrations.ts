@@ -1,8 +1,7 @@
 import { maximumRegistrationsAtOnce, registerManyBodyLimitBytes } from '@waxwing/protocol';
 import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { RegistrationFormat } from './registration-format.js';
-import type { RelayOutcome } from './relay-answer.js';
-import { unknownRequest } from './relay-exchange.js';
+import { type RelayOutcome, unknownRequest } from './relay-answer.js';
 import type { RelayLink } from './relay-link.js';
 
 interface Forwarded<Registration> {

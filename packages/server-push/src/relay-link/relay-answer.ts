@@ -67,6 +67,25 @@ export function interpretAnswer<Schema extends z.ZodType>(
   return (error && finalRefusal(status, error)) ?? retry(received, now, error);
 }
 
+/** Error code of an operation that the relay does not know. */
+export const unknownRequest = 'NOT_FOUND';
+
+/** The outcome of such an operation. */
+export const notKnown: RelayRefusal = {
+  kind: 'refused-for-good',
+  code: unknownRequest,
+  message: 'the relay does not know the request',
+};
+
+/**
+ * Whether a relay of this project answers that it does not know the operation. The 404 of a proxy, or of another service at
+ * the relay's address, is not in the protocol's form.
+ */
+export function isUnknownOperation({ status, body }: ReceivedAnswer): boolean {
+  if (status !== 404 && status !== 405) return false;
+  return body !== undefined && readError(parseJsonOrUndefined(body)) !== undefined;
+}
+
 interface RelayError {
   readonly code: string;
   readonly message: string;

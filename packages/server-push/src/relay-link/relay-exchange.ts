@@ -8,9 +8,10 @@ import type { LinkMonitor } from './link-monitor.js';
 import type { RealmPushStatusRecord } from './realm-push-status.js';
 import {
   interpretAnswer,
+  isUnknownOperation,
+  notKnown,
   type ReceivedAnswer,
   type RelayOutcome,
-  type RelayRefusal,
 } from './relay-answer.js';
 import type { RequestContent } from './request-content.js';
 import { findRelayTrouble, unreachableRelay, type WayToRelay } from './unreachable-relay.js';
@@ -45,17 +46,9 @@ export interface Exchange {
    * the link.
    */
   readonly finalStatuses?: readonly number[];
+  /** Takes `finalStatuses` only from an answer of {@link isUnknownOperation}: the relay is known to be ours. */
+  readonly isFormRequired?: boolean;
 }
-
-/** Error code of an operation that the relay does not know. */
-export const unknownRequest = 'NOT_FOUND';
-
-/** The outcome of a request that the relay does not know. */
-export const notKnown: RelayRefusal = {
-  kind: 'refused-for-good',
-  code: unknownRequest,
-  message: 'the relay does not know the request',
-};
 
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
@@ -103,9 +96,8 @@ export class RelayExchange {
     } catch (error) {
       return unreachableRelay(error, this.#way);
     }
-    if (exchange.finalStatuses?.includes(received.status) === true) {
-      return notKnown;
-    }
+    const isFinal = exchange.finalStatuses?.includes(received.status) === true;
+    if (isFinal && (!exchange.isFormRequired || isUnknownOperation(received))) return notKnown;
     return interpretAnswer(received, schema, this.#options.clock());
   }
 

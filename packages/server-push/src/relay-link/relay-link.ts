@@ -29,8 +29,8 @@ import {
 import type { Secret } from '@waxwing/service/config';
 import type { ConnectTrouble } from '@waxwing/service/lifecycle';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
-import { interpretRefusal, type RelayOutcome } from './relay-answer.js';
-import { notKnown, type ProbeAnswer, RelayExchange, type RelayLinkOptions } from './relay-exchange.js';
+import { interpretRefusal, notKnown, type RelayOutcome } from './relay-answer.js';
+import { type Exchange, type ProbeAnswer, RelayExchange, type RelayLinkOptions } from './relay-exchange.js';
 import { RelayKind } from './relay-kind.js';
 import { formOf, jsonOf } from './request-content.js';
 import {
@@ -73,7 +73,7 @@ export class RelayLink {
 
   /**
    * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
-   * does not know the request (stock ones do not) refuses it for good with `unknownRequest`.
+   * does not know the request (stock ones do not) refuses it for good with `NOT_FOUND`.
    */
   async registerMany<Registration, Registered>(
     format: RegistrationFormat<Registration, Registered>,
@@ -121,7 +121,7 @@ export class RelayLink {
   ): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
     const content = formOf(encode(this.#realmUuid));
-    const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
+    const exchange = { path: relayRemovePath, content, signal, ...this.#ofExtension };
     return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
@@ -131,7 +131,7 @@ export class RelayLink {
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
     const content = formOf({ bouncer_public_key, encrypted_push_revocation });
     return this.#exchange.askAsServer(
-      { path: relayRevokePath, content, signal, finalStatuses: [400, 404, 405] },
+      { path: relayRevokePath, content, signal, ...this.#ofExtension },
       relayRevokeAnswer,
     );
   }
@@ -197,6 +197,11 @@ export class RelayLink {
       { path: keyListPath, isAnonymous: true, finalStatuses: [404, 405] },
       keyListAnswer,
     );
+  }
+
+  /** How an operation that stock relays do not know is refused. */
+  get #ofExtension(): Pick<Exchange, 'finalStatuses' | 'isFormRequired'> {
+    return { finalStatuses: [400, 404, 405], isFormRequired: this.kind.isOurs };
   }
 }
 
