@@ -1,5 +1,5 @@
 import type { ChannelId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { isAmong } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { readPermissions, roleGroupIds } from '../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
@@ -39,7 +39,7 @@ async function countSubscribers(
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
     .where('subscriptions.is_active', '=', 1)
     .where('users.is_active', '=', 1)
-    .where('channel_id', 'in', amongNumbers(db, ids))
+    .where(isAmong(db, 'channel_id', 'integer', ids))
     .groupBy('channel_id')
     .select(({ fn }) => ['channel_id', fn.countAll<number>().as('subscribers')])
     .execute();

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { rowsAsTable } from '@waxwing/storage';
+import { isAmong, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import type { ServerTables } from '../../tables.js';
@@ -44,16 +44,10 @@ export async function findConversations(
   db: Kysely<ServerTables>,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const wanted = rowsAsTable(
-    db,
-    'v',
-    { participants: 'text' },
-    keys.map((participants) => ({ participants })),
-  );
   const rows = await db
     .selectFrom('conversations')
     .selectAll()
-    .where(sql<boolean>`participants in (select v.participants from ${wanted})`)
+    .where(isAmong(db, 'participants', 'text', keys))
     .execute();
   return new Map(rows.map(({ id, participants }) => [participants, id]));
 }

@@ -1,6 +1,6 @@
 import type { References } from '@waxwing/markdown';
 import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, isAmong, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
 import { membersOfGroups } from '../../people/permissions/nested-membership.js';
@@ -116,7 +116,7 @@ async function readSubscribers(
       'channel_id',
       sql<string>`string_agg(cast(user_id as text), ',' order by user_id)`.as('user_ids'),
     ])
-    .where('channel_id', 'in', amongNumbers(db, ids))
+    .where(isAmong(db, 'channel_id', 'integer', ids))
     .where('subscriptions.is_active', '=', 1)
     .where('users.is_active', '=', 1)
     .groupBy('channel_id')

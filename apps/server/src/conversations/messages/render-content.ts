@@ -118,16 +118,16 @@ async function readUsers(
   { names, ids }: { readonly names: readonly string[]; readonly ids: readonly UserId[] },
 ): Promise<MentionableUser[]> {
   if (names.length === 0 && ids.length === 0) return [];
-  const wanted = namesAsTable(db, names);
+  // Both sides use the database's case folding, so that the index applies. PostgreSQL would not use it in an `or`.
+  const withNames = sql`
+    select id from users where lower(full_name) in (select lower(v.name) from ${namesAsTable(db, names)})`;
   const rows = await db
     .selectFrom('users')
     .select(['id', 'full_name', 'is_active', 'is_bot'])
-    .where((is) =>
-      is.or([
-        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
-        // Both sides use the database's case folding, so that the index applies.
-        sql<boolean>`lower(full_name) in (select lower(v.name) from ${wanted})`,
-      ]),
+    .where(
+      'id',
+      'in',
+      sql<UserId>`(select id from users where id in ${amongNumbers(db, ids)} union ${withNames})`,
     )
     .orderBy('id', 'desc')
     .execute();

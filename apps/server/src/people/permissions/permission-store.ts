@@ -1,5 +1,5 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers, fixedQuery, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, fixedQuery, isAmong, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type Role, roles } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
@@ -98,7 +98,7 @@ async function readUnnamedGroups(db: Reader, groupIds: readonly GroupId[]) {
   const members = await db
     .selectFrom('user_group_members as member')
     .innerJoin('users', 'users.id', 'member.user_id')
-    .where('member.group_id', 'in', amongNumbers(db, groupIds))
+    .where(isAmong(db, 'member.group_id', 'integer', groupIds))
     .where('users.is_active', '=', 1)
     .select(['member.group_id', 'member.user_id as id'])
     .orderBy('member.user_id')

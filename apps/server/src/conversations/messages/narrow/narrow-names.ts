@@ -1,6 +1,6 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
-import { amongNumbers, amongNumbersOf, fixedQuery, rowsAsTable, rowsAsTableOf } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, isAmong, rowsAsTableOf } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import { spectator } from '../../../people/permissions/spectator.js';
@@ -145,17 +145,11 @@ async function readUsers(
   const byId = new Map<number, UserId>();
   const byAddress = new Map<string, UserId>();
   if (names.length === 0) return { byId, byAddress };
-  const addresses = names.map((name) => ({ address: addressKey(String(name)) }));
-  const wanted = rowsAsTable(db, 'v', { address: 'text' }, addresses);
+  const addresses = names.map((name) => addressKey(String(name)));
   const rows = await db
     .selectFrom('users')
     .select(['id', 'email_lower', 'is_bot', 'email_address_visibility'])
-    .where((is) =>
-      is.or([
-        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
-        sql<boolean>`email_lower in (select v.address from ${wanted})`,
-      ]),
-    )
+    .where((is) => is.or([isAmong(db, 'id', 'integer', ids), isAmong(db, 'email_lower', 'text', addresses)]))
     .orderBy('is_active')
     .orderBy('id')
     .execute();

@@ -1,7 +1,7 @@
 import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { isAmong } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import {
   type AddressVisibility,
@@ -67,21 +67,10 @@ function unknown(name: NamedRecipient) {
 
 /** Active users come last, so that they win over deactivated users with the same address. */
 function readUsers(db: Db, ids: readonly number[], addresses: readonly string[]) {
-  const wanted = rowsAsTable(
-    db,
-    'v',
-    { address: 'text' },
-    addresses.map((address) => ({ address })),
-  );
   return db
     .selectFrom('users')
     .select(['id', 'full_name', 'email_lower', 'is_active', 'is_bot', 'email_address_visibility'])
-    .where((is) =>
-      is.or([
-        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
-        sql<boolean>`email_lower in (select v.address from ${wanted})`,
-      ]),
-    )
+    .where((is) => is.or([isAmong(db, 'id', 'integer', ids), isAmong(db, 'email_lower', 'text', addresses)]))
     .where('system_bot', 'is', null)
     .orderBy('is_active')
     .orderBy('id')
