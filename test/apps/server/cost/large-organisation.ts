@@ -58,6 +58,9 @@ async function addRows({ db }: ServerTransaction, { users, queues, largeId }: Si
   await sql`
     insert into user_groups (name, name_lower, description, is_system, is_active, created_at)
     select 'many ' || v.number, 'many ' || v.number, '', 0, 1, 0 from ${many}`.execute(db);
+  await sql`
+    insert into permissions (level, owner_id, name, group_id)
+    select 'group', id, 'can_manage_group', id from user_groups where name like 'many %'`.execute(db);
   await sql`insert into conversations (participants) select '1,' || id from users where ${added}`.execute(db);
   await sql`
     insert into event_queues (queue_id, user_id, event_types, last_event_id, acknowledged_event_id, last_used_at)

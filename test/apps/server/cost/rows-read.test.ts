@@ -1,31 +1,15 @@
-import { isPostgres } from '@waxwing/storage';
-import { CompiledQuery, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { ServerTables } from '#server/tables.js';
 import { type ObservedQuery, observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend, type TestBackend } from '../../../support/test-databases.js';
 import { OrganisationUnderTest } from '../organisation-under-test.js';
 import { enlarge } from './large-organisation.js';
 import { measuredOperations } from './measured-operations.js';
+import { scansOf } from './scans-of.js';
 
 const few = 100;
 const many = 10_000;
 /** How much more an operation may cost in the larger organization. */
 const growth = 1.5;
-
-/** Tables that grow with users, messages and groups, and their other names in statements. */
-const growing = [
-  ...['users', 'subscriptions', 'messages', 'user_messages', 'message_edits', 'conversations', 'user_topics'],
-  ...[
-    'conversation_participants',
-    'user_groups',
-    'user_group_members',
-    'user_group_subgroups',
-    'permissions',
-  ],
-  ...['queued_events', 'event_texts', 'push_devices', 'sign_in_keys', 'user_settings', 'attachment_messages'],
-  ...['active', 'copy', 'member', 'nested', 'other', 'owner', 'queue', 'reference', 'value'],
-];
 
 interface Cost {
   readonly statements: number;
@@ -74,18 +58,4 @@ async function costsWith(backend: TestBackend, users: number) {
   } finally {
     await organisation.server.close();
   }
-}
-
-/**
- * The scans of growing tables in the plan of a statement. Nothing on PostgreSQL, which rightly scans tables of a few pages.
- */
-async function scansOf(db: Kysely<ServerTables>, { sql, parameters }: ObservedQuery): Promise<string[]> {
-  if (isPostgres(db) || !/^\s*(with|select|insert|update|delete)/i.test(sql)) return [];
-  const { rows } = await db.executeQuery(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
-  return rows.flatMap((row) => {
-    const { detail } = row as { readonly detail: string };
-    // Tables made of JSON parameters are virtual.
-    const [, table] = /^SCAN (\w+)\b(?! VIRTUAL)/.exec(detail) ?? [];
-    return table !== undefined && growing.includes(table) ? [detail] : [];
-  });
 }
