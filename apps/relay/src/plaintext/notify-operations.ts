@@ -6,9 +6,15 @@ import type { Deliveries } from '../deliveries/create-deliveries.js';
 import { server } from '../servers/authenticate-server.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../servers/server-quotas.js';
+import { findOwnRealm } from './own-realm.js';
 import type { PlaintextDevice, PlaintextDevices } from './plaintext-devices.js';
 import { buildPlaintextNotification, type PlaintextPayloads } from './plaintext-notification.js';
-import { type PlaintextToken, readPlaintextToken, readPlaintextUser } from './read-plaintext.js';
+import {
+  type PlaintextToken,
+  readGcmPriority,
+  readPlaintextToken,
+  readPlaintextUser,
+} from './read-plaintext.js';
 
 interface Context {
   readonly servers: ServerDirectory;
@@ -25,7 +31,9 @@ const object = z.custom<JsonObject>(
   'must be an object',
 );
 const payload = object.meta({ openApi: { type: 'object' } });
-const tokens = z.array(z.string()).default([]);
+/** Bounds the work for one request: each token is hashed. */
+const maximumTokens = 1000;
+const tokens = z.array(z.string()).max(maximumTokens).default([]);
 const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() });
 
 /**
@@ -62,16 +70,18 @@ export const notifyPlaintext = operation({
     const { plaintextDevices } = context;
     const { android_devices: android, apple_devices: apple } = parameters;
     if (!plaintextDevices.isOn) return formatAnswer([], { android, apple }, null);
-    const realm = await statusOfRealm(context, serverId, parameters.realm_uuid ?? undefined);
+    const known = await findOwnRealm(context.servers, serverId, parameters.realm_uuid);
+    const realm = known === undefined ? null : { can_push: true, expected_end_timestamp: null };
     const devices = await plaintextDevices.find(serverId, readPlaintextUser(parameters));
+    const hasAndroid = devices.some(({ kind }) => kind === 'fcm');
     await deliver(context, serverId, devices, {
       gcm: parameters.gcm_payload,
-      gcmPriority: parameters.gcm_options.priority,
+      gcmPriority: hasAndroid ? readGcmPriority(parameters.gcm_options) : undefined,
       apns: parameters.apns_payload,
     });
     const isMissing = (kind: number) => (token: string) => {
-      const known = readKnown({ token, token_kind: kind });
-      return known === undefined || !devices.some((device) => plaintextDevices.isOf(device, known));
+      const read = readKnown({ token, token_kind: kind });
+      return read === undefined || plaintextDevices.withToken(devices, read) === undefined;
     };
     const deleted = { android: android.filter(isMissing(2)), apple: apple.filter(isMissing(1)) };
     return formatAnswer(devices, deleted, realm);
@@ -79,8 +89,10 @@ export const notifyPlaintext = operation({
 });
 
 /**
- * `POST /api/v1/remotes/push/test_notification`: a test notification for one device. INVALID_REMOTE_PUSH_DEVICE_TOKEN if it
- * is not stored.
+ * `POST /api/v1/remotes/push/test_notification`: a test notification for one device.
+ *
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters, also unknown ones;
+ * REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_REMOTE_PUSH_DEVICE_TOKEN if the device is not stored or the setting is off.
  */
 export const testPlaintext = operation({
   method: 'POST',
@@ -88,34 +100,49 @@ export const testPlaintext = operation({
   summary: 'Sends a test notification that is not encrypted, if the operator allows it.',
   actor: server,
   body: 'json',
-  parameters: z.object({
+  parameters: z.strictObject({
     ...user,
+    realm_uuid: uuid.nullish(),
     token: z.string(),
     token_kind: z.number().int(),
-    base_payload: payload.default({}),
+    base_payload: payload,
   }),
   answer: noAnswer,
-  codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'INVALID_REMOTE_PUSH_DEVICE_TOKEN'],
+  codes: [
+    'RATE_LIMIT_HIT',
+    'BAD_REQUEST',
+    'REMOTE_REALM_SERVER_MISMATCH_ERROR',
+    'INVALID_REMOTE_PUSH_DEVICE_TOKEN',
+  ],
   waitsForOthers: true,
   charge,
   async handle(context: Context, { actor: { serverId }, parameters }) {
     const { plaintextDevices } = context;
+    const user = readPlaintextUser(parameters);
+    await findOwnRealm(context.servers, serverId, parameters.realm_uuid);
     const token = readKnown(parameters);
-    if (!plaintextDevices.isOn || token === undefined)
+    if (!plaintextDevices.isOn || token === undefined) {
       throw new ProtocolError('INVALID_REMOTE_PUSH_DEVICE_TOKEN');
-    const devices = await plaintextDevices.find(serverId, readPlaintextUser(parameters));
-    const device = devices.find((each) => plaintextDevices.isOf(each, token));
+    }
+    const devices = await plaintextDevices.find(serverId, user);
+    const device = plaintextDevices.withToken(devices, token);
     if (device === undefined) throw new ProtocolError('INVALID_REMOTE_PUSH_DEVICE_TOKEN');
-    const gcm = { ...parameters.base_payload, event: 'test' };
-    const alert = { title: 'Test notification', body: 'This is a test notification.' };
-    await deliver(context, serverId, [device], {
-      gcm,
-      gcmPriority: 'high',
-      apns: { alert, sound: 'default', custom: { zulip: gcm } },
-    });
+    await deliver(context, serverId, [device], testPayloads(parameters.base_payload, context.clock()));
     return {};
   },
 });
+
+/** A test for both vendors. iOS shows the text; on Android the app writes its own, with the time in Unix seconds. */
+function testPayloads(base: JsonObject, now: number): PlaintextPayloads {
+  const zulip = { ...base, event: 'test' };
+  const realm = typeof base.realm_name === 'string' ? base.realm_name : 'your organization';
+  const alert = { title: 'Test notification', body: `Notifications of ${realm} reach this phone.` };
+  return {
+    gcm: { ...zulip, time: Math.floor(now / 1000) },
+    gcmPriority: 'high',
+    apns: { alert, sound: 'default', custom: { zulip } },
+  };
+}
 
 async function deliver(
   { clock, deliveries, quotas }: Context,
@@ -141,18 +168,6 @@ function readKnown(fields: {
   } catch {
     return undefined;
   }
-}
-
-/** `null` for a realm that is not known or not named. @throws ProtocolError REMOTE_REALM_SERVER_MISMATCH_ERROR */
-async function statusOfRealm(
-  { servers }: Context,
-  serverId: string,
-  realmUuid: string | undefined,
-): Promise<z.input<typeof realmStatus> | null> {
-  const realm = realmUuid === undefined ? undefined : await servers.realm(realmUuid);
-  if (realm === undefined) return null;
-  if (realm.serverId !== serverId) throw new ProtocolError('REMOTE_REALM_SERVER_MISMATCH_ERROR');
-  return { can_push: true, expected_end_timestamp: null };
 }
 
 function formatAnswer(

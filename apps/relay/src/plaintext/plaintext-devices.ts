@@ -135,8 +135,12 @@ export class PlaintextDevices {
     }));
   }
 
-  /** Whether a device has this token. */
-  isOf({ kind, tokenLookup }: PlaintextDevice, token: PlaintextToken): boolean {
-    return kind === token.kind && this.#vault.lookups(token.token).includes(tokenLookup);
+  /** The device that has this token. */
+  withToken(
+    devices: readonly PlaintextDevice[],
+    { kind, token }: PlaintextToken,
+  ): PlaintextDevice | undefined {
+    const lookups = this.#vault.lookups(token);
+    return devices.find((device) => device.kind === kind && lookups.includes(device.tokenLookup));
   }
 }

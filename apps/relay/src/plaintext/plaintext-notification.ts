@@ -7,7 +7,7 @@ import type { PlaintextDevice } from './plaintext-devices.js';
 /** A notification as a server sends it, for both vendors. */
 export interface PlaintextPayloads {
   readonly gcm: JsonObject;
-  readonly gcmPriority: unknown;
+  readonly gcmPriority: 'high' | 'normal' | undefined;
   readonly apns: JsonObject;
 }
 
@@ -44,19 +44,22 @@ export function buildPlaintextNotification(
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
 const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
 
-/** FCM takes texts only. It refuses a message with a key that it has itself. */
+/** FCM takes texts only, and refuses a message with a key that it reserves. */
 function fcmData(payload: JsonObject): JsonObject {
   const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
   return Object.fromEntries(entries.map(([name, value]) => [name, toText(value)]));
 }
 
+/** Apps expect the texts that a stock relay sends: True, False and None. */
 function toText(value: JsonValue): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
+/** Servers that name no priority send two kinds of events, of which only messages are urgent. */
 function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
-  const isHigh = gcmPriority === undefined ? gcm.event === 'message' : gcmPriority === 'high';
-  return { vendor: 'fcm', priority: isHigh ? 'high' : 'normal' };
+  return { vendor: 'fcm', priority: gcmPriority ?? (gcm.event === 'message' ? 'high' : 'normal') };
 }
 
 /** `custom` has the app's own fields, which are beside `aps` in the body; all others belong into `aps`. */
@@ -65,7 +68,10 @@ function apnsBody({ custom, ...aps }: JsonObject): JsonObject {
   return { ...(own as JsonObject), aps };
 }
 
-/** A badge alone is no background notification. https://developer.apple.com/documentation/usernotifications */
+/**
+ * A stock relay sends neither header. A badge alone is an alert to Apple, but must not wake the phone.
+ * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ */
 function apnsUrgency(payload: JsonObject): VendorUrgency {
   const isShown = ['alert', 'badge', 'sound'].some((name) => payload[name] !== undefined);
   const pushType = isShown ? 'alert' : 'background';

@@ -1,8 +1,11 @@
 import {
   compactApnsToken,
+  type JsonObject,
+  type JsonValue,
   maximumIosAppIdCharacters,
   maximumTokenCodePoints,
   refused,
+  stringifyJson,
   type TokenKind,
 } from '@waxwing/protocol';
 import type { UserAddressee } from '../registrations/store/addressee.js';
@@ -33,6 +36,9 @@ export function readPlaintextUser(fields: {
   return { name, names };
 }
 
+/** An error repeats no more of a value. */
+const maximumQuotedCharacters = 100;
+
 const kindOfNumber: Readonly<Record<number, TokenKind>> = { 1: 'apns', 2: 'fcm' };
 
 /** @throws ProtocolError BAD_REQUEST with the message that a stock relay has. */
@@ -49,6 +55,27 @@ export function readPlaintextToken(fields: {
   const token = compactApnsToken(fields.token).toLowerCase();
   if (!/^(?:[0-9a-f]{2})+$/.test(token)) throw refused('Invalid APNS token');
   return { kind, token };
+}
+
+/**
+ * The priority of `gcm_options`; `undefined` if the server leaves it to the relay.
+ * @throws ProtocolError BAD_REQUEST for another priority or another option.
+ */
+export function readGcmPriority({ priority, ...others }: JsonObject): 'high' | 'normal' | undefined {
+  const isNone = priority === undefined || priority === null;
+  if (!isNone && priority !== 'high' && priority !== 'normal') {
+    throw refused(`Invalid GCM option to bouncer: priority ${inQuotes(priority)}`);
+  }
+  if (Object.keys(others).length > 0) {
+    throw refused(
+      `Invalid GCM options to bouncer: ${stringifyJson(others).slice(0, maximumQuotedCharacters)}`,
+    );
+  }
+  return isNone ? undefined : priority;
+}
+
+function inQuotes(value: JsonValue): string {
+  return `'${(typeof value === 'string' ? value : stringifyJson(value)).slice(0, maximumQuotedCharacters)}'`;
 }
 
 /** The bundle id of an Apple device. @throws ProtocolError BAD_REQUEST if it is missing or none. */

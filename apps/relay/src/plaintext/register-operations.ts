@@ -6,6 +6,7 @@ import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../servers/server-quotas.js';
+import { findOwnRealm } from './own-realm.js';
 import type { PlaintextDevices } from './plaintext-devices.js';
 import { readIosAppId, readPlaintextToken, readPlaintextUser } from './read-plaintext.js';
 
@@ -51,7 +52,12 @@ export const registerPlaintext = operation({
   },
 });
 
-/** `POST /api/v1/remotes/push/unregister`: removes a token. BAD_REQUEST if it is not stored. */
+/**
+ * `POST /api/v1/remotes/push/unregister`: removes a token.
+ *
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters;
+ * REMOTE_REALM_SERVER_MISMATCH_ERROR; BAD_REQUEST if the token is not stored.
+ */
 export const unregisterPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/unregister',
@@ -59,11 +65,13 @@ export const unregisterPlaintext = operation({
   actor: server,
   parameters: z.object(token),
   answer: noAnswer,
-  codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST'],
+  codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge,
-  async handle({ plaintextDevices }: Context, { actor: { serverId }, parameters }) {
+  async handle({ plaintextDevices, servers }: Context, { actor: { serverId }, parameters }) {
+    const token = readPlaintextToken(parameters);
     const user = readPlaintextUser(parameters);
-    const isRemoved = await plaintextDevices.remove(serverId, user, readPlaintextToken(parameters));
+    await findOwnRealm(servers, serverId, parameters.realm_uuid);
+    const isRemoved = await plaintextDevices.remove(serverId, user, token);
     if (!isRemoved) throw refused('Token does not exist');
     return {};
   },
@@ -77,10 +85,12 @@ export const unregisterAllPlaintext = operation({
   actor: server,
   parameters: z.object({ ...user, realm_uuid: uuid.optional() }),
   answer: noAnswer,
-  codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST'],
+  codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   charge,
-  async handle({ plaintextDevices }: Context, { actor: { serverId }, parameters }) {
-    await plaintextDevices.remove(serverId, readPlaintextUser(parameters));
+  async handle({ plaintextDevices, servers }: Context, { actor: { serverId }, parameters }) {
+    const user = readPlaintextUser(parameters);
+    await findOwnRealm(servers, serverId, parameters.realm_uuid);
+    await plaintextDevices.remove(serverId, user);
     return {};
   },
 });

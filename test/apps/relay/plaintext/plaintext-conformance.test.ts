@@ -60,7 +60,7 @@ eachBackend((backend) => {
     user_uuid: user,
     user_id: 10,
     realm_uuid: realmUuid,
-    gcm_payload: { event: 'message', zulip_message_id: 5, content: 'hé', mentioned: true, from: 'reserved' },
+    gcm_payload: { event: 'message', zulip_message_id: 5, content: 'hé', truncated: true, from: 'reserved' },
     gcm_options: { priority: 'high' },
     apns_payload: { alert: { title: 'A', body: 'hé' }, badge: 3, custom: { zulip: { message_ids: [5] } } },
     android_devices: [`fcm ${used}`],
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       expect(atGoogle?.body).toMatchObject({
         message: {
           token: `fcm ${used}`,
-          data: { event: 'message', zulip_message_id: '5', content: 'hé', mentioned: 'true' },
+          data: { event: 'message', zulip_message_id: '5', content: 'hé', truncated: 'True' },
           android: { priority: 'HIGH' },
         },
       });
@@ -139,7 +139,13 @@ eachBackend((backend) => {
     it('removes a phone, and all of a user', async () => {
       await post('register', android());
       await post('register', apple());
-      expect(await post('unregister', apple({ token: apnsToken(used) }), otherAuthorization)).toMatchObject({
+      expect(
+        await post(
+          'unregister',
+          apple({ token: apnsToken(used), realm_uuid: otherRealm }),
+          otherAuthorization,
+        ),
+      ).toMatchObject({
         status: 400,
         body: { msg: 'Token does not exist' },
       });
@@ -162,19 +168,86 @@ eachBackend((backend) => {
       expect((await post('notify', onlyId)).body.total_android_devices).toBe(0);
     });
 
+    it('removes notifications of read messages without waking the phone', async () => {
+      await post('register', android());
+      await post('register', apple());
+      const zulip = { event: 'remove', zulip_message_ids: '5,6', realm_url: 'https://chat.example.org' };
+      await post(
+        'notify',
+        notification({ gcm_payload: zulip, gcm_options: {}, apns_payload: { badge: 0, custom: { zulip } } }),
+      );
+      const [atGoogle] = await relay.arrived(`fcm ${used}`);
+      expect(atGoogle?.body).toMatchObject({ message: { data: zulip, android: { priority: 'NORMAL' } } });
+      const [atApple] = await relay.arrived(apnsToken(used));
+      expect(atApple?.headers).toMatchObject({ 'apns-push-type': 'alert', 'apns-priority': '5' });
+      expect(atApple?.body).toEqual({ aps: { badge: 0 }, zulip });
+    });
+
     it('tests a phone, and only one that is stored', async () => {
       await post('register', android());
-      const test = { user_uuid: user, realm_uuid: realmUuid, token_kind: 2, base_payload: { realm_id: 3 } };
-      expect(await post('test_notification', { ...test, token: `fcm ${used}` })).toEqual(success);
+      await post('register', apple());
+      const base = { realm_id: 3, realm_name: 'Example Chat' };
+      const ids = { user_uuid: user, user_id: 10, realm_uuid: realmUuid };
+      const test = { ...ids, token: `fcm ${used}`, token_kind: 2, base_payload: base };
+      expect(await post('test_notification', test)).toEqual(success);
       const [arrived] = await relay.arrived(`fcm ${used}`);
-      expect(arrived?.body).toMatchObject({ message: { data: { event: 'test', realm_id: '3' } } });
+      const time = expect.stringMatching(/^\d{10}$/);
+      expect(arrived?.body).toMatchObject({ message: { data: { event: 'test', realm_id: '3', time } } });
+      expect(await post('test_notification', { ...test, token: apnsToken(used), token_kind: 1 })).toEqual(
+        success,
+      );
+      const [atApple] = await relay.arrived(apnsToken(used));
+      expect(atApple?.body).toMatchObject({
+        aps: { alert: { title: 'Test notification', body: expect.stringContaining('Example Chat') } },
+        zulip: { ...base, event: 'test' },
+      });
       for (const token of ['other', '']) {
         expect(await post('test_notification', { ...test, token })).toMatchObject({
           status: 400,
           body: { code: 'INVALID_REMOTE_PUSH_DEVICE_TOKEN' },
         });
       }
+      expect(await post('test_notification', { ...test, more: 1 })).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining('more') },
+      });
     });
+
+    it.each([
+      [{ priority: 'urgent' }, "Invalid GCM option to bouncer: priority 'urgent'"],
+      [{ priority: 'high', ttl: 1 }, 'Invalid GCM options to bouncer: {"ttl":1}'],
+    ])('is refused the FCM options %j', async (options, msg) => {
+      await post('register', android());
+      expect(await post('notify', notification({ gcm_options: options }))).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg },
+      });
+    });
+
+    it('is refused more tokens than a request may name', async () => {
+      const tokens = Array.from({ length: 1001 }, () => 'x');
+      expect(await post('notify', notification({ apple_devices: tokens }))).toMatchObject({
+        status: 400,
+        body: { msg: expect.stringContaining('1000') },
+      });
+    });
+
+    it.each(['unregister', 'unregister/all', 'test_notification'])(
+      'that names another server’s realm is refused %s',
+      async (path) => {
+        await post('register', android());
+        const { token_kind: kind, user_id: id, ...fields } = android({ realm_uuid: otherRealm });
+        const isTest = path === 'test_notification';
+        const request = isTest
+          ? { ...fields, token_kind: 2, user_id: 10, base_payload: {} }
+          : { ...fields, token_kind: kind, user_id: id };
+        expect(await post(path, request)).toMatchObject({
+          status: 403,
+          body: { code: 'REMOTE_REALM_SERVER_MISMATCH_ERROR' },
+        });
+        expect((await post('notify', notification())).body).toMatchObject({ total_android_devices: 1 });
+      },
+    );
 
     it.each([
       ['a kind that is none', { token_kind: '3' }, 400, 'Invalid token type'],
