@@ -1,13 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
 let world: Constellation;
 let relay: SpawnedProcess;
+let caFile: string;
 beforeAll(async () => {
   world = await Constellation.create();
-  relay = await world.startRelay();
+  caFile = join(world.dir, 'authorities.pem');
+  writeFileSync(caFile, String(rootCertificates[0]));
+  relay = await world.startRelay({
+    RELAY_CA_FILE: caFile,
+    RELAY_APNS_CA_FILE: '',
+    RELAY_PLAINTEXT_DEVICES: 'on',
+  });
 }, 120_000);
 afterAll(() => world.close());
 
@@ -40,6 +50,21 @@ describe('SIGHUP', () => {
     expect(await server.end()).toBe(0);
   });
 
+  it('has a relay trust an authority that was added to RELAY_CA_FILE', async () => {
+    const token = 'c0ffee'.repeat(10);
+    const phone = { user_id: 1, user_uuid: randomUUID(), realm_uuid: world.realmUuid, token, token_kind: 1 };
+    const form = Object.entries({ ...phone, ios_app_id: 'org.example.app' });
+    await askRelay('register', new URLSearchParams(form.map(([name, value]) => [name, String(value)])));
+    const test = JSON.stringify({ ...phone, base_payload: {} });
+    await askRelay('test_notification', test);
+    await expect.poll(() => relay.output).toContain('set RELAY_CA_FILE to its PEM file');
+
+    writeFileSync(caFile, readFileSync(world.vendors.credentials.caFile));
+    await hangUp(relay, 'credentials were read again');
+    await askRelay('test_notification', test);
+    expect(await world.deliveriesTo(token)).not.toEqual([]);
+  });
+
   it('has a relay read its apps file, and keep the former one if it is wrong', async () => {
     const appsFile = String(world.relayEnv.RELAY_APPS_FILE);
     const apps = readFileSync(appsFile, 'utf8');
@@ -50,3 +75,15 @@ describe('SIGHUP', () => {
     expect(await relay.end()).toBe(0);
   });
 });
+
+/** A request of the server, about phones without encryption. */
+async function askRelay(path: string, body: URLSearchParams | string): Promise<void> {
+  const { SERVER_RELAY_SERVER_ID: id, SERVER_RELAY_SERVER_KEY_FILE: keyFile } = world.serverEnv;
+  const headers = {
+    authorization: `Basic ${btoa(`${id}:${readFileSync(String(keyFile), 'utf8').trim()}`)}`,
+    ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+  };
+  const url = `${world.relayUrl}/api/v1/remotes/push/${path}`;
+  const response = await fetch(url, { method: 'POST', headers, body });
+  expect(response.status, await response.text()).toBe(200);
+}
