@@ -249,8 +249,8 @@ function sendNotification(
 }
 
 /**
- * Removals come first: until then, the relay sends what it has queued for a user who signed out during the outage. Those that
- * have not been tried yet keep their time: their delay is deliberate.
+ * Removals come first: until then, the relay sends what it has queued for a user who signed out during the outage. Those
+ * that have not been tried yet keep their time: their delay is deliberate.
  */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of endingJobKinds) {

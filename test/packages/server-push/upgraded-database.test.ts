@@ -113,5 +113,6 @@ it('the versions are those before the newest migrations', () => {
     '0011-sessions',
     '0012-realm-push-status',
     '0013-former-push-keys',
+    '0014-host-challenges',
   ]);
 });

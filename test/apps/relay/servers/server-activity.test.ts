@@ -47,7 +47,11 @@ eachBackend((backend) => {
     const { body } = await relay.notify([fcmRequest(older), fcmRequest(dead)]);
     expect(body.results.map(({ status }) => status).sort()).toEqual(['gone', 'sent']);
     const shown = await show();
-    expect(shown.devices).toEqual({ v1: { fcm: 1, apns: 0 }, v2: { fcm: 1, apns: 0 } });
+    expect(shown.devices).toEqual({
+      v1: { fcm: 1, apns: 0 },
+      v2: { fcm: 1, apns: 0 },
+      plaintext: { fcm: 0, apns: 0 },
+    });
     expect(shown.last_day).toEqual({ sent: 1, gone: 1, rejected: 0 });
     expect(Date.parse(shown.last_seen_at)).toBeGreaterThanOrEqual(begun);
     const { stdout } = await run(['servers', 'list']);

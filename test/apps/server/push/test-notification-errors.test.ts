@@ -112,7 +112,6 @@ describe.each([
     ['answers 429', refused(429, 'RATE_LIMIT_HIT'), broken],
     ['does not know the organisation', refused(403, 'MISSING_REMOTE_REALM'), misconfigured],
     ['refuses the server key', refused(401, 'UNAUTHORIZED'), misconfigured],
-    ['refuses by its plan', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'), misconfigured],
     ['refuses the request', refused(400, 'BAD_REQUEST'), misconfigured],
     ['knows none of the devices', generation.allGone, noDevice],
   ])('explains what is wrong when the relay %s', async (_case, reaction, answer) => {
@@ -141,6 +140,15 @@ describe.each([
     for (const fields of [{}, pending, generation.unknown]) expect(await notify(fields)).toEqual(noDevice);
     const [fields, msg] = generation.invalid;
     expect(await notify(fields)).toEqual(failure(400, 'BAD_REQUEST', msg));
+    expect(test.relay.requests).toEqual([]);
+  });
+
+  it('explains that the relay refuses by its plan, and sends nothing while push is off', async () => {
+    await activeDevice();
+    test.relay.otherwise(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'));
+    expect(await notify()).toEqual(misconfigured);
+    test.relay.requests.length = 0;
+    expect(await notify()).toEqual(misconfigured);
     expect(test.relay.requests).toEqual([]);
   });
 
