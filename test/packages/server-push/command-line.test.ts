@@ -70,6 +70,19 @@ it('its help names its commands and settings', async () => {
   expect(new Set(printed.match(/\bSERVER_PUSH_\w+/g))).toEqual(settings);
 });
 
+it('docs/mounting.md lists all tables of push', async () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/mounting.md'), 'utf8');
+  const database = await openPushDatabase({ url: `sqlite:${join(dir, 'tables.sqlite')}` });
+  try {
+    const tables = await database.db.introspection.getTables();
+    const names = tables.map(({ name }) => name).filter((name) => !/^(sqlite_|kysely_)/.test(name));
+    const row = page.split('\n').find((line) => line.startsWith('| `SERVER_PUSH_DATABASE`')) ?? '';
+    expect(row.match(/`[a-z]+(_[a-z]+)*`/g)?.map((name) => name.slice(1, -1))).toEqual(names.toSorted());
+  } finally {
+    await database.close();
+  }
+});
+
 eachBackend((backend) => {
   it('the program of a mounted push says what keeps a user from a test', async () => {
     const environment = {
