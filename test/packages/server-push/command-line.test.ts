@@ -7,6 +7,7 @@ import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { afterAll, expect, it } from 'vitest';
 import { runPushCommand } from '#server-push/command-line.js';
+import { freePort } from '../../support/free-ports.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-server-push-'));
@@ -106,6 +107,29 @@ eachBackend((backend) => {
       expect((await run('test --user 7', withRelay)).said).toContain('No phone of 7 is registered');
       expect((await run('disable --yes', withRelay)).said).toContain(
         'The SERVER_PUSH_RELAY_ settings name a relay',
+      );
+    } finally {
+      await push.close();
+    }
+  });
+
+  it('the program of a mounted push names its own commands where a relay was not left yet', async () => {
+    const environment = {
+      SERVER_PUSH_DATABASE: await backend.freshUrl(),
+      SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      SERVER_PUSH_REALM_URL: 'https://game.example.com',
+      SERVER_PUSH_REALM_NAME: 'Game',
+      SERVER_PUSH_KEY_FILE: keyFile,
+    };
+    const push = await startServerPush({ environment, authenticate: async () => undefined });
+    try {
+      const relay = `http://127.0.0.1:${await freePort()}`;
+      expect((await run(`enable --relay ${relay} --contact ada@game.example`, environment)).code).toBe(1);
+      await push.database.write(({ db }) =>
+        db.updateTable('relay_accounts').set({ state: 'leaving' }).execute(),
+      );
+      expect((await run('status', environment)).printed).toContain(
+        `Run waxwing-server-push disable again to finish, or waxwing-server-push enable --relay ${relay} to`,
       );
     } finally {
       await push.close();
