@@ -119,7 +119,7 @@ eachBackend((backend) => {
     expect(await allAccounts(database.db)).toEqual(before);
     await world.stopServer();
     const down = await transfer();
-    expect([down.code, down.said]).toEqual([1, expect.stringContaining('waxwing-server serve')]);
+    expect([down.code, down.said]).toEqual([1, expect.stringContaining('start it if it does not run')]);
     await world.startServer();
     expect(await account()).toEqual(before.find(({ state }) => state === 'enabled'));
   });

@@ -19,10 +19,16 @@ export class PushAccountError extends Error {
 
 type NotAccepted = RelayRefusal | RelayRetry;
 
+interface Joining {
+  readonly url: string;
+  readonly hostname: string;
+  readonly contactEmail: string;
+}
+
 /** Why a relay did not register the server. */
 export function joinRefusal(
   outcome: NotAccepted,
-  { url, hostname }: { readonly url: string; readonly hostname: string },
+  { url, hostname, contactEmail }: Joining,
   { prefix }: AdminNames,
 ): PushAccountError {
   if (outcome.kind === 'retry') {
@@ -44,17 +50,32 @@ export function joinRefusal(
     const remedy = `if ${hostname} is this server, take its registration over with --transfer; otherwise name another host with --hostname`;
     return new PushAccountError(said, remedy);
   }
-  return new PushAccountError(
-    said,
-    'correct --invitation, --hostname or --contact, and run the command again',
-  );
+  if (/no new servers/.test(message)) {
+    return new PushAccountError(said, `then set the ${prefix}RELAY_ settings to what the operator gives you`);
+  }
+  return new PushAccountError(said, `${whatToCorrect(message, contactEmail)}, and run the command again`);
+}
+
+/** Relays refuse all of these with one code. */
+function whatToCorrect(message: string, contactEmail: string): string {
+  if (/email/.test(message)) return `name another address than "${contactEmail}" with --contact`;
+  if (/invitation/.test(message)) return 'give its code with --invitation';
+  return 'correct --invitation, --hostname or --contact';
 }
 
 /** Why a relay did not transfer the registration of a host to this server. */
 export function transferRefusal(
-  { code, message }: RelayRefusal,
-  { url, hostname }: { readonly url: string; readonly hostname: string },
+  outcome: NotAccepted,
+  { url, hostname }: Pick<Joining, 'url' | 'hostname'>,
 ): PushAccountError {
+  if (outcome.kind === 'retry') {
+    const mayReturn = outcome.httpStatus !== 401 && outcome.httpStatus !== 403;
+    const remedy = mayReturn
+      ? 'run the command again'
+      : "ask the relay's operator to let this server in again (waxwing-relay servers resume), then run the command again";
+    return new PushAccountError(`No transfer, since ${outcome.reason}`, remedy);
+  }
+  const { code, message } = outcome;
   if (code === 'NOT_FOUND') {
     return new PushAccountError(`${url} transfers no servers`, 'check --relay, or join without --transfer');
   }
@@ -62,7 +83,11 @@ export function transferRefusal(
   if (/not yet registered|not found/.test(message)) {
     return new PushAccountError(said, 'check --hostname, or join without --transfer');
   }
-  const remedy = `let https://${hostname} reach this server, which must be running (waxwing-server serve), then run the command again`;
+  if (/public address/.test(message)) {
+    const remedy = `name a public host with --hostname, or ask the relay's operator for RELAY_SERVER_REGISTRATION_PRIVATE_HOSTS=on`;
+    return new PushAccountError(said, remedy);
+  }
+  const remedy = `let https://${hostname} reach this server, start it if it does not run, then run the command again`;
   return new PushAccountError(said, remedy);
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
-import { PushAccountError, transferRefusal } from './account-errors.js';
+import { transferRefusal } from './account-errors.js';
 import { withAccountLink } from './account-link.js';
 import { adoptAccount } from './account-store.js';
 import type { JoinRequest, RelayAccountOptions } from './enable-relay.js';
@@ -64,8 +64,5 @@ async function adopt(
 
 function requireAccepted<Answer>(outcome: RelayOutcome<Answer>, request: JoinRequest): Answer {
   if (outcome.kind === 'accepted') return outcome.answer;
-  if (outcome.kind === 'retry') {
-    throw new PushAccountError(`No transfer, since ${outcome.reason}`, 'run the command again');
-  }
   throw transferRefusal(outcome, request);
 }

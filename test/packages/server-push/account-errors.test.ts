@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { mountedNames } from '#server-push/mounting/mounted-names.js';
+import { joinRefusal } from '#server-push/relay-account/account-errors.js';
+
+const request = {
+  url: 'https://relay.example',
+  hostname: 'chat.example',
+  contactEmail: 'ada@example.com',
+};
+const refusal = (message: string) =>
+  joinRefusal({ kind: 'refused-for-good', code: 'BAD_REQUEST', message }, request, mountedNames).message;
+
+it('a relay that refuses to register the server leads to the one flag that must change', () => {
+  expect(refusal('Invalid server administrator email address: Invalid email address.')).toMatch(
+    /: name another address than "ada@example.com" with --contact, and run the command again\.$/,
+  );
+  expect(refusal('This relay admits new servers by invitation: ask its operator for one.')).toMatch(
+    /: give its code with --invitation, and run the command again\.$/,
+  );
+  expect(refusal('This relay takes no new servers by itself: ask its operator to add yours.')).toMatch(
+    /add yours: then set the SERVER_PUSH_RELAY_ settings to what the operator gives you\.$/,
+  );
+  expect(refusal('a/b contains invalid components')).toContain(
+    'correct --invitation, --hostname or --contact',
+  );
+});
