@@ -66,6 +66,9 @@ eachBackend((backend) => {
 
   it('push disable --forget leaves the relay, and phones learn that they must register again', async () => {
     const { db } = world.server.database;
+    // An address that is no relay's: nothing has to be left there.
+    expect((await world.run(['push', 'enable', '--relay', world.serverUrl])).code).toBe(1);
+    const id = (await account())?.server_id;
     const left = await world.runJson<Record<string, unknown>>(['push', 'disable', '--forget', '--yes']);
     expect(left).toMatchObject({ left_relay: true, forgotten: true, registrations_ended: 2 });
     expect(await allAccounts(db)).toEqual([]);
@@ -76,6 +79,11 @@ eachBackend((backend) => {
     expect(active.filter(({ of }) => of !== null)).toEqual([]);
     const { code, said } = await world.run(['push', 'enable', '--relay', world.relayUrl]);
     expect([code, said]).toEqual([1, expect.stringContaining('already exists')]);
+    const transfer = await world.run(['push', 'enable', '--relay', world.relayUrl, '--transfer']);
+    expect([transfer.code, transfer.said]).toEqual([1, expect.stringContaining('servers resume')]);
+    await world.operateJson(['servers', 'resume', String(id)]);
+    const noHost = await world.run(['push', 'enable', '--relay', world.relayUrl, '--transfer']);
+    expect(noHost.said).toContain('RELAY_SERVER_REGISTRATION_PRIVATE_HOSTS=on');
   });
 
   async function stateAtRelay(): Promise<string> {

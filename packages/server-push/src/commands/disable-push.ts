@@ -76,9 +76,13 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
   // First, so that no process sends with credentials that are about to end.
   const current = await disableAccount(database, clock());
   const leftovers: string[] = [];
+  const returns: string[] = [];
   for (const account of accounts) {
     const trouble = await leave(program, work, account);
-    if (trouble === undefined) continue;
+    if (trouble === undefined) {
+      if (account.state !== 'joining') returns.push(howToReturn(account, program.names.push));
+      continue;
+    }
     leftovers.push(
       `The relay ${account.url} could not be left, since ${trouble}: ask its operator for waxwing-relay servers remove ${account.server_id}.`,
     );
@@ -96,8 +100,15 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
     people: [
       `Push is disabled, and the credentials are deleted. ${devices} ${devices === 1 ? 'phone' : 'phones'} must register again.`,
       ...leftovers,
+      ...returns,
     ].join('\n'),
   });
+}
+
+function howToReturn({ url, server_id: id, signing_public_key: key }: StoredAccount, push: string): string {
+  const inRelay =
+    key === null ? `to let the server ${id} in again` : `for waxwing-relay servers resume ${id}`;
+  return `To return to ${url}, ask its operator ${inRelay}, then run ${push} enable --relay ${url} --transfer.`;
 }
 
 /** Returns why the relay could not be left. */

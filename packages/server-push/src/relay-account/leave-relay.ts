@@ -19,16 +19,22 @@ export async function leaveRelay(
 ): Promise<string | undefined> {
   try {
     const relay = openAccount(options, row);
-    return whyNotLeft(await withAccountLink({ ...options, relay }, (link) => link.deactivate()));
+    return whyNotLeft(row, await withAccountLink({ ...options, relay }, (link) => link.deactivate()));
   } catch (error) {
     if (error instanceof PushAccountError) return error.problem;
     throw error;
   }
 }
 
-function whyNotLeft(outcome: RelayOutcome<unknown>): string | undefined {
+function whyNotLeft(
+  { state }: Pick<StoredAccount, 'state'>,
+  outcome: RelayOutcome<unknown>,
+): string | undefined {
   if (outcome.kind === 'accepted') return undefined;
-  if (outcome.kind === 'refused-for-good') return outcome.message;
+  if (outcome.kind === 'refused-for-good') {
+    // An address that was mistaken for a relay's: this server never joined there.
+    return state === 'joining' && outcome.code === 'NOT_FOUND' ? undefined : outcome.message;
+  }
   const hasLeft = outcome.httpStatus === 401 && /deactivated|is not registered/.test(outcome.reason);
   return hasLeft ? undefined : outcome.reason;
 }
