@@ -19,6 +19,7 @@ function describeEach(title: string, setUps: Readonly<Record<string, Broken>>): 
       expect(code).toBe(1);
       expect(found.cause).toMatch(broken.cause);
       expect(found.remedy).toMatch(broken.remedy);
+      expect(found.cause).toMatch(/\.$/);
     });
   });
 }

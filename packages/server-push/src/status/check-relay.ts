@@ -104,16 +104,14 @@ function judgeRefusal(
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
     const remedy = remedyIfRefused(state, serverId, push);
-    return [accepted, failed('server', `This server is ${state} at the relay; it says: ${said}`, remedy)];
+    return [
+      accepted,
+      failed('server', sentenceOf(`This server is ${state} at the relay; it says: ${said}`), remedy),
+    ];
   }
   if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {
-    return [
-      failed(
-        'credentials',
-        `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`,
-        `Check ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE, or run ${push} enable again if they are not set. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set ${prefix}RELAY_URL and these two to what it prints.`,
-      ),
-    ];
+    const cause = `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`;
+    return [failed('credentials', sentenceOf(cause), remedyOfCredentials(serverId, { push, prefix }))];
   }
   const active = passed('server', 'The relay serves this server.');
   const check = relayCodeOf(body.code, status)?.check;
@@ -131,12 +129,12 @@ function judgeRefusal(
     return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
   }
   if (check === 'permission') {
-    const cause = `The relay has switched push off; it says: ${said}`;
+    const cause = sentenceOf(`The relay has switched push off; it says: ${said}`);
     return [accepted, active, failed('permission', cause, offRemedy)];
   }
   if (status !== 200) {
     const remedy = "Try again in a minute; if it stays, ask the relay's operator to look at its log.";
-    return [failed('relay', `The relay at ${url} answers ${status}: ${said}`, remedy)];
+    return [failed('relay', sentenceOf(`The relay at ${url} answers ${status}: ${said}`), remedy)];
   }
   const realm = passed('realm', `The relay knows the organization ${realmUuid} as this server's.`);
   const quota = passed('quota', "This server's quota is not used up.");
@@ -163,6 +161,13 @@ function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
 function instantOf(seconds: number): string {
   const instant = new Date(seconds * 1000);
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
+}
+
+function remedyOfCredentials(
+  serverId: string,
+  { push, prefix }: Pick<AdminNames, 'push' | 'prefix'>,
+): string {
+  return `Check ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE, or if they are not set run ${push} enable again, with a new invitation if the operator has removed this server. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set ${prefix}RELAY_URL and these two to what it prints.`;
 }
 
 function remedyIfRefused(state: string, serverId: string, push: string): string {
