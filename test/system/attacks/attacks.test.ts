@@ -8,7 +8,6 @@ import {
   httpRefusalsOn,
   type MakeAttack,
   makeEveryExpensive,
-  makeEveryExpensiveOfRelay,
   warmUp,
 } from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
@@ -44,12 +43,6 @@ eachBackend(({ name }) => {
   it(
     'others are served while one user makes every expensive request, thirty at once',
     async () => expectUnharmed(world.server, await makeEveryExpensive(world, gateScale)),
-    testMilliseconds,
-  );
-
-  it(
-    'others are served while one server makes every expensive request, thirty at once',
-    async () => expectUnharmed(world.relay, await makeEveryExpensiveOfRelay(world, gateScale)),
     testMilliseconds,
   );
 });

@@ -169,13 +169,6 @@ export const expensiveRelayAttacks: Attacks = Object.fromEntries(
   ]),
 );
 
-/** All of {@link expensiveRelayAttacks} in turn. */
-export const makeEveryExpensiveOfRelay: MakeAttack = async (world) => {
-  const requests: [string, RefusedRequest][] = [];
-  for (const [what, make] of Object.entries(expensiveRelayRequests)) requests.push([what, await make(world)]);
-  return thirtyAtOnce(world.relay.port, requests);
-};
-
 /** All of {@link expensiveAttacks} in turn. */
 export const makeEveryExpensive: MakeAttack = async (world, scale) =>
   thirtyAtOnce(world.server.port, everyExpensiveRequest(await memberData(world, scale)));
