@@ -12,6 +12,7 @@ import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
 import { keyOf, outcomeOf, type Receipt, type ReceiptStore } from '../queue/receipt-store.js';
 import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
+import { DeliveryClaims } from './delivery-claims.js';
 import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
 import { DeviceLookUps, type FoundDevices } from './device-look-ups.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
@@ -66,11 +67,7 @@ const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'ser
  */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
-  /**
-   * Requests in flight by notification, until their outcomes are durable. A duplicate waits for them instead of sending
-   * again.
-   */
-  readonly #claims = new Map<string, DeliveryClaim>();
+  readonly #claims = new DeliveryClaims();
   readonly #waits: VendorDeadlines;
   readonly #lookUps: DeviceLookUps;
 
@@ -106,9 +103,9 @@ export class DeliverNotifications {
     const { serverId } = requester;
     this.#options.load.enter(serverId, items.length);
     const withId = items.filter(({ hasOwnId }) => hasOwnId);
-    const own = withId.length > 0 ? this.#findRepeats(withId) : undefined;
+    const own = withId.length > 0 ? this.#claims.findRepeats(withId) : undefined;
     const delivered = this.#deliver(serverId, items, { tokens, now, nextTick });
-    if (own !== undefined) this.#claim(own, delivered);
+    if (own !== undefined) this.#claims.claim(own, delivered);
     return delivered;
   }
 
@@ -126,28 +123,6 @@ export class DeliverNotifications {
   /** Graceful shutdown: no request waits for vendors from now on. Tries in flight are stored for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
-  }
-
-  /** Returns the items that this request must deliver, by key. Marks all others as duplicates. */
-  #findRepeats(withId: readonly DeliveryItem[]): Map<string, DeliveryItem> {
-    const own = new Map<string, DeliveryItem>();
-    for (const item of withId) {
-      const key = keyOf(item.notification);
-      item.sameAs = own.get(key);
-      if (item.sameAs === undefined) item.follows = this.#claims.get(key);
-      item.isRepeat = item.sameAs !== undefined || item.follows !== undefined;
-      if (!item.isRepeat) own.set(key, item);
-    }
-    return own;
-  }
-
-  /** Makes duplicates wait until this request's outcomes are durable. */
-  #claim(own: ReadonlyMap<string, DeliveryItem>, stored: Promise<unknown>): void {
-    for (const [key, item] of own) this.#claims.set(key, { item, stored });
-    const release = (): void => {
-      for (const key of own.keys()) this.#claims.delete(key);
-    };
-    stored.then(release, release);
   }
 
   /** Resolves when every item has an outcome and all outcomes are durable. */

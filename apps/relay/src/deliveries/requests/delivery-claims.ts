@@ -1,0 +1,32 @@
+import { keyOf } from '../queue/receipt-store.js';
+import type { DeliveryClaim, DeliveryItem } from './delivery-item.js';
+
+/**
+ * Single-flight for notifications with an id: holds those in flight until their outcomes are durable. A duplicate waits
+ * for the first instead of sending again.
+ */
+export class DeliveryClaims {
+  readonly #claims = new Map<string, DeliveryClaim>();
+
+  /** Returns the items that this request must deliver, by key. Marks all others as duplicates. */
+  findRepeats(withId: readonly DeliveryItem[]): Map<string, DeliveryItem> {
+    const own = new Map<string, DeliveryItem>();
+    for (const item of withId) {
+      const key = keyOf(item.notification);
+      item.sameAs = own.get(key);
+      if (item.sameAs === undefined) item.follows = this.#claims.get(key);
+      item.isRepeat = item.sameAs !== undefined || item.follows !== undefined;
+      if (!item.isRepeat) own.set(key, item);
+    }
+    return own;
+  }
+
+  /** Makes duplicates of `own` wait until `stored` settles: this request's outcomes are durable then. */
+  claim(own: ReadonlyMap<string, DeliveryItem>, stored: Promise<unknown>): void {
+    for (const [key, item] of own) this.#claims.set(key, { item, stored });
+    const release = (): void => {
+      for (const key of own.keys()) this.#claims.delete(key);
+    };
+    stored.then(release, release);
+  }
+}
