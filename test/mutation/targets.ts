@@ -166,7 +166,7 @@ const registrations: Table = [
     'register-by-token',
   ],
   ['operations/forwarded-registration', 'register-by-token', 'register-devices-by-token', 'same-token'],
-  ['store/devices-by-token', '../deliveries/notify-by-token'],
+  ['store/devices-by-token', '../deliveries/notify-by-token', '../deliveries/ended-keys'],
   [
     'opening/registration-batches',
     'registration-batches',

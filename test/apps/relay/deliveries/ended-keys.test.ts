@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { encodeRelayRemoval, type PushKeyId, relayRemovePath, type TokenId } from '@waxwing/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forgetEndedKeys } from '#relay/registrations/store/ended-keys.js';
@@ -5,6 +6,7 @@ import { removeServer } from '#relay/servers/remove-server.js';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
+  apnsRequest,
   apnsToken,
   type DeliveriesUnderTest,
   encryptedData,
@@ -16,6 +18,7 @@ const start = Date.UTC(2026, 0, 5, 12);
 const minute = 60_000;
 const longestLife = 28 * 24 * 60 * minute;
 const keyId = (id: number) => id as PushKeyId;
+const rejected = { status: 'rejected', reason: 'PUSH_KEY_ENDED', fault: 'server' };
 
 eachBackend((backend) => {
   describe('a key that a server ends while another account keeps its token', () => {
@@ -39,18 +42,19 @@ eachBackend((backend) => {
       await relay.faults([]);
     });
 
+    const request = (push_key_id: number, id = tokenId) => ({
+      token_id: id,
+      http_headers: { apns_priority: 10, apns_push_type: 'alert' },
+      payload: { push_key_id, encrypted_data: encryptedData, aps: { 'mutable-content': 1 } },
+    });
+    const notify = async (...requests: object[]) => (await relay.notify(requests)).body.results;
+
     /** Sends a notification while Apple is busy, so that it is queued. Returns its id. */
     async function queue(push_key_id: number, id = tokenId): Promise<string | undefined> {
       await relay.faults([{ vendor: 'apns', status: 503, reason: 'ServiceUnavailable', times: 1 }]);
-      const { body } = await relay.notify([
-        {
-          token_id: id,
-          http_headers: { apns_priority: 10, apns_push_type: 'alert' },
-          payload: { push_key_id, encrypted_data: encryptedData, aps: { 'mutable-content': 1 } },
-        },
-      ]);
-      expect(body.results).toMatchObject([{ status: 'queued' }]);
-      return body.results[0]?.notification_id;
+      const [result] = await notify(request(push_key_id, id));
+      expect(result).toMatchObject({ status: 'queued' });
+      return result?.notification_id;
     }
 
     async function remove(form: Record<string, string>, authorization = relay.authorization) {
@@ -80,9 +84,7 @@ eachBackend((backend) => {
       const [ended, other] = [await queue(1), await queue(2)];
       expect(await end(1)).toEqual({ result: 'success', msg: '' });
       expect(await arrivedKeys()).toEqual([2]);
-      expect(await relay.receipts([ended])).toMatchObject([
-        { status: 'rejected', reason: 'PUSH_KEY_ENDED', fault: 'server' },
-      ]);
+      expect(await relay.receipts([ended])).toMatchObject([{ ...rejected, notification_id: ended }]);
       expect(await relay.receipts([other])).toMatchObject([{ status: 'sent' }]);
       expect(await relay.metrics.text()).toContain('reason="PUSH_KEY_ENDED"');
     });
@@ -90,18 +92,40 @@ eachBackend((backend) => {
     it('gets nothing that was on its way when it ended', async () => {
       await end(1);
       time.now += minute;
-      await queue(1);
-      expect(await arrivedKeys()).toEqual([]);
+      expect(await notify(request(1), request(2))).toEqual([rejected, { status: 'sent' }]);
+      expect(await arrivedKeys()).toEqual([2]);
+    });
+
+    it('keeps the outcome of a notification with an id', async () => {
+      const [one, other] = [{ notification_id: randomUUID() }, { notification_id: randomUUID() }];
+      const [sent] = await notify({ ...request(1), ...one });
+      expect(sent).toMatchObject({ ...one, status: 'sent' });
+      await end(1);
+      expect(await notify({ ...request(1), ...one })).toEqual([sent]);
+      expect(await notify({ ...request(1), ...other })).toEqual([{ ...rejected, ...other }]);
+      time.now += minute + 1;
+      expect(await notify({ ...request(1), ...other })).toEqual([{ ...rejected, ...other }]);
+      expect(await relay.receipts([other.notification_id])).toMatchObject([rejected]);
+    });
+
+    it('does not concern devices of the older generation in the same request', async () => {
+      const older = apnsToken(used + 2000);
+      const deviceId = await relay.addApns(older);
+      await end(1);
+      const both = await notify(apnsRequest(deviceId), request(1));
+      expect(both).toEqual([{ status: 'sent' }, rejected]);
+      expect(await relay.arrived(older)).toHaveLength(1);
     });
 
     it('is delivered to if the phone uses it again', async () => {
       await end(1, 1);
       time.now += minute + 1;
+      expect(await notify(request(1))).toEqual([{ status: 'sent' }]);
       await queue(1);
-      expect(await arrivedKeys()).toEqual([1]);
+      expect(await arrivedKeys()).toEqual([1, 1]);
       await end(1);
-      await queue(1);
-      expect(await arrivedKeys()).toEqual([1]);
+      expect(await notify(request(1))).toEqual([rejected]);
+      expect(await arrivedKeys()).toEqual([1, 1]);
     });
 
     it('ends by the later of two requests, whichever is stored last', async () => {
@@ -110,7 +134,7 @@ eachBackend((backend) => {
       time.now -= minute;
       await end(1);
       time.now += minute;
-      await queue(1);
+      expect(await notify(request(1))).toEqual([rejected]);
       expect(await arrivedKeys()).toEqual([]);
     });
 
@@ -120,8 +144,10 @@ eachBackend((backend) => {
       await queue(1, otherId);
       await queue(0xffff_ffff);
       await end(1, 0);
-      expect(await arrivedKeys()).toEqual([0xffff_ffff]);
-      expect(await relay.arrived(other)).toHaveLength(1);
+      const results = await notify(request(1, otherId), request(0xffff_ffff), request(0));
+      expect(results).toEqual([{ status: 'sent' }, { status: 'sent' }, rejected]);
+      expect(await arrivedKeys()).toEqual([0xffff_ffff, 0xffff_ffff]);
+      expect(await relay.arrived(other)).toHaveLength(2);
     });
 
     it('is refused in any other form, and ends nothing then', async () => {

@@ -128,8 +128,8 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** Rejects a queued notification whose server was deactivated, or ended the key, after the relay had accepted it. */
-  refuseQueued({ serverId, urgency, relayDeviceId }: EncryptedNotification, reason: string): Outcome {
+  /** Rejects a notification whose server was deactivated, or whose key has ended. */
+  refuse({ serverId, urgency, relayDeviceId }: EncryptedNotification, reason: string): Outcome {
     const fault = 'server';
     this.#options.metrics.countUnsent(urgency.vendor, reason);
     this.#options.activity.noteOutcome(serverId, 'rejected');

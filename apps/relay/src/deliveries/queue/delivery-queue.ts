@@ -88,10 +88,10 @@ export class DeliveryQueue {
     const { clock, attempts, database, servers } = this.#options;
     // Rights are checked when they are used: an operator may have found the server to be stolen.
     if (!(await servers.isActive(notification.serverId))) {
-      return attempts.refuseQueued(notification, 'SERVER_DEACTIVATED');
+      return attempts.refuse(notification, 'SERVER_DEACTIVATED');
     }
     if (await hasEndedKey(database.db, notification)) {
-      return attempts.refuseQueued(notification, 'PUSH_KEY_ENDED');
+      return attempts.refuse(notification, 'PUSH_KEY_ENDED');
     }
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };

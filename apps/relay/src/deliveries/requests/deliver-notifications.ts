@@ -40,7 +40,7 @@ export interface DeliverNotificationsOptions {
 
 /** A request when its tokens are found. */
 interface Arrival {
-  /** The devices of the tokens that it names; `undefined` if it names none. */
+  /** The devices and ended keys of the tokens that it names; `undefined` if it names none. */
   readonly tokens: FoundTokenDevices | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -50,6 +50,7 @@ interface Arrival {
 /** Facts that sending needs. */
 interface Known {
   readonly devices: FoundDevices;
+  readonly tokens: Arrival['tokens'];
   readonly remembered: ReadonlyMap<string, Receipt>;
   /** When the request arrived, in Unix milliseconds. */
   readonly now: number;
@@ -142,7 +143,7 @@ export class DeliverNotifications {
       const tries = new Tries();
       for (let start = 0; start < items.length; start += itemsAtOnce) {
         if (start > 0) await nextTick();
-        this.#begin(items.slice(start, start + itemsAtOnce), { devices, remembered, now }, tries);
+        this.#begin(items.slice(start, start + itemsAtOnce), { devices, tokens, remembered, now }, tries);
       }
       const waiting = this.#waits.wait(tries);
       if (waiting !== undefined) await waiting;
@@ -168,7 +169,7 @@ export class DeliverNotifications {
   }
 
   /** Starts the tries and settles items that need no vendor. Adds the tries in flight to `tries`. */
-  #begin(items: readonly DeliveryItem[], { devices, remembered, now }: Known, tries: Tries): void {
+  #begin(items: readonly DeliveryItem[], { devices, tokens, remembered, now }: Known, tries: Tries): void {
     const { attempts, timings } = this.#options;
     const options: AttemptOptions = {
       triesBefore: 0,
@@ -191,6 +192,8 @@ export class DeliverNotifications {
       } else if (receipt !== undefined && receipt.status !== 'gone') {
         item.ended = outcomeOf(receipt);
         item.isRepeat = true;
+      } else if (tokens?.hasEndedKey(notification)) {
+        item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
         // Includes a token that was dead and has been registered again: it gets another try.
         tries.begin();

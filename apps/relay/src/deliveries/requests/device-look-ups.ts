@@ -1,10 +1,10 @@
 import type { AnyPushRequest, RelayDeviceId, TokenId } from '@waxwing/protocol';
 import { Batcher } from '@waxwing/service/lifecycle';
-import { addresseeOfToken, type TokenAddressee } from '../../registrations/store/addressee.js';
+import { addresseeOfToken } from '../../registrations/store/addressee.js';
 import {
   type FoundTokenDevices,
   findDevicesByToken,
-  type TokensInRealm,
+  type KeyOfToken,
 } from '../../registrations/store/devices-by-token.js';
 import { type FoundRelayDevices, findRelayDevices } from '../../registrations/store/relay-device-store.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
@@ -18,7 +18,7 @@ export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 /** Looks up the devices of requests of one event-loop tick together: by token in the newer generation, else by id. */
 export class DeviceLookUps {
   readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
-  readonly #byToken: Batcher<TokensInRealm, FoundTokenDevices>;
+  readonly #byToken: Batcher<readonly KeyOfToken[], FoundTokenDevices>;
 
   constructor({
     database,
@@ -29,18 +29,20 @@ export class DeviceLookUps {
       return wanted.map(() => found);
     });
     this.#byToken = new Batcher(async (wanted) => {
-      const found = await findDevicesByToken(database.db, wanted, tokenVault);
+      const found = await findDevicesByToken(database.db, wanted.flat(), tokenVault);
       return wanted.map(() => found);
     });
   }
 
-  /** Finds the devices of the tokens that push requests name. Returns `undefined` if they name none. */
+  /** Finds the devices and ended keys of the tokens that push requests name. Returns `undefined` if they name none. */
   findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {
-    const addressees: TokenAddressee[] = [];
+    const keys: KeyOfToken[] = [];
     for (const request of requests) {
-      if ('token_id' in request) addressees.push(addresseeOfToken(request.token_id as TokenId));
+      if (!('token_id' in request)) continue;
+      const addressee = addresseeOfToken(request.token_id as TokenId);
+      keys.push({ realmId, addressee, pushKeyId: request.payload.push_key_id });
     }
-    return addressees.length === 0 ? undefined : this.#byToken.add({ realmId, addressees });
+    return keys.length === 0 ? undefined : this.#byToken.add(keys);
   }
 
   /** Looks up the devices of notifications. `tokens` is the result of {@link findTokens} for them. */

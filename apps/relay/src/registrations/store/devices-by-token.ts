@@ -1,31 +1,42 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import { fixedQuery, isPostgres, rowsAsTableOf, textsIn } from '@waxwing/storage';
+import { fixedQuery, isPostgres, rowsAsTableOf } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
 import type { TokenAddressee } from './addressee.js';
+import { type KeyedNotification, rejectsReceived } from './ended-keys.js';
 import { beforeAllDevices, type DeviceRow, deviceColumns } from './relay-device.js';
 import { FoundRelayDevices } from './relay-device-store.js';
 import type { TokenVault } from './token-vault.js';
 
-/** Tokens of one realm, whose devices are of the newer generation. */
-export interface TokensInRealm {
+/** A token of a realm and one of its keys: a notification of the newer generation is for both. */
+export interface KeyOfToken {
   readonly realmId: RealmId;
-  readonly addressees: readonly TokenAddressee[];
+  readonly addressee: TokenAddressee;
+  readonly pushKeyId: number;
 }
 
-const wantedColumns = { realm_id: 'integer', addressees: 'text' } as const;
+const wantedColumns = { realm_id: 'integer', addressee: 'text', push_key_id: 'integer' } as const;
+
+/** A device, and the wanted key of its token. */
+interface KeyedDeviceRow extends DeviceRow {
+  readonly push_key_id: number;
+  /** When the key ended, in Unix milliseconds; `null` if it has not. */
+  readonly key_ended_at: number | null;
+}
 
 const selected = sql.join(deviceColumns.map((column) => sql.ref(`device.${column}`)));
 
-const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, DeviceRow>((db, parameter) => ({
+const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, KeyedDeviceRow>((db, parameter) => ({
   compile: () =>
-    sql<DeviceRow>`
-      select ${selected}
+    sql<KeyedDeviceRow>`
+      select ${selected}, wanted.push_key_id, (
+        select ended_at from ended_keys
+        where realm_id = wanted.realm_id and push_account_id = wanted.addressee and push_key_id = wanted.push_key_id
+      ) as key_ended_at
       from ${rowsAsTableOf(db, 'wanted', wantedColumns, parameter('wanted'))}
-      cross join ${textsIn(db, 'wanted.addressees', 'addressee')}
       cross join ${devicesOf(db)}
-      where device.realm_id = wanted.realm_id and device.push_account_id = addressee.value`.compile(db),
+      where device.realm_id = wanted.realm_id and device.push_account_id = wanted.addressee`.compile(db),
 }));
 
 /** The devices, so that one is looked up in the index for each wanted token, and all are never read. */
@@ -34,20 +45,23 @@ function devicesOf(db: Kysely<RelayTables>) {
   if (!isPostgres(db)) return sql`relay_devices as device`;
   return sql`lateral (
     select * from relay_devices
-    where realm_id = wanted.realm_id and push_account_id = addressee.value offset 0
+    where realm_id = wanted.realm_id and push_account_id = wanted.addressee offset 0
   ) as device`;
 }
 
-/** Devices found by realm and token, and their ids. */
+/** Devices found by realm and token, their ids, and which of the wanted keys have ended. */
 export class FoundTokenDevices extends FoundRelayDevices {
   readonly #ids = new Map<string, RelayDeviceId>();
+  /** When keys ended, in Unix milliseconds. Mostly empty. */
+  readonly #endedKeys = new Map<string, number>();
 
-  constructor(rows: readonly DeviceRow[], vault: TokenVault) {
+  constructor(rows: readonly KeyedDeviceRow[], vault: TokenVault) {
     super(rows, vault);
-    for (const { id, realm_id, push_account_id } of rows) {
+    for (const { id, realm_id, push_account_id, push_key_id, key_ended_at } of rows) {
       // While token keys are replaced, a device may have two rows; the later one is current.
       const name = `${realm_id} ${push_account_id}`;
       if (id > (this.#ids.get(name) ?? beforeAllDevices)) this.#ids.set(name, id);
+      if (key_ended_at !== null) this.#endedKeys.set(`${name} ${push_key_id}`, key_ended_at);
     }
   }
 
@@ -55,16 +69,23 @@ export class FoundTokenDevices extends FoundRelayDevices {
   idOf(realmId: RealmId, addressee: TokenAddressee): RelayDeviceId {
     return this.#ids.get(`${realmId} ${addressee}`) ?? beforeAllDevices;
   }
+
+  /** Whether the key of a notification, a wanted one, ended after the relay received it, or at most a minute before. */
+  hasEndedKey({ realmId, addressee, pushKeyId, receivedAt }: KeyedNotification): boolean {
+    if (this.#endedKeys.size === 0) return false;
+    const endedAt = this.#endedKeys.get(`${realmId} ${addressee} ${pushKeyId}`);
+    return endedAt !== undefined && rejectsReceived(endedAt, receivedAt);
+  }
 }
 
-/** Looks up devices by realm and token in one query, however many there are. */
+/** Looks up devices by realm and token, and the ends of keys, in one query, however many there are. */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
-  wanted: readonly TokensInRealm[],
+  wanted: readonly KeyOfToken[],
   vault: TokenVault,
 ): Promise<FoundTokenDevices> {
-  const rows = wanted.map(({ realmId, addressees }) => {
-    return { realm_id: realmId, addressees: JSON.stringify(addressees) };
+  const rows = wanted.map(({ realmId, addressee, pushKeyId }) => {
+    return { realm_id: realmId, addressee, push_key_id: pushKeyId };
   });
   return new FoundTokenDevices(await devicesFor(db, { wanted: JSON.stringify(rows) }), vault);
 }

@@ -37,7 +37,7 @@ export async function endKeys(
     .execute();
 }
 
-/** A notification for one key of a token's device. */
+/** A notification for one key of a token's device. In the older generation it names no key. */
 export interface KeyedNotification {
   readonly realmId: RealmId;
   readonly addressee: string;
@@ -46,7 +46,10 @@ export interface KeyedNotification {
   readonly receivedAt: number;
 }
 
-/** Whether the key of a notification ended after the relay received it. `false` in the older generation. */
+/**
+ * Whether the key of a notification ended after the relay received it, or at most a minute before. `false` in the older
+ * generation.
+ */
 export async function hasEndedKey(
   db: Kysely<RelayTables>,
   { realmId, addressee, pushKeyId, receivedAt }: KeyedNotification,
@@ -59,7 +62,12 @@ export async function hasEndedKey(
     .where('push_account_id', '=', addressee as TokenAddressee)
     .where('push_key_id', '=', pushKeyId as PushKeyId)
     .executeTakeFirst();
-  return row !== undefined && receivedAt <= row.ended_at + onTheWayMilliseconds;
+  return row !== undefined && rejectsReceived(row.ended_at, receivedAt);
+}
+
+/** Whether a key's end rejects a notification that the relay received at `receivedAt`. Both in Unix milliseconds. */
+export function rejectsReceived(endedAt: number, receivedAt: number): boolean {
+  return receivedAt <= endedAt + onTheWayMilliseconds;
 }
 
 /** Deletes up to `limit` keys that ended too long before `now` for any notification. Returns how many it deleted. */
