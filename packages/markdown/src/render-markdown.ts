@@ -24,7 +24,7 @@ const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
 /** Elements that readers see although they contain no text. */
 const visibleElement = /<(?:hr|img|audio|video|iframe|svg)\b|border-/;
-/** What a formula has besides what it shows: its source, and phantoms. */
+/** Invisible parts of a rendered formula: its source, and phantoms. */
 const unseen = /<annotation\b.*?<\/annotation>|<mphantom>.*?<\/mphantom>|transparent;">[^<]*/gs;
 const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 

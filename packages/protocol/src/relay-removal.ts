@@ -70,9 +70,9 @@ export interface EndedKey {
   readonly pushKeyId: PushKeyId;
 }
 
-/** What a server asks the relay to remove; a missing list is empty. */
+/** Devices and keys that a server asks the relay to remove. A missing list means none. */
 export interface RelayRemoval {
-  /** Of the older generation. */
+  /** Devices of the older generation. */
   readonly devices?: readonly RemovedDevice[];
   /** Devices of the newer generation. */
   readonly tokens?: readonly TokenId[];

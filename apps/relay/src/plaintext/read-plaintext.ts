@@ -10,9 +10,9 @@ import {
 } from '@waxwing/protocol';
 import type { UserAddressee } from '../registrations/store/addressee.js';
 
-/** A user, as a server names it: by a UUID, or by the id that it has at the server. */
+/** A user as a server identifies it: by UUID, or by the server's own user id. */
 export interface PlaintextUser {
-  /** Under which devices are stored. */
+  /** The identifier that devices are stored under. */
   readonly name: UserAddressee;
   /** All names: a server that upgrades names by id at first, and later by UUID. */
   readonly names: readonly UserAddressee[];

@@ -20,7 +20,7 @@ export interface KnownRealm {
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
-// Fixed, since a relay of many servers that each ask now and then makes these queries for most requests.
+// Precompiled: with many mostly idle servers, the cache misses and these queries run for most requests.
 const serverWithId = fixedQuery<
   RelayTables,
   { readonly id: string },

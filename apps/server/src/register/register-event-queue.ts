@@ -56,7 +56,7 @@ export const registerEventQueue = operation({
   path: '/api/v1/register',
   summary: 'Makes an event queue and answers what a client must know of the organization.',
   actor: userOrSpectator,
-  // It waits in a bounded queue of its own.
+  // Latency depends on `registerQueue`, a `BoundedQueue`.
   waitsForOthers: true,
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
@@ -118,7 +118,7 @@ export const registerEventQueue = operation({
       lifetimeMilliseconds: queueLifetime(parameters),
     };
     const register = async () => {
-      // Others of the line came first: what the requester may know is judged by what they are now.
+      // Access may have changed while the request was queued: check the requester's current rights.
       const { queueId, held } = await makeQueue(context, actor, requested);
       const read = (db: StateContext['database']['db']) =>
         fetchStates({ ...context, nextTick, database: { db } }, held, asked);

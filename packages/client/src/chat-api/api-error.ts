@@ -42,7 +42,7 @@ export class UnreachableError extends Error {
   /** Why there was no usable answer. */
   readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
-  /** HTTP status of an answer that is not the chat API's; `undefined` if there was no answer. */
+  /** HTTP status of the unusable answer; `undefined` if there was none. */
   readonly httpStatus: number | undefined;
 
   constructor(

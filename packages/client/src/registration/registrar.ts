@@ -65,7 +65,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     if (await guard.isSignedOut()) return forgottenStatus();
     const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
-    // What this sync has written and sent since the sign-out, which did not see it.
+    // The sign-out did not see what this sync wrote and sent after it: forget that too.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
   }

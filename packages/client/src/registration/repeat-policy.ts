@@ -76,7 +76,7 @@ function canSucceed({ sent, errorCode, key }: FailedRegistration): boolean {
   return key.source === 'key-list' && sent.repeatedForSequence !== key.sequence;
 }
 
-/** Of a sync's own registrations, only these two failures can succeed on a retry. */
+/** Whether a registration that this sync sent may be retried at once: only these two failures can succeed. */
 export function canRepeatAtOnce(errorCode: string | undefined, isServerTime: boolean): boolean {
   return isKeyRefusal(errorCode) || (errorCode === 'REQUEST_EXPIRED' && isServerTime);
 }

@@ -35,7 +35,7 @@ const nothingPending = {
   pending_bouncer_public_key: null,
   pending_encrypted_registration: null,
 } as const;
-/** A refused token keeps its id, by which the phone sees that it was refused. */
+/** A refused token keeps its id, so that the phone can see which token was refused. */
 const refusedPending = { pending_bouncer_public_key: null, pending_encrypted_registration: null } as const;
 const noToken = { push_token_id: null, push_token_kind: null, active_generation: null } as const;
 
@@ -62,8 +62,8 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
 );
 
 /**
- * Puts a pending token in force. Of several devices of the user with this token, only the one whose phone registered
- * last keeps it: they are one phone, which would get every notification once for each.
+ * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
+ * it: they are one phone, which would otherwise get duplicates of every notification.
  */
 export async function activateToken(
   { db }: PushTransaction,
@@ -102,8 +102,8 @@ function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boo
 }
 
 /**
- * The device and those of its user that have the token or wait for it, locked in id order, so that two cannot deadlock.
- * Those that wait are among them so that two that are confirmed at once do not miss each other.
+ * Locks the user's devices that have the token, or have it pending, in id order to prevent deadlocks. Pending devices
+ * are included so that two concurrent confirmations see each other.
  */
 const sameToken = fixedQuery<
   ServerPushTables,

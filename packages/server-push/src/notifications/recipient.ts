@@ -13,19 +13,19 @@ export interface RecipientOptions {
   readonly clock: Clock;
 }
 
-/** One device, by the name that its generation has for it. */
+/** Selects one device by the id that its generation uses. */
 export interface OnlyDevice {
   readonly device_id?: ClientDeviceId | undefined;
   readonly push_account_id?: PushAccountId | undefined;
 }
 
-/** One device that a notification is sent to, of either generation. */
+/** One device that gets a notification: a PushDevice (older generation) or a ClientDevice (newer generation). */
 export interface Recipient {
   /** Where its row is. */
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
   /** Names it among its user's devices. */
   readonly only: OnlyDevice;
-  /** What the relay's answer calls it if it is dead. No request has two recipients of one address. */
+  /** Id that the relay's answer reports if the device is dead. Unique within a request. */
   readonly address: string;
   /** Encrypts an encoded notification for the device. Returns its entry of the relay's notify request. */
   seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;

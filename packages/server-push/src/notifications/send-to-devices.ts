@@ -71,7 +71,7 @@ export async function sendToDevices(
       taken.push(...results.map((result, index) => ({ recipient: some[index] as Recipient, result })));
       if (!realmPushStatusOf(outcome.answer).canPush) break;
     } else {
-      // What is to be retried outweighs what is refused.
+      // A retryable failure takes precedence over a refusal.
       failure = failure?.kind === 'retry' ? failure : outcome;
       if (!concernsRequest(outcome)) break;
     }

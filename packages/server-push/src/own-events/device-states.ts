@@ -36,7 +36,7 @@ export function hasState(lastEventId: number, states: DeviceStates): boolean {
   return lastEventId % digestValues === digestOf(states);
 }
 
-/** Events that bring a client to this state, except that they remove nothing; a heartbeat if there is nothing to say. */
+/** Events that update a client to this state. Removals are not included. One heartbeat if the client is up to date. */
 export function eventsTo(states: DeviceStates, lastEventId: number): NumberedEvent[] {
   const events: (JsonObject & { readonly type: string })[] = hasState(lastEventId, states)
     ? []

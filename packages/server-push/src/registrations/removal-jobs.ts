@@ -24,7 +24,7 @@ const noRelay: RelayRetry = {
 /** A phone that still runs registers again at the event, and the relay may give it the same device. */
 export const removalDelayMilliseconds = 10 * 60_000;
 
-/** What the devices at the relay are called in one generation, and how they are removed. `Name` is JSON. */
+/** How one generation identifies its devices at the relay, and how it removes them. `Name` is JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
   /** Sorts freed devices by whether they may be removed. Those in use again are in no list. */

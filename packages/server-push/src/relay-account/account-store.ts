@@ -60,8 +60,7 @@ export async function adoptAccount(database: Database, { url, ...account }: Stor
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 
 /**
- * Puts a confirmed account into use in place of any other, in every process. What was known of the former link is
- * forgotten.
+ * Makes a confirmed account the one in use, in every process. Clears the recorded state of the former link.
  */
 export async function enableAccount(
   database: Database,

@@ -67,7 +67,7 @@ export interface EnabledRelay {
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  // What the relay may know already may have left it since.
+  // A server that the relay knows from before may have been deactivated since.
   const asked = { ...request, reactivate: stored.state !== 'joining' };
   const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);

@@ -64,7 +64,7 @@ export const showHostChallenge = operation({
   },
 });
 
-/** A lookup by the hash takes the same time however much of a token is right. */
+/** Hashed before the lookup, so that timing does not reveal how much of a guessed token is correct. */
 function hashToken(accessToken: string): string {
   return createHash('sha256').update(accessToken).digest('base64url');
 }

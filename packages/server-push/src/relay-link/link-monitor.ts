@@ -10,7 +10,7 @@ import type { RelayOutcome } from './relay-answer.js';
 export interface RelayLinkStatus {
   readonly state: 'untested' | 'working' | 'failing';
   readonly lastSuccessAt: number | undefined;
-  /** Since when it fails; `undefined` if it does not. */
+  /** Start of the current outage; `undefined` if there is none. */
   readonly failingSince: number | undefined;
   /** The newest error, even if it is over. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;

@@ -13,7 +13,7 @@ export interface RealmPushStatus {
   readonly endTimestamp: number | null;
 }
 
-/** What has changed of it. */
+/** The fields of {@link RealmPushStatus} that changed. */
 export type RealmPushStatusChange = Partial<RealmPushStatus>;
 
 const initial: RealmPushStatus = { canPush: true, endTimestamp: null };

@@ -13,7 +13,7 @@ export interface RelayCode {
   readonly statuses: readonly number[];
   /** `final`: a repeat is refused as well. Otherwise retried, for this cause. */
   readonly taken: 'final' | Extract<RetryCause, 'busy' | 'admin-must-act'>;
-  /** What a device shows whose registration is refused with the code, or was retried for a day. */
+  /** Error code of a device if the relay refused its registration with this code, or retries failed for a day. */
   readonly deviceCode: DeviceErrorCode;
   readonly check: RefusalCheck;
 }

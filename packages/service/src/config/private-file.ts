@@ -29,7 +29,7 @@ export async function readPrivateFile(
     if (found.problem !== undefined) throw new ConfigurationError([`${subject} ${found.problem}.`]);
     const file = await open(found.path, openFlags);
     try {
-      // What was judged by its name may have been replaced since: the open file counts.
+      // Check the open file: the path may have been replaced since the first check (TOCTOU race).
       const problem = describeUntrustedFile(found.path, await file.stat(), rule);
       if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
       return decodeText(await file.readFile());

@@ -71,7 +71,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** Of a certificate that no authority known to this machine has issued; there are many codes for it. */
+/** For certificates from an authority that this machine does not trust. Many codes mean this. */
 const untrusted: Trouble = {
   step: 'tls',
   what: 'its certificate is not from an authority that this machine trusts',

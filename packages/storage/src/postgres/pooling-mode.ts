@@ -20,7 +20,8 @@ export async function poolsTransactions(pool: pg.Pool): Promise<boolean> {
     const second = await pool.connect();
     try {
       for (let round = 0; round < rounds; round++) {
-        // The first is asked twice in a row: taking turns, two connections could each get the same process each time.
+        // Query the first connection twice in a row. Under strict alternation, a round-robin pooler could give each
+        // connection the same process every time.
         if ((await processOf(second)) === before || (await processOf(first)) !== before) return true;
         if ((await processOf(first)) !== before) return true;
       }

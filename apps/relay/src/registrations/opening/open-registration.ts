@@ -54,7 +54,7 @@ export function requireFreshRegistration(
   return registration;
 }
 
-/** Error for a registration older than another one of the same phone: expired, whatever its date. */
+/** REQUEST_EXPIRED for a registration superseded by a later one or by a revocation, even if it is fresh. */
 export function supersededRegistration(): ProtocolError {
   return new ProtocolError('REQUEST_EXPIRED');
 }

@@ -206,7 +206,7 @@ export class RegistrationBatches {
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const opened = openRegistration(sodium, sealed, keyPair);
-    // Before the age is judged, as stock relays do.
+    // Checked before the age, as in stock relays: a foreign token gets the error for invalid registrations.
     if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
     const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;
@@ -214,7 +214,7 @@ export class RegistrationBatches {
       throw invalidRegistration();
     const device = { realmId, addressee, target, registeredAt: now, datedAt: target.timestamp * 1000 };
     const mark = markSealedRegistration(sealed, target);
-    // The users of a phone share its token, and number their registrations each for themselves.
+    // Users of one phone share its token, but each user has a separate sequence.
     const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;
     return { device, bouncerPublicKey, mark, sequence };
   }

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici';
 import type { OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import { isPublicAddress } from './public-addresses.js';
 
-/** What the relay reaches hosts of servers by. Tests replace it. */
+/** Network access for requests to servers' hosts. Tests replace it. */
 export interface HostNetwork {
   /** Finds all addresses of a name. */
   readonly lookUp: (name: string) => Promise<readonly LookupAddress[]>;

@@ -12,7 +12,7 @@ export const joiningBodyLimitBytes = 8192;
 /** Requests to join per address and minute. */
 const requestsPerAddress = 30;
 
-/** What the operations share by which servers join. */
+/** Shared context of the operations that servers use to join. */
 export interface Joining extends JoiningConfiguration {
   /**
    * Charges a request to its address, runs `work` and counts its outcome.

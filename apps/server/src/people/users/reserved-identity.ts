@@ -96,7 +96,7 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/** Whether a text, or with `isSuffix` its end, is a spelling of one of the reserved texts. */
+/** Whether the text looks like a reserved one. With `isSuffix`, it only has to end like one. */
 function looksLike(reserved: readonly Spellings[], text: string, { isSuffix = false } = {}): boolean {
   const characters = [...fold(text).replace(ignored, '')];
   return reserved.some((spellings) => {

@@ -12,7 +12,7 @@ export interface DeviceSync {
   readonly run: SyncRun;
   readonly tokenId: TokenId;
   readonly states: DeviceStates;
-  /** Devices of accounts that were signed out: the server is yet to be notified. */
+  /** Devices of signed-out accounts that the server has not been notified of yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
   account: PushAccount;
   key: BouncerKeyChoice | NoBouncerKey;

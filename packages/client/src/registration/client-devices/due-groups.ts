@@ -58,11 +58,11 @@ function isTokenDue(facts: DeviceFacts): boolean {
     return false;
   if ((state.pending_push_token_id ?? state.push_token_id) !== tokenId) return true;
   if (errorCode !== undefined) {
-    // What this sync has sent is bounded by its number.
+    // No backoff within a sync: the number of its registrations is bounded.
     const retryNow = facts.retryNow || registrations > 0;
     return isWorthRepeating({ sent, errorCode, key, retryNow, now: facts.deviceNow });
   }
-  // With the present push key the server would take the token for the same, and forward nothing.
+  // With an unchanged push key, the server would treat the token as unchanged and not forward it.
   if (isSealedToFormerKey(sent, key) && state.push_key_id !== facts.newestKeyId) return true;
   const registeredAt = state.push_token_last_updated_timestamp;
   return registeredAt === null || now - registeredAt >= renewalAgeSeconds;

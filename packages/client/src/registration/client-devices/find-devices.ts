@@ -7,7 +7,7 @@ export interface DevicesOfUser {
   /** What the phone has stored. */
   readonly device: AccountDevice;
   readonly tokenId: TokenId;
-  /** Devices of accounts that were signed out: the server is yet to be notified. */
+  /** Devices of signed-out accounts that the server has not been notified of yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
 }
 

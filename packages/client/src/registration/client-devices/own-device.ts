@@ -44,7 +44,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }
 
-/** Devices of signed-out accounts of this server that it is yet to be notified of. */
+/** Devices of signed-out accounts that this server has not been notified of yet. */
 export async function findForgottenDevices({
   forgotten,
   identity,

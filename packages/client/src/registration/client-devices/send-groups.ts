@@ -70,7 +70,7 @@ function sealToken(
   };
 }
 
-/** What the server makes of a token that it accepts. One that is in force already changes nothing there. */
+/** Changes to the device's state when the server accepts a token. None if the token is already active. */
 function acceptedToken(sync: DeviceSync, { state }: OwnDevice): Partial<ClientDeviceOnWire> {
   const { tokenId } = sync;
   if (state.push_token_id === tokenId && state.push_registration_error_code === null) return {};

@@ -112,7 +112,7 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
     key: key.source === 'none' ? undefined : key,
     now: Math.floor(time.now / 1000),
     deviceNow: time.device,
-    // What this sync has sent is bounded by its number.
+    // No backoff within a sync: the number of its registrations is bounded.
     retryNow: run.retryNow || registrations > 0,
   });
 }

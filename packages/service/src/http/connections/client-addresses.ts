@@ -31,8 +31,8 @@ export class ClientAddresses {
   }
 
   /**
-   * The address that a request comes from; `undefined` where that cannot be said: the connection is gone, or comes from what
-   * is likely a proxy that is not named.
+   * The client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is probably a proxy
+   * that is missing from the settings.
    */
   of(request: IncomingMessage): string | undefined {
     return this.forwardedBy(request) ?? this.limited(request.socket);

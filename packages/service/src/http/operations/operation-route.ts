@@ -107,7 +107,7 @@ async function handle(
     }
     if (answer instanceof ListAnswer) {
       endPiece?.();
-      // The first chunk is a piece of its own too. Only now can it still be refused.
+      // The first chunk is scheduled as a separate piece. Afterwards the request can no longer be refused.
       const endChunk = await scheduler.beginPiece(exchange, true);
       isStreaming = true;
       return sendList(reply, operation, { answer, endChunk });

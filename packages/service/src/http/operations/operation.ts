@@ -125,7 +125,7 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly answerType?: string;
   /** Whether the answer has an ETag, so that a matching `If-None-Match` gets 304. */
   readonly isCacheable?: boolean;
-  /** What `handle` refuses with, beside what its actor and parameters are refused with. */
+  /** Error codes of `handle`, in addition to those of authentication and parameters. */
   readonly codes: readonly ErrorCode[];
   /** Whether the latency depends on an external system, such as a vendor, or on a `BoundedQueue`. */
   readonly waitsForOthers?: boolean;
