@@ -53,14 +53,13 @@ describe('registering a push device', () => {
   });
 
   it.each([
-    ['INVALID_BOUNCER_PUBLIC_KEY', 400],
-    ['REQUEST_EXPIRED', 400],
-    ['BAD_REQUEST', 400],
-    ['NOT_FOUND', 404],
-    ['SOME_CODE_OF_THE_FUTURE', 422],
-  ])('fails for good, with the code and an event, when the relay answers %s', async (code, status) => {
+    ['INVALID_BOUNCER_PUBLIC_KEY', 'INVALID_BOUNCER_PUBLIC_KEY'],
+    ['REQUEST_EXPIRED', 'REQUEST_EXPIRED'],
+    ['BAD_REQUEST', 'BAD_REQUEST'],
+    ['SOME_CODE_OF_THE_FUTURE', 'BAD_REQUEST'],
+  ])('fails for good, with a code and an event, when the relay answers %s', async (said, code) => {
     const events = await test.openQueue(ada);
-    test.relay.otherwise(refused(status, code));
+    test.relay.otherwise(refused(400, said));
     await test.register(ada, testPhone('-5').fields);
     await test.settle();
     expect(await test.pushDevices(ada)).toEqual({ '-5': { status: 'failed', error_code: code } });

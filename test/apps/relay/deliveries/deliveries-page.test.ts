@@ -34,9 +34,9 @@ describe('the page about deliveries', () => {
       new EnvironmentReader(environment, 'RELAY_'),
     );
     const rows = rowsUnder('Settings');
-    // The apps file has a page of its own.
+    // The apps file has a page of its own; the authorities are those of all outgoing connections.
     expect([...rows.flatMap(([names]) => names), 'RELAY_APPS_FILE'].sort()).toEqual(
-      [...new Set(read)].sort(),
+      [...new Set([...read, 'RELAY_CA_FILE'])].sort(),
     );
     const defaultOf = (setting: string) => rows.find(([names]) => names.includes(setting))?.[1];
     expect(defaultOf('RELAY_FCM_BASE_URL')).toBe(`\`${fcmBaseUrl}\``);

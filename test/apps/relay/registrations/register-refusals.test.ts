@@ -86,24 +86,27 @@ eachBackend((backend) => {
   });
 
   describe('parameters', () => {
-    it.each(['realm_uuid', 'push_account_id', 'encrypted_push_registration', 'bouncer_public_key'])(
-      'names %s when it is missing, and when it comes twice',
-      async (name) => {
-        const { [name]: value = '', ...others } = goodForm();
-        expect(await refusal(others)).toMatchObject({
-          status: 400,
-          code: 'REQUEST_VARIABLE_MISSING',
-          msg: `Missing '${name}' argument`,
-          body: { var_name: name },
-        });
-        const twice = new URLSearchParams([...Object.entries(goodForm()), [name, value]]).toString();
-        expect(await refusal(twice)).toMatchObject({
-          status: 400,
-          code: 'BAD_REQUEST',
-          msg: `Argument '${name}' was sent more than once`,
-        });
-      },
-    );
+    it.each([
+      ['realm_uuid', 'realm_uuid'],
+      // Without either id the registration counts as one of the newer generation.
+      ['push_account_id', 'token_id'],
+      ['encrypted_push_registration', 'encrypted_push_registration'],
+      ['bouncer_public_key', 'bouncer_public_key'],
+    ])('is named when %s is missing (as %s), and when it comes twice', async (name, missing) => {
+      const { [name]: value = '', ...others } = goodForm();
+      expect(await refusal(others)).toMatchObject({
+        status: 400,
+        code: 'REQUEST_VARIABLE_MISSING',
+        msg: `Missing '${missing}' argument`,
+        body: { var_name: missing },
+      });
+      const twice = new URLSearchParams([...Object.entries(goodForm()), [name, value]]).toString();
+      expect(await refusal(twice)).toMatchObject({
+        status: 400,
+        code: 'BAD_REQUEST',
+        msg: `Argument '${name}' was sent more than once`,
+      });
+    });
 
     it.each([
       ['realm_uuid', ''],
