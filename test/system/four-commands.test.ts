@@ -75,7 +75,7 @@ it('leads in the README’s three commands of the operator and one of the admin 
   const relay = new SpawnedProcess('waxwing-relay', serve, { env: relayEnv });
   running.push(relay);
 
-  // The chat server itself, with a user, as any other.
+  // The chat server itself, with one user.
   const ada = await runJsonCommand<ConstellationUser>(
     ...([
       'waxwing-server',

@@ -20,7 +20,7 @@ export class OutgoingAuthorities {
     return authorities;
   }
 
-  /** PEM of the usual authorities and of those in the file; `undefined` without a file, for those that Node trusts. */
+  /** PEM of Node's bundled authorities and of those in the file. `undefined` without a file: Node's default applies. */
   get trusted(): string[] | undefined {
     return this.#trusted && [...this.#trusted];
   }

@@ -38,9 +38,9 @@ const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.
 
 /**
  * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers a notification that is not encrypted to
- * all devices of a user, and names those of the server's tokens that are not stored, so that the server removes them. While
- * `RELAY_PLAINTEXT_DEVICES` is off it names all of them: a refusal would end the server's job before it sends the sealed
- * notification.
+ * all devices of a user, and names the server's tokens that are not stored, so that the server removes them. While
+ * `RELAY_PLAINTEXT_DEVICES` is off, it names all of the server's tokens: a refusal would end the server's job before it
+ * sends the sealed notification.
  */
 export const notifyPlaintext = operation({
   method: 'POST',

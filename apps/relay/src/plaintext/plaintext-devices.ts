@@ -38,9 +38,8 @@ interface NewDevice {
 const maximumDevicesPerUser = 100;
 
 /**
- * Devices that registered without encryption, of servers that do not encrypt. They are rows of `relay_devices`, so that
- * their tokens are encrypted at rest and expire, and are removed with their server, as all others. Those that are stored
- * can be removed while the setting is off, but not notified.
+ * Devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at rest, expire,
+ * and are removed with their server. While the setting is off, stored devices can be removed but not notified.
  */
 export class PlaintextDevices {
   readonly isOn: boolean;

@@ -16,7 +16,7 @@ export interface UsedQuota {
   readonly usedMilliseconds: number;
 }
 
-/** The key of all clients behind a proxy that is not configured as trusted, where a quota is by address. */
+/** Quota key for requests without a client address: all clients behind an untrusted proxy share it. */
 export const unknownAddress = 'unknown';
 
 const minuteMilliseconds = 60_000;

@@ -61,7 +61,7 @@ export const notify = operation({
     // Parsing thousands has used up the tick.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests, () =>
-      // Those that are left are sent even if the server is gone by then.
+      // If the server disconnects, the remaining notifications are still sent.
       request.nextTick({ isRefusable: false }).catch(() => undefined),
     );
     return formatAnswer(pushRequests, results);

@@ -34,9 +34,9 @@ interface Context {
  * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
  * deletes only devices that belong to these accounts: after a restore an id may belong to another account. `token_ids`
  * names devices of the newer generation, which users of one phone share: the server names one that none of its users has.
- * `ended_keys` names keys of users who no longer use a shared device: the relay rejects what it has queued for them, and
- * what it receives within a minute. Idempotent: unknown, deleted and foreign ids (of another realm or account) also get
- * success. Each id and key costs as much of the server's quota as a notification. An extension
+ * `ended_keys` names keys of users who no longer use a shared device: the relay rejects notifications that it has queued for
+ * these keys or receives within a minute. Idempotent: unknown, deleted and foreign ids (of another realm or account) also
+ * get success. Each id and key costs as much of the server's quota as a notification. An extension
  * (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's quota is used up;

@@ -142,7 +142,7 @@ export async function deleteLongExpired(
 
 /**
  * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed them, or
- * lost them. Keeps those of the newer generation and those without encryption, whose servers do not forward a
+ * lost them. Keeps devices of the newer generation and devices without encryption, because their servers do not forward a
  * registration with the same token again. Returns how many it deleted.
  */
 export async function deleteUnrenewed(

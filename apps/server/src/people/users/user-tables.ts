@@ -106,8 +106,8 @@ export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
 const recorded = ['users', 'profile_values'] as const;
 
 /**
- * Adds a version of all users to the realm. Triggers replace it, so that no statement that changes a user can forget to. The
- * version is random: a counter would repeat values after a restore, and clients would keep what they read before it.
+ * Adds a version of all users to the realm. Triggers renew it, whichever statement changes a user. The version is random: a
+ * counter would repeat values after a restore, and clients would keep what they read before it.
  */
 export async function addUsersVersion(db: Kysely<unknown>): Promise<void> {
   await db.schema
