@@ -171,7 +171,7 @@ async function openContext(
   const revocations = new Revocations(foundation);
   const registrationParts = { store, sameToken, revocations };
   const registrations = new RegistrationBatches({ ...foundation, ...registrationParts, keyRing, monotonic });
-  const revocationQuotas = new ServerQuotas(revocationsPerMinuteAndAddress, clock);
+  const revocationQuotas = new ServerQuotas(revocationsPerMinuteAndAddress, clock, 'revocations-per-address');
   const reportedCounts = new ReportedCounts();
   const { hostNetwork } = opened;
   const joining = createJoining(joiningConfiguration, { ...foundation, hostNetwork });

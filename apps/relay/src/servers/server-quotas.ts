@@ -29,11 +29,14 @@ export const maximumServers = 10_000;
 export class ServerQuotas {
   readonly #perMinute: number;
   readonly #clock: Clock;
+  readonly #limit: string;
   readonly #buckets = new LRUCache<string, Bucket>({ max: maximumServers });
 
-  constructor(perMinute: number, clock: Clock) {
+  /** @param limit names the quota in the log. */
+  constructor(perMinute: number, clock: Clock, limit = 'server-quota') {
     this.#perMinute = perMinute;
     this.#clock = clock;
+    this.#limit = limit;
   }
 
   /**
@@ -50,7 +53,11 @@ export class ServerQuotas {
       return;
     }
     const retryAfterSeconds = Math.ceil(((needed - bucket.left) * 60) / this.#perMinute);
-    throw new ProtocolError('RATE_LIMIT_HIT', { httpStatus: 503, retryAfterSeconds });
+    throw new ProtocolError('RATE_LIMIT_HIT', {
+      httpStatus: 503,
+      retryAfterSeconds,
+      cause: this.#limit,
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-import { refused } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
@@ -175,6 +175,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
       actor: undefined,
       code: undefined,
       refused: undefined,
+      address: undefined,
       permit: undefined,
     };
     request[factsKey] = facts;
@@ -216,7 +217,7 @@ interface Failure {
   readonly thrown: unknown;
 }
 
-function answerError({ options }: AppParts, { request, reply, thrown }: Failure): FastifyReply {
+function answerError({ options, connections }: AppParts, { request, reply, thrown }: Failure): FastifyReply {
   const error = toProtocolError(thrown);
   const facts = factsOf(request);
   if (error.httpStatus === 500 && !isFromDisconnect(thrown, request)) {
@@ -225,6 +226,7 @@ function answerError({ options }: AppParts, { request, reply, thrown }: Failure)
   const answer = errorAnswer(error);
   facts.code = answer.code;
   facts.refused = refusalReason(error);
+  if (isGuess(error, facts)) facts.address = connections.addresses.nearest(request.raw);
   const { operation } = facts;
   if (operation !== undefined) {
     const { declared } = operation;
@@ -234,6 +236,11 @@ function answerError({ options }: AppParts, { request, reply, thrown }: Failure)
   // reset, so that the connection is kept until the unread-body timeout.
   if (facts.received.exchange.response.shouldKeepAlive) reply.removeHeader('connection');
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
+}
+
+/** Whether the client may be guessing credentials: they are wrong, or it has tried too often to be known. */
+function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts): boolean {
+  return httpStatus === 401 || (code === 'RATE_LIMIT_HIT' && received.actor === undefined);
 }
 
 /** Whether an error only reports that the client has disconnected. */

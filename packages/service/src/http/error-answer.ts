@@ -41,7 +41,7 @@ export function unavailable(reason: string): ProtocolError {
 /** Why a request was refused although it was valid, for its log line: the limit, or what is unavailable. */
 export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
   if (typeof cause === 'string') return cause;
-  if (httpStatus !== 503) return undefined;
+  if (httpStatus !== 503 && httpStatus !== 429) return undefined;
   return (cause instanceof Error ? cause.message : message).slice(0, maximumReasonCharacters);
 }
 

@@ -58,7 +58,7 @@ export class HostAsker {
   /** @throws ProtocolError BAD_REQUEST that says what failed; SERVICE_UNAVAILABLE while it asks ten hosts. */
   async ask(question: HostQuestion): Promise<HostAnswer> {
     if (this.#asking >= maximumQuestionsAtOnce) {
-      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 5 });
+      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 5, cause: 'hosts-asked-at-once' });
     }
     this.#asking += 1;
     try {

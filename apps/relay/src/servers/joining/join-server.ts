@@ -127,7 +127,11 @@ async function admit(db: Transaction<RelayTables>, { mode, server, now }: Admiss
     .where('created_at', '>', now - dayMilliseconds)
     .executeTakeFirstOrThrow();
   if (Number(count) < maximumNewServersPerDay) return '';
-  throw new ProtocolError('RATE_LIMIT_HIT', { httpStatus: 503, retryAfterSeconds: 3600 });
+  throw new ProtocolError('RATE_LIMIT_HIT', {
+    httpStatus: 503,
+    retryAfterSeconds: 3600,
+    cause: 'new-servers-per-day',
+  });
 }
 
 /** @throws ProtocolError HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR */

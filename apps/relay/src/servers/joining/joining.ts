@@ -42,7 +42,7 @@ export function createJoining(
   { clock, metrics, hostNetwork, log }: JoiningParts,
 ): Joining {
   const hosts = new HostAsker(hostNetwork);
-  const quotas = new ServerQuotas(requestsPerAddress, clock);
+  const quotas = new ServerQuotas(requestsPerAddress, clock, 'joining-per-address');
   const registrations = metrics.counter(
     'waxwing_server_registrations_total',
     'Requests of servers to join, by what came of them',

@@ -4,7 +4,7 @@ import type { RequestFacts } from './request-facts.js';
 
 /** Writes the log line and updates the metrics of a request that is over: answered, or aborted by the client. */
 export function recordRequest(
-  { code, refused, operation, received, beganAt }: RequestFacts,
+  { address, code, refused, operation, received, beganAt }: RequestFacts,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): void {
   const { actor, exchange, id: request } = received;
@@ -19,5 +19,5 @@ export function recordRequest(
   const taken = performance.now() - beganAt;
   metrics.requestSeconds.observe({ operation: name, status }, taken / 1000);
   const milliseconds = Math.round(taken * 10) / 10;
-  log.info({ request, operation: name, status, milliseconds, actor, code, refused });
+  log.info({ request, operation: name, status, milliseconds, actor, code, refused, address });
 }

@@ -12,8 +12,10 @@ export interface RequestFacts {
   /** The result of the operation's `authenticate`. */
   actor: unknown;
   code: string | undefined;
-  /** Which limit refused it, or what is unavailable. */
+  /** Which limit refused it, or what is unavailable: of each 429 and 503. */
   refused: string | undefined;
+  /** The client's address, if it may be guessing credentials. */
+  address: string | undefined;
   /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
   permit: Permit | undefined;
 }
