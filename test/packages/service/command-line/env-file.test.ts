@@ -111,28 +111,47 @@ it('may be readable for all while it holds no secret: a port is no password', as
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
 });
 
-it('is read as systemd reads it', async () => {
-  const lines = [
-    '\uFEFF# a comment',
-    '; another',
-    '',
-    'export TEST_A=plain # no comment',
-    'TEST_B="two words, \\"quoted\\""\r',
-    "TEST_C='C# $HOME'",
-    'TEST_D=',
-    "  TEST_E = it's",
-  ];
-  write(otherFile, lines.join('\n'));
-  const { seen } = await run({}, 'birds', 'list', '--env-file', otherFile);
-  expect(seen).toEqual({
-    TEST_A: 'plain # no comment',
-    TEST_B: 'two words, "quoted"',
-    TEST_C: 'C# $HOME',
-    TEST_D: '',
-    TEST_E: "it's",
+it.each([
+  ['a comment', '\uFEFF# a comment\n; another \\\nthat goes on\n\nTEST_A=1', '1'],
+  ['export', 'export TEST_A=plain # no comment', 'plain # no comment'],
+  ['double quotes', 'TEST_A="two words, \\"quoted\\" \\\\ \\n"\r', 'two words, "quoted" \\ \\n'],
+  ['single quotes', "TEST_A='C# $HOME \\'", 'C# $HOME \\'],
+  ['nothing', 'TEST_A=', ''],
+  ['spaces', "  TEST_A =  it's so  ", "it's so"],
+  ['quotes of both kinds', `TEST_A="one "'two' three`, 'one twothree'],
+  ['a line that goes on', 'TEST_A=one \\\n  two\nTEST_B=3', 'one   two'],
+  ['a quoted value of several lines', 'TEST_A="one\ntwo"\nTEST_B=3', 'one\ntwo'],
+  ['escapes', 'TEST_A=C:\\\\file\\ ', 'C:\\file '],
+])('is read as systemd reads it: %s', async (_what, text, value) => {
+  write(otherFile, text);
+  const { seen, said } = await run({}, 'birds', 'list', '--env-file', otherFile);
+  expect(said).toBe('');
+  expect(seen?.TEST_A).toBe(value);
+  expect(seen?.TEST_B).toBe(text.includes('TEST_B') ? '3' : undefined);
+});
+
+it.each([
+  ['TEST_A=1\nhunter2\n', 'line 2, is not NAME=value: correct it.'],
+  ['\uFEFF# comment\n\n  hunter2', 'line 3, is not NAME=value: correct it.'],
+  ['TEST_A="1\n2"\n1TEST=hunter2', 'line 3, is not NAME=value: correct it.'],
+  ['TEST_A=1\nTEST_B="hunter2\n', 'line 2, begins a quoted value that does not end: add the closing quote.'],
+  ["TEST_A='hunter2", 'line 1, begins a quoted value that does not end: add the closing quote.'],
+])('a mistake is named with its line, and the content is not shown (%j)', async (text, problem) => {
+  write(otherFile, text);
+  expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({
+    status: 1,
+    said: `waxwing-test: The environment file ${otherFile}, ${problem}`,
   });
-  write(otherFile, 'TEST_A=1\nhunter2\n');
-  expect((await run({}, 'birds', 'list', '--env-file', otherFile)).said).toBe(
-    `waxwing-test: The environment file ${otherFile}, line 2, is not NAME=value: correct it.`,
-  );
+});
+
+it('has a largest size, and a device without an end is read no further', async () => {
+  write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 9)}`);
+  expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0 });
+  for (const file of [otherFile, '/dev/zero']) {
+    if (file === otherFile) write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 8)}`);
+    expect(await run({}, 'birds', 'list', '--env-file', file)).toMatchObject({
+      status: 1,
+      said: `waxwing-test: The environment file ${file} is larger than 64 KiB: name a file with settings, one NAME=value per line.`,
+    });
+  }
 });

@@ -1,0 +1,76 @@
+import { ConfigurationError } from './configuration-error.js';
+
+/** One variable, and the rest of the text after it. */
+interface Assignment {
+  readonly value: string;
+  readonly rest: string;
+}
+
+const comment = /^[#;](?:\\[\s\S]|[^\\\n])*/;
+const beforeValue = /^([A-Za-z_]\w*)[ \t]*=[ \t]*/;
+const exportWord = /^export[ \t]+/;
+const singleQuoted = /^'([^']*)'[ \t]*/;
+const doubleQuoted = /^"((?:[^"\\]|\\[\s\S])*)"[ \t]*/;
+/** Up to the end of the line; a backslash continues it, or takes the character after it literally. */
+const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
+
+/**
+ * Parses a text as systemd parses an `EnvironmentFile=`: one `NAME=value` per line, comments after `#` or `;`, quotes, and a
+ * backslash at the end of a line that goes on. Also accepts `export` before a name. Different from systemd, a line without
+ * an assignment is an error.
+ *
+ * @param subject names the file in errors, which never show its content.
+ * @throws ConfigurationError that names the line.
+ */
+export function parseEnvironment(text: string, subject: string): Record<string, string> {
+  const environment: Record<string, string> = {};
+  // Some editors begin a file with a byte-order mark.
+  let rest = text.replace(/^\uFEFF/, '').trimStart();
+  const fail = (problem: string): never => {
+    const line = text.slice(0, text.length - rest.length).split('\n').length;
+    throw new ConfigurationError([`${subject}, line ${line}, ${problem}`]);
+  };
+  while (rest !== '') {
+    if (comment.test(rest)) {
+      rest = rest.replace(comment, '').trimStart();
+      continue;
+    }
+    const named = rest.replace(exportWord, '');
+    const [before, name] = beforeValue.exec(named) ?? [];
+    if (before === undefined || name === undefined) return fail('is not NAME=value: correct it.');
+    const read = readValue(named.slice(before.length));
+    if (read === undefined) return fail('begins a quoted value that does not end: add the closing quote.');
+    environment[name] = read.value;
+    rest = read.rest.trimStart();
+  }
+  return environment;
+}
+
+/** Reads a value: quoted parts, then text without quotes. `undefined` if a quote is not closed. */
+function readValue(text: string): Assignment | undefined {
+  let value = '';
+  let rest = text;
+  for (;;) {
+    const [quoted, single] = singleQuoted.exec(rest) ?? [];
+    const [doubled, double] = doubleQuoted.exec(rest) ?? [];
+    value += single ?? unescapeQuoted(double ?? '');
+    const part = quoted ?? doubled;
+    if (part === undefined) break;
+    rest = rest.slice(part.length);
+  }
+  if (/^["']/.test(rest)) return undefined;
+  const [line = ''] = unquoted.exec(rest) ?? [];
+  const trimmed = line.trimEnd();
+  // A backslash before a space keeps it.
+  const kept = /(?<!\\)(?:\\\\)*\\$/.test(trimmed) ? line.slice(0, trimmed.length + 1) : trimmed;
+  return { value: value + kept.replace(/\\([\s\S])/g, unescapeOne), rest: rest.slice(line.length) };
+}
+
+function unescapeOne(_escape: string, character: string): string {
+  return character === '\n' ? '' : character;
+}
+
+/** Within double quotes a backslash escapes only these characters, and joins lines. */
+function unescapeQuoted(text: string): string {
+  return text.replace(/\\(["\\$`\n])/g, unescapeOne);
+}
