@@ -1,10 +1,16 @@
 import { type OutputFlags, printResult, type Terminal } from '@waxwing/service/command-line';
 import type { ServerCredentials } from './manage-servers.js';
 
-/** Prints a server's id and key, this once. */
+/** Credentials as a command prints them. */
+export interface PrintedCredentials extends ServerCredentials {
+  /** Realms of a new server. */
+  readonly realmUuids?: readonly string[];
+}
+
+/** Prints a server's id and key, this once; for a new server also the lines of its settings. */
 export function printCredentials(
   terminal: Terminal,
-  { serverId, serverKey, realmUuids }: ServerCredentials & { readonly realmUuids?: readonly string[] },
+  { serverId, serverKey, realmUuids }: PrintedCredentials,
   flags: OutputFlags,
 ): void {
   const key = serverKey.reveal();
@@ -15,6 +21,25 @@ export function printCredentials(
       `server key  ${key}`,
       '',
       'Keep the key now: only its hash is stored, so it cannot be shown again.',
+      ...(realmUuids === undefined ? [] : settingsOf(serverId, key)),
     ].join('\n'),
   });
+}
+
+/** The relay does not know the address at which servers reach it. */
+function settingsOf(serverId: string, key: string): string[] {
+  return [
+    '',
+    'Settings of a Waxwing server, such as in server.env; write the key alone into that file of mode 0600,',
+    'and replace the address by that of this relay:',
+    '',
+    'SERVER_RELAY_URL=https://relay.example.com',
+    `SERVER_RELAY_SERVER_ID=${serverId}`,
+    'SERVER_RELAY_SERVER_KEY_FILE=/etc/waxwing/relay-server.key',
+    '',
+    'Lines of /etc/zulip/zulip-secrets.conf of a stock server:',
+    '',
+    `zulip_org_id = ${serverId}`,
+    `zulip_org_key = ${key}`,
+  ];
 }

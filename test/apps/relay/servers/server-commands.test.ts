@@ -1,3 +1,4 @@
+import { readServerEnvironment } from '@waxwing/server';
 import { hashCredential, Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openRelayDatabase } from '#relay/open-database.js';
@@ -62,6 +63,17 @@ eachBackend((backend) => {
       const { stdout, status } = await run(['servers', 'add', '--realm', realm.toUpperCase()]);
       expect(status).toBe(0);
       expect(stdout).toMatch(/^server id {3}[0-9a-f-]{36}\nserver key {2}[0-9a-f]{64}\n\nKeep the key now/);
+    });
+
+    it('prints the settings of the server to paste', async () => {
+      const { stdout } = await run(['servers', 'add', '--realm', realm]);
+      const [, id = ''] = /^server id +(\S+)$/m.exec(stdout) ?? [];
+      const [, key] = /^server key +(\S+)$/m.exec(stdout) ?? [];
+      const settings = [...stdout.matchAll(/^(SERVER_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+      const { relay } = readServerEnvironment(Object.fromEntries(settings));
+      expect(relay).toMatchObject({ kind: 'configured', url: 'https://relay.example.com', serverId: id });
+      expect(stdout).toContain(`\nzulip_org_id = ${id}\nzulip_org_key = ${key}\n`);
+      expect((await run(['servers', 'rotate-key', id, '--yes'])).stdout).not.toContain('SERVER_RELAY');
     });
 
     it('refuses an id that exists, and a realm of another server, without changing anything', async () => {
