@@ -16,7 +16,7 @@ export interface AdministrationOptions {
   databaseUrl(): Promise<string>;
   /** Whether a setting names the database, so that it is not the default in the current folder. */
   isDatabaseChosen(): boolean;
-  /** What to do if there is no database, as the end of a sentence. */
+  /** The end of the error message for a missing database: what to do. */
   readonly remedyIfMissing: string;
   /** Called when a command runs, and not for its help. */
   migrations(): Promise<readonly MigrationSet[]>;
@@ -26,7 +26,7 @@ export interface AdministrationOptions {
   readonly isColoured?: boolean;
   /** Prints the command's result. */
   print(text: string): void;
-  /** Prints a message apart from the result, such as to standard error. */
+  /** Prints a message that is not part of the result, for example to standard error. */
   say(text: string): void;
   /** Called with the location of a database that a command has changed. */
   noteChange(location: string): void;

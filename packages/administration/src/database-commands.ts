@@ -80,7 +80,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
       const { importDatabase } = await import('./transfer/import-database.js');
       const migrations = await options.migrations();
-      // With the role `serving`, so that no serving process works on a half-imported database.
+      // Opens with the role `serving`, so that no other process serves a half-imported database.
       const mayCreate = options.isDatabaseChosen();
       const counts = await withDatabase(options, { role: 'serving', mayCreate }, async (database) => {
         try {
@@ -102,7 +102,7 @@ async function statusOf({ databaseUrl, migrations }: AdministrationOptions): Pro
   });
 }
 
-/** Runs `work` beside a serving process. Refuses to create a database: a mistyped path is no empty database. */
+/** Runs `work` next to a serving process. Never creates a database, so that a mistyped path is refused. */
 export function withExistingDatabase<Result>(
   options: AdministrationOptions,
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
@@ -184,10 +184,7 @@ async function exportTo(
   }
 }
 
-/**
- * Turns an operating system error about a file or pipe into a refusal with one sentence. Returns other errors as they
- * are.
- */
+/** Converts an operating system error about a file or pipe into a refusal. Returns other errors unchanged. */
 function aboutFile(error: unknown, what: string, { refusal }: AdministrationOptions): unknown {
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === undefined ? error : refusal(`${what}: ${fileTrouble(error)}.`);

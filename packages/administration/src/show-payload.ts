@@ -1,13 +1,13 @@
 /**
- * Redacts a job's payload for operators. Shows the values of `shownFields`, at any depth, and only the length of all
- * others. A payload that is not JSON is hidden as a whole.
+ * Redacts a job's payload for operators. Shows the values of `shownFields` at any depth, and only the lengths of all
+ * other values. A payload that is not JSON is hidden as a whole.
  */
 export function showPayload(payload: string, shownFields: readonly string[]): unknown {
   let value: unknown;
   try {
     value = JSON.parse(payload);
   } catch {
-    // A payload may be any text: without fields, all of it may be secret.
+    // A payload may be arbitrary text. Without field names, all of it may be secret.
     return hidden(payload);
   }
   return show(value, new Set(shownFields), false);

@@ -16,7 +16,7 @@ import {
 import { isUsablePublicKey } from './low-order-points.js';
 import type { Sodium } from './sodium.js';
 
-/** A backend without argument checks: it may assume that every length is right and every public key usable. */
+/** A backend without argument checks. It may assume valid lengths and usable public keys. */
 export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
 
 /**

@@ -1,8 +1,8 @@
 import { publicKeyBytes } from './byte-sizes.js';
 
 /**
- * Every encoding of a point on Curve25519 or its twist whose order divides the cofactor, without the unused top bit:
- * with such a key X25519 yields zero whatever the private key (https://cr.yp.to/ecdh.html#validate; RFC 7748 section 6.1).
+ * All encodings of low-order points on Curve25519 and its twist, with the unused top bit cleared. With any of these
+ * public keys, X25519 returns zero for every private key (https://cr.yp.to/ecdh.html#validate; RFC 7748 section 6.1).
  */
 const lowOrderPoints = [
   // 0: order 2
@@ -14,12 +14,14 @@ const lowOrderPoints = [
   '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
   // p - 1: order 4, on the twist
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  // p and p + 1: 0 and 1 once more, not reduced
+  // p and p + 1: non-canonical encodings of 0 and 1
   'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(bytesOfHex);
 
-/** Whether an X25519 public key has 32 bytes and is no low-order point in any encoding. Ignores the unused top bit. */
+/**
+ * Whether an X25519 public key has 32 bytes and is not a low-order point in any encoding. Ignores the unused top bit.
+ */
 export function isUsablePublicKey(publicKey: Uint8Array): boolean {
   return (
     publicKey.length === publicKeyBytes && !lowOrderPoints.some((point) => isSamePoint(point, publicKey))

@@ -9,8 +9,8 @@ export interface FastestSodium {
 }
 
 /**
- * Loads sodium-native (Node only). Returns `undefined` if it does not load, and calls `onUnavailable` with the reason as one
- * sentence. That is no error: sodium-native is an optional peer dependency.
+ * Loads sodium-native (Node only). If it does not load, resolves to `undefined` and calls `onUnavailable` with the
+ * reason in one sentence. That is not an error: sodium-native is an optional peer dependency.
  */
 export async function loadNativeSodium(onUnavailable: (reason: string) => void): Promise<Sodium | undefined> {
   try {
@@ -22,14 +22,14 @@ export async function loadNativeSodium(onUnavailable: (reason: string) => void):
   }
 }
 
-/** Loads the native backend, or else the WebAssembly one with the reason. */
+/** Loads the native backend. If that fails, loads the WebAssembly backend and includes the reason. */
 export async function loadFastestSodium(): Promise<FastestSodium> {
   let nativeUnavailableReason = '';
   const native = await loadNativeSodium((reason) => {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
-  // A megabyte of WebAssembly: load it only without the native backend.
+  // Loads this megabyte of WebAssembly only if the native backend is unavailable.
   const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }

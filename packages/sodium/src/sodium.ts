@@ -19,8 +19,8 @@ export type SodiumBackend = 'wasm' | 'native';
 /**
  * The part of libsodium that encrypted push needs; every backend behaves the same.
  *
- * A key, nonce or length of the wrong size is the caller's mistake and throws a `RangeError` that names the argument.
- * What a peer sent (ciphertext, signature, the public key it is checked with) never throws. Results are fresh arrays
+ * A key, nonce or length of the wrong size is the caller's mistake: it throws a `RangeError` that names the argument.
+ * Data from a peer (ciphertext, a signature, the public key that verifies it) never throws. Results are fresh arrays
  * that own their memory.
  */
 export interface Sodium {
@@ -59,14 +59,14 @@ export interface Sodium {
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
   /**
-   * AEAD ciphertext, `aeadOverheadBytes` longer than the plaintext. Authenticates `additionalData` without including it: it
-   * opens only with the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
-   * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). Never reuse a
-   * nonce (24 bytes) with the same key (32 bytes).
+   * AEAD ciphertext, `aeadOverheadBytes` longer than the plaintext. Authenticates `additionalData` without including
+   * it: decryption requires the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). Never
+   * reuse a nonce (24 bytes) with the same key (32 bytes).
    */
   sealAead(plaintext: Uint8Array, additionalData: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** The plaintext of a result of `sealAead`. Returns `undefined` if it does not open, for any reason. */
+  /** Decrypts a result of `sealAead`. Returns `undefined` if it does not open, for any reason. */
   openAead(
     sealed: Uint8Array,
     additionalData: Uint8Array,
@@ -75,7 +75,7 @@ export interface Sodium {
   ): Uint8Array | undefined;
 
   /**
-   * The 32-byte BLAKE2b hash of `message` under a key of 32 bytes (`crypto_generichash`,
+   * The 32-byte BLAKE2b hash of `message` with a 32-byte key (`crypto_generichash`,
    * https://doc.libsodium.org/hashing/generic_hashing).
    */
   keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array;

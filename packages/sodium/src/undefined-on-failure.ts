@@ -1,6 +1,7 @@
 /**
- * Returns `undefined` where a library reports a failed decryption by throwing a plain `Error`. Lengths have been checked
- * before, so nothing else throws one. Rethrows errors of other classes, such as a WebAssembly trap or exhausted memory.
+ * Returns `undefined` where a library reports a failed decryption by throwing a plain `Error`. Lengths are checked
+ * beforehand, so nothing else throws a plain `Error`. Rethrows errors of other classes, such as a WebAssembly trap or
+ * exhausted memory.
  */
 export function undefinedOnFailure(open: () => Uint8Array): Uint8Array | undefined {
   try {

@@ -3,7 +3,7 @@ import { checkArguments } from './check-arguments.js';
 import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** The common API of libsodium-wrappers and react-native-libsodium, as far as it is used here. */
+/** The part of the common API of libsodium-wrappers and react-native-libsodium that this package uses. */
 export interface Libsodium {
   crypto_box_keypair(): KeyPair;
   /** Absent in react-native-libsodium. */

@@ -27,7 +27,7 @@ const lineKinds = ['waxwingExport', 'row', 'generated', 'end'] as const;
 
 /**
  * Imports an export into an empty database, in one atomic transaction. Resolves to the counts.
- * @throws DatabaseUnusableError when the database is not empty, the export comes from another version or is cut short.
+ * @throws DatabaseUnusableError if the database is not empty, or the export is truncated or from another version.
  */
 export async function importDatabase<Tables>(
   database: Database<Tables>,
@@ -100,7 +100,7 @@ class ImportWriter {
     const values = rows.map(
       (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
     );
-    // Rows keep their ids, in identity columns too.
+    // Keeps the rows' ids in identity columns, too.
     const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
     await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
       this.#db,
