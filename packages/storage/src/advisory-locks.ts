@@ -2,8 +2,8 @@ import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } 
 import { isPostgres } from './is-postgres.js';
 
 /**
- * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. For decisions that
- * must not race and have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
+ * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. Use it for decisions
+ * that must not race but have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
  */
 export async function lockExclusive<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
@@ -20,9 +20,9 @@ export async function lockShared<Tables>(db: Transaction<Tables>, name: string):
 }
 
 /**
- * Condition that tries to take the advisory lock `name` (a text or a column): true for the one transaction that gets
- * it, until that ends; false for others. Never waits, so that it cannot deadlock. May rarely be false although the
- * lock is free (a hash collision). Always true on SQLite, which runs one write transaction at a time.
+ * Condition that tries to take the advisory lock `name` (a text or a column) until the transaction ends: true if this
+ * transaction gets it, false if another holds it. Never waits, so it cannot deadlock. A hash collision can rarely make
+ * it false for a free lock. Always true on SQLite, which runs one write transaction at a time.
  */
 export function lockedByOthers<Tables>(
   db: Kysely<Tables>,

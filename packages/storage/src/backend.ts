@@ -14,7 +14,7 @@ export interface Backend<Tables> {
   isConflict(error: unknown): boolean;
   /** Runs queries synchronously in the write transaction; only where there is one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
-  /** Prepares a transaction for long work: lifts the statement timeout, or lets others run between two statements. */
+  /** Prepares a transaction for long work: lifts the statement timeout, or lets other requests run in between. */
   waitPatiently(transaction: Transaction<Tables>): Promise<void>;
   /** Runs migrations on a connection without statement timeouts. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
@@ -33,22 +33,22 @@ interface Migration<Tables> {
 
 /**
  * - `serving`: the process that answers requests and runs jobs
- * - `visiting`: a command beside it
- * - `helping`: a worker thread of the serving process. It opens a database that is already open there. On SQLite it
- *   writes only while the main thread holds the write lock for it.
+ * - `visiting`: a command that may run at the same time
+ * - `helping`: a worker thread of the serving process, which already has the database open. On SQLite the thread writes
+ *   only while the main thread holds the write lock for it.
  */
 export type DatabaseRole = 'serving' | 'visiting' | 'helping';
 
 export interface BackendOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** Names of the units whose tables a database of this program has. */
+  /** The units that have tables in this program's databases. */
   readonly units: readonly string[];
   /** Maximum connections, on PostgreSQL. */
   readonly connections: number;
-  /** If given, a database without tables is refused. Ends the refusal. */
+  /** If given, a database without tables is refused, with this text at the end of the error message. */
   readonly remedyIfMissing?: string | undefined;
-  /** Whether a SQLite file may hold the tables of other programs. */
+  /** Whether a SQLite file may also contain tables of other programs. */
   readonly mayHoldOthers?: boolean | undefined;
   /** Called with errors of background work. */
   onError(error: unknown): void;

@@ -10,7 +10,9 @@ import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-o
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;
 
-  /** @param build the insertion of `rows`, to be passed to `expression`. It may contain no other parameters. */
+  /**
+   * @param build returns the insertion of `rows`, which it passes to `expression`. It may contain no other parameters.
+   */
   constructor(
     db: Pick<Kysely<never>, 'getExecutor'>,
     columns: GivenColumns,

@@ -36,9 +36,8 @@ export function describeWrongLocation(path: string): string | undefined {
 }
 
 /**
- * Explains why a database file must not be used, and what to do: the file, SQLite's files beside it, or a symbolic
- * link to it are accessible to users other than this process's and root. Returns `undefined` for private and for
- * missing files.
+ * Explains why a database file is not private, and what to do: users other than root and this process's user can access
+ * the file, SQLite's companion files or a symbolic link to it. Returns `undefined` for private and for missing files.
  */
 export function describeOpenness(path: string): string | undefined {
   const file = find(path);

@@ -15,7 +15,9 @@ export class DatabaseUnavailableError extends Error {
   }
 }
 
-/** Whether one write of a batch may have caused its failure. Without a database every write fails. */
+/**
+ * Whether a single write may have made its batch fail. False if the database is unavailable: then every write fails.
+ */
 export function mayBeOneWritesFault(error: unknown): boolean {
   return !(error instanceof DatabaseUnavailableError);
 }

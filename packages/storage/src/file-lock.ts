@@ -21,7 +21,7 @@ export class FileLockedError extends Error {
  * Runs `action` while holding the exclusive lock at `path`, against other processes and other code in this one. The
  * lock is an operating system lock: it ends with its process, and the empty file that remains is harmless.
  *
- * @throws FileLockedError if another holder keeps it beyond the patience (10 s by default).
+ * @throws FileLockedError if another holder keeps it for longer than `patienceMilliseconds`.
  */
 export async function withFileLock<Result>(
   path: string,

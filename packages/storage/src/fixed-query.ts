@@ -19,8 +19,8 @@ export type FixedQuery<Tables, Parameters, Row> = (
 
 /**
  * A query with fixed text, built and compiled once per kind of database: compiling takes longer than running most
- * queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. Values computed from
- * others need a parameter of their own.
+ * queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. A value that is
+ * computed from others needs its own parameter.
  */
 export function fixedQuery<Tables, Parameters, Row>(
   build: (

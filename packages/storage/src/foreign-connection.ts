@@ -1,12 +1,12 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, SqliteDialect } from 'kysely';
 import type { AnyTransaction } from './transaction.js';
 
-/** A client of `pg`, with a transaction of the host's own in progress. */
+/** A `pg` client on which the host application has begun a transaction. */
 interface PgConnection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** A connection of `@photostructure/sqlite`, likewise. `node:sqlite` and `better-sqlite3` fit too, but untested. */
+/** The same for `@photostructure/sqlite`. `node:sqlite` and `better-sqlite3` also fit, but are untested. */
 interface SqliteConnection {
   prepare(text: string): {
     run(...values: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
@@ -14,18 +14,18 @@ interface SqliteConnection {
   };
 }
 
-/** A transaction of Kysely, likewise. */
+/** The same for a Kysely transaction. */
 interface KyselyConnection {
   readonly isTransaction: boolean;
   withTables(): object;
 }
 
-/** A connection of the host's own, on the database of ours, with a transaction in progress. */
+/** A connection of the host application to our database, with a transaction in progress. */
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**
- * Runs `work` in a transaction of ours, or in the one of a host's connection. The host then commits or rolls back what
- * `work` wrote. No signal follows the host's commit: what was written is found at the next look.
+ * Runs `work` in our own transaction, or in the transaction of a host's connection. The host then commits or rolls back
+ * the changes. The host's commit sends no signal: the next poll finds the changes.
  */
 export async function withinTransaction<Result>(
   within: AnyTransaction | ForeignConnection,
@@ -40,7 +40,7 @@ export async function withinTransaction<Result>(
   return result;
 }
 
-/** A new object each time: pending work is found by it. */
+/** Returns a new object each time, because pending work is keyed by it. */
 function kyselyOn(connection: ForeignConnection): object {
   if ('withTables' in connection) return connection.withTables();
   return new Kysely<never>({
@@ -59,7 +59,7 @@ function sqliteDialect(connection: SqliteConnection): SqliteDialect {
     const statement = connection.prepare(text);
     const valuesOf = (values: readonly unknown[]) => values as never[];
     return {
-      // Only `better-sqlite3` says itself whether a statement returns rows.
+      // Only `better-sqlite3` reports whether a statement returns rows.
       reader: /^\s*select\b|\breturning\b/i.test(text),
       run: (values: readonly unknown[]) => statement.run(...valuesOf(values)),
       all: (values: readonly unknown[]) => statement.all(...valuesOf(values)),

@@ -13,7 +13,7 @@ interface Waiting<Tables> {
 }
 
 interface Committed {
-  /** Fewer than the writes of the group if they took too long. */
+  /** Shorter than the group if its writes took too long. */
   readonly results: readonly unknown[];
   readonly actions: readonly (() => void)[];
 }
@@ -62,8 +62,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed
-   * nothing. With `isBatched`, the write already is the batch of a whole tick, and begins at once if a writer is free.
+   * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed nothing.
+   * `isBatched`: the write already is the batch of a whole tick, and begins at once if a writer is free.
    *
    * @throws DatabaseUnavailableError if the database is unreachable.
    */
@@ -79,8 +79,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Commits a slow write in a transaction of its own, one at a time. Writes of {@link run} continue beside it where
-   * the database allows. Resolves and rejects as `run` does.
+   * Commits a slow write in its own transaction, one at a time. Writes of {@link run} continue concurrently where the
+   * database allows it. Resolves and rejects as `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
@@ -101,8 +101,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Collects more writes while each event-loop tick (which the last commit may have delayed) brings some, up to a full
-   * batch and for at most 10 ms. Returns at once if all pending writes are batches already.
+   * Collects more writes as long as each event-loop tick adds some (the last commit may have delayed them), up to a
+   * full batch and for at most 10 ms. Returns at once if all pending writes are batches already.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;
@@ -123,13 +123,13 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // It may have failed only because of the others. Alone, the failure is its own.
+      // It may have failed because of another write of the batch. Run alone, any failure is its own.
       if (culprit !== undefined) await this.#commitSingle(culprit);
     }
     for (const waiting of rest) await this.#commitSingle(waiting);
   }
 
-  /** Returns the index of the write that failed, `unknown` if no single one is to blame, or `settled`. */
+  /** Returns the index of the write that failed, `unknown` if the cause is not a single write, or `settled`. */
   async #tryBatch(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
     const progress = { index: -1 };
     try {

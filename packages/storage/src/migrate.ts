@@ -9,8 +9,8 @@ export interface MigrationSet {
   readonly unit: string;
   readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
   /**
-   * Tables in which a new database has rows, with their number. An import replaces these rows by its own. Ordered so
-   * that the tables can be emptied one after another.
+   * Tables that contain rows in a new database, with the number of rows. An import replaces these rows. The order lets
+   * the tables be emptied one by one.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
 }
@@ -25,8 +25,8 @@ export interface MigrationStatus {
 }
 
 /**
- * Migrates each unit's tables, all in one transaction. `lock` runs first in it, so that of several starting processes
- * one migrates and the others find it done.
+ * Migrates each unit's tables, all in one transaction. `lock` runs first in it: if several processes start at once, one
+ * migrates and the others have nothing left to do.
  *
  * @throws DatabaseUnusableError if the database comes from a newer version, or a migration fails (and is rolled back).
  */

@@ -25,16 +25,19 @@ export interface OpenDatabaseOptions {
   onError(error: unknown): void;
   /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
-  /** If given, a missing or empty database is not created, but refused. Ends the refusal: what to do. */
+  /** If given, a missing or empty database is refused instead of created. Ends the error message: what to do. */
   readonly remedyIfMissing?: string | undefined;
-  /** Whether a SQLite file may hold the tables of other programs too; default: it is refused. */
+  /** Whether a SQLite file may also contain tables of other programs; default: it is refused. */
   readonly mayHoldOthers?: boolean | undefined;
 }
 
 /** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
 export interface Database<Tables> {
   readonly kind: 'sqlite' | 'postgres';
-  /** Names the database for people, without its password: the file's absolute path, or PostgreSQL's database and address. */
+  /**
+   * Readable name of the database, without its password: the file's absolute path, or PostgreSQL's database and
+   * address.
+   */
   readonly location: string;
   /** For reads of committed data. Writes go through {@link write}. */
   readonly db: Kysely<Tables>;
@@ -42,7 +45,7 @@ export interface Database<Tables> {
   /**
    * Commits `write` durably, in a batch with concurrent writes ({@link GroupCommit}). `write` may run more than once.
    *
-   * @throws DatabaseUnavailableError if the database is unreachable; answer with a 503 then.
+   * @throws DatabaseUnavailableError if the database is unreachable; respond with 503.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */
@@ -151,8 +154,8 @@ async function writeSingle<Tables, Result>(
 }
 
 /**
- * Path of the SQLite file in `url` if it does not exist yet, else `undefined`. Check first: opening would create an
- * empty file.
+ * Returns the path of the SQLite file in `url` if it does not exist yet, else `undefined`. Call it before opening,
+ * which would create an empty file.
  *
  * @throws the operating system's error if that cannot be determined.
  */

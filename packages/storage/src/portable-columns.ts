@@ -20,8 +20,8 @@ export function addIdColumn<Table extends string>(
 }
 
 /**
- * Stores a table in primary key order where supported (SQLite's `without rowid`): small rows inserted together are
- * adjacent, and each is in one B-tree fewer.
+ * Stores a table in primary key order where supported (SQLite's `without rowid`). Small rows that are inserted together
+ * are then adjacent, and each needs one B-tree fewer.
  */
 export function inKeyOrder<Table extends string, Columns extends string>(
   db: Kysely<unknown>,

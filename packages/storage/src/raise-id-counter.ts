@@ -4,7 +4,7 @@ import { DatabaseUnusableError } from './database-unusable-error.js';
 import { isPostgres } from './is-postgres.js';
 import type { Database } from './open-database.js';
 
-/** More ids than other processes take between the comparison and the raise. */
+/** More ids than other processes can take between the comparison and the raise. */
 const margin = 4096;
 
 /**
@@ -40,7 +40,7 @@ function explainDenial(cause: unknown, table: string): never {
   );
 }
 
-/** SQLite has a counter only from a table's first row on. */
+/** SQLite has no counter for a table before its first row. */
 async function raiseSqliteCounter<Tables>(db: Kysely<Tables>, table: string, floor: number): Promise<void> {
   const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(
     db,

@@ -1,18 +1,18 @@
 /** Bounds each read, so that a large table does not block other work. */
 const rowsPerPage = 1000;
 
-/** Reads the rows after an id, in the order of their ids, and removes some of them. */
+/** Reads the rows after an id, in the order of their ids, and removes those that are due. */
 export interface PagedRemoval<Row extends { readonly id: number }> {
   /** Returns up to `limit` rows with ids greater than `after`. */
   read(after: number, limit: number): Promise<readonly Row[]>;
-  /** Removes those of a page that are due. Returns how many it removed. */
+  /** Removes the rows of a page that are due. Returns their number. */
   remove(rows: readonly Row[]): Promise<number>;
 }
 
 /**
- * Walks through a table page by page, for removals that no index finds: an index on a time that changes with every
- * registration would cost each of them more than this walk costs once a day. Stops when `signal` is aborted. Returns
- * the total.
+ * Scans a table page by page and removes rows that no index finds. An index on a time that changes with every
+ * registration would cost more in total than this scan costs once a day. Stops when `signal` is aborted. Returns the
+ * total.
  */
 export async function removeInPages<Row extends { readonly id: number }>(
   { read, remove }: PagedRemoval<Row>,

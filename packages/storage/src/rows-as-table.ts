@@ -2,8 +2,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 import { arrayText } from './postgres/array-text.js';
 
-// PostgreSQL's planner knows the length of an array, but expects 100 rows of any JSON: for so many, it scans tables of
-// 10,000 rows.
+// PostgreSQL's planner knows the length of an array, but assumes that any JSON has 100 rows. For 100 rows it would
+// scan a table of 10,000 rows.
 
 /** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';
@@ -50,9 +50,9 @@ function arrayOf(type: RowColumn, values: readonly (string | number)[]): RawBuil
 }
 
 /**
- * Condition that a column has one of any number of values. Use it instead of {@link amongNumbers} inside `or`, and for
- * values of very different frequency, such as the channels of subscriptions: PostgreSQL looks up the statistics of each
- * value.
+ * Condition that a column equals one of the values, of which there may be any number. Use it instead of {@link
+ * amongNumbers} inside `or`, and for values of very different frequency, such as the channels of subscriptions:
+ * PostgreSQL looks up the statistics of each value.
  */
 export function isAmong<Tables>(
   db: Kysely<Tables>,

@@ -18,8 +18,8 @@ export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => 
 }
 
 /**
- * Runs a compiled query and returns its rows. Bypasses Kysely's overhead where the query can run synchronously: it
- * takes as long as half of the queries.
+ * Runs a compiled query and returns its rows. Bypasses Kysely where the query can run synchronously: for half of the
+ * queries, Kysely's overhead is as long as the query itself.
  */
 export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Row[]> {
   const executor = db.getExecutor() as AtOnce;

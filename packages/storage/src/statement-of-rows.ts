@@ -28,7 +28,7 @@ export class StatementOfRows<Result = never> {
   readonly #text: string;
   readonly #columns: number;
 
-  /** @param build the statement, given a query for `rows`. It may contain no other parameters. */
+  /** @param build returns the statement, given a query for `rows`. It may contain no other parameters. */
   constructor(
     columns: GivenColumns,
     build: (rows: RawBuilder<unknown>) => CompiledQuery<Result>,

@@ -12,15 +12,14 @@ export interface AnyTransaction {
 /** A write in progress: everything done through `db` commits atomically. */
 export interface WriteTransaction<Tables> extends AnyTransaction {
   readonly db: Transaction<Tables>;
-  /** Whether other writes may be in it. If a `beforeCommit` action throws then, each write runs again in its own. */
+  /** Whether it may contain other writes. If a `beforeCommit` action throws then, each write runs again on its own. */
   readonly isShared: boolean;
 }
 
 /**
- * Work for a transaction. It may be retried from the start, so it must have no effects other than through
- * `transaction`.
+ * Work for a transaction. It may be retried from the start, so its only effects must be those through `transaction`.
  *
- * On PostgreSQL other transactions commit between two of its statements. Decide in the statement itself (a conditional
- * update, a unique index, `on conflict`), never from what an earlier statement read: that would race.
+ * On PostgreSQL other transactions can commit between two of its statements. Decide in the statement itself (a
+ * conditional update, a unique index, `on conflict`), never from what an earlier statement read: that would race.
  */
 export type Write<Tables, Result> = (transaction: WriteTransaction<Tables>) => Promise<Result>;

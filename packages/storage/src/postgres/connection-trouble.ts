@@ -33,7 +33,7 @@ export function describeLocation(url: string): string {
   return address === undefined ? 'PostgreSQL database' : locationOf(address);
 }
 
-/** Explains that a pooler must keep sessions apart, and what to do. */
+/** Explains that the pooler must pool by session, and what to do. */
 export function describeTransactionPooling(url: string): string {
   return `The ${describeLocation(url)}, is behind a pooler that shares connections between sessions, so that LISTEN and prepared statements get lost: set pool_mode = session for this database in pgbouncer.ini, or connect to PostgreSQL directly.`;
 }
@@ -43,7 +43,7 @@ function locationOf({ host, port, database }: Address): string {
   return `PostgreSQL database "${database}" ${where}, port ${port}`;
 }
 
-/** Parsed by the driver, with its defaults from the environment. */
+/** Parses the URL with the driver, which adds defaults from the environment. */
 function addressOf(url: string): Address | undefined {
   try {
     const { host, port, database = '', user = '' } = new pg.Client(connectionSettings(url));

@@ -2,7 +2,7 @@ import { findPrivateFile } from '@waxwing/service/config';
 
 /**
  * Explains why the private key file of the URL's `sslkey` must not be used, and what to do. Returns `undefined` for a
- * private file and without `sslkey`. The driver reads the file, and reports if it cannot.
+ * private file and without `sslkey`. The driver itself reads the file and reports read errors.
  */
 export function describeOpenKeyFile(url: string): string | undefined {
   const query = url.slice(url.indexOf('?') + 1);

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 
-/** Other clients of the pooler may disturb a round. */
+/** More than one, because other clients of the pooler may disturb a round. */
 const rounds = 10;
 
 /**
- * Whether a pooler, such as pgbouncer, gives each transaction or statement of a connection another server connection.
- * LISTEN, settings of a session and prepared statements get lost then. Asks the server which of its processes answers. A
- * pooler answers with another process id than that of the handshake; without one, nothing else is asked.
+ * Whether a pooler such as pgbouncer moves a connection to another server process for each transaction or statement.
+ * LISTEN, session settings and prepared statements are lost then. Compares the id of the server process that answers
+ * with the id from the handshake. If they are equal, there is no pooler, and the check ends.
  *
- * A pooler that keeps sessions apart never changes a connection's process, nor gives it to a second one. Any other gives
- * away the process that was used last, or that was idle for longest (`server_round_robin`): a second connection gets the
- * process of the first, or the first does not get its own again.
+ * A pooler in session mode never changes a connection's process, and never gives it to a second connection. In other
+ * modes, a pooler hands out the process that was used last, or the one that was idle longest (`server_round_robin`).
+ * Then a second connection gets the process of the first, or the first does not get its own process again.
  */
 export async function poolsTransactions(pool: pg.Pool): Promise<boolean> {
   const first = await pool.connect();

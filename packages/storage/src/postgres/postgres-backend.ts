@@ -15,7 +15,7 @@ import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { withPlainTlsMode } from './tls-mode.js';
 
-// While one transaction waits for the disk, the next collects writes. More would only make batches smaller.
+// While one transaction waits for the disk, the next collects writes. A third would only make batches smaller.
 const transactionsInFlight = 2;
 /** Arbitrary, but must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
@@ -56,7 +56,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
-/** A database of this program has the migrations table of one of our units. */
+/** Refuses a database in which none of our units has its migrations table. */
 async function refuseEmpty<Tables>(
   db: Kysely<Tables>,
   url: string,
@@ -71,7 +71,7 @@ async function refuseEmpty<Tables>(
   throw new DatabaseUnusableError(`The ${describeLocation(url)}, is empty: ${remedyIfMissing}.`);
 }
 
-/** No timeouts: changing large tables takes long, and other processes wait for the migration lock. */
+/** Runs without timeouts: changing large tables takes long, and other processes wait for the migration lock. */
 async function withPatience<Tables>(
   url: string,
   work: Parameters<Backend<Tables>['migrating']>[0],
@@ -89,7 +89,7 @@ async function withPatience<Tables>(
 }
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // The role may have a statement timeout of its own.
+  // The role may set its own statement timeout.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }

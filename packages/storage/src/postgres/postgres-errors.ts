@@ -36,7 +36,7 @@ export function translatePostgresError(error: unknown): unknown {
   return new DatabaseUnavailableError(`The database does not answer: ${messageOf(error)}.`, { cause: error });
 }
 
-/** Readable message. Connecting to a name with several addresses fails with one error per address. */
+/** Returns a readable message. Connecting to a host name with several addresses fails with one error per address. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.map(messageOf).join('; ');

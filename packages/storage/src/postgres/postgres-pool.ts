@@ -14,12 +14,12 @@ export interface PostgresPoolOptions {
 
 const connectTimeoutMilliseconds = 5_000;
 const statementTimeoutMilliseconds = 30_000;
-// For a network that drops all packets, so that the server's own timeout never arrives.
+// Covers a network that drops all packets, so that the server's own timeout never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const idleTransactionTimeoutMilliseconds = 60_000;
 /** Disables the statement timeout for the rest of the transaction. */
 export const waitPatiently = 'set local statement_timeout = 0';
-/** The longest timer possible: 24 days. Zero would mean the connection's own timeout. */
+/** The longest possible timer: 24 days. Zero would select the connection's own timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
 /** Settings of every connection of this process. */
@@ -38,7 +38,7 @@ const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
 
 const timeouts: pg.PoolConfig = {
   query_timeout: answerTimeoutMilliseconds,
-  // Not as startup parameters, which pgbouncer refuses. The pool awaits the result.
+  // Sent as a query, because pgbouncer refuses them as startup parameters. The pool awaits the result.
   onConnect: (client) => client.query(setTimeouts),
 };
 
@@ -105,7 +105,7 @@ function resultOf<Row>({
   return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
 }
 
-/** Missing in pg's types: a timeout per query. */
+/** Adds a timeout per query, which pg's types lack. */
 function patientQuery(query: pg.QueryConfig): pg.QueryConfig & { readonly query_timeout: number } {
   return { ...query, query_timeout: patientAnswerTimeoutMilliseconds };
 }

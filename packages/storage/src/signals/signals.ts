@@ -19,14 +19,14 @@ export interface Signals {
    * @throws RangeError for an invalid channel or payload.
    */
   notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void>;
-  /** Resolves once `listener` receives all further signals. Call the returned function to stop. */
+  /** Adds a listener. Resolves once it receives all further signals; call the returned function to remove it. */
   listen(channel: string, listener: SignalListener): Promise<() => void>;
 }
 
 // PostgreSQL's limit for a notification is 7,999 bytes, including our channel name.
 const maximumSignalBytes = 7000;
 
-/** Refuses on every backend what one of them could not deliver. */
+/** Refuses, on every backend, a signal that one of the backends could not deliver. */
 export function assertSignalFits(channel: string, payload: string): void {
   if (!/^[\w./-]{1,200}$/.test(channel)) {
     throw new RangeError(`The channel "${channel}" cannot be signalled: use letters, digits, _, -, . and /.`);

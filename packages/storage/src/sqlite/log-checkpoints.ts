@@ -11,7 +11,7 @@ import {
 
 /**
  * Log size that starts a checkpoint. Random pages, such as those of indexes, are then copied once for many commits. A
- * restarted log is truncated to this size, so a longer one has new content.
+ * restarted log is truncated to this size, so a longer log contains new content.
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
@@ -115,7 +115,7 @@ export class LogCheckpoints {
 
   async #empty(): Promise<boolean> {
     if (!this.#isOver && (await this.#ask('empty'))) return true;
-    // Also if the thread ended, or failed to start, just now.
+    // Also true if the thread ended, or failed to start, just now.
     return this.#isOver && this.#options.emptyInline();
   }
 
@@ -151,7 +151,7 @@ export class LogCheckpoints {
     }
   }
 
-  /** Resolves with whether the thread completed the command; false if it cannot start or ends in between. */
+  /** Resolves to whether the thread completed the command; false if the thread cannot start or ends in between. */
   async #ask(order: CheckpointOrder): Promise<boolean> {
     try {
       this.#worker ??= this.#startWorker();

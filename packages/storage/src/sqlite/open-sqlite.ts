@@ -27,7 +27,7 @@ const writerCacheKibibytes = 32_768;
 
 /**
  * Opens (or creates, mode 0600) a database file with settings that make commits durable. The file must be empty or
- * contain the tables of one of `units`, unless it may hold those of others.
+ * contain the tables of one of `units`, unless `mayHoldOthers` is set.
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
@@ -45,7 +45,7 @@ export function openSqlite(
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
-    // Before anything is changed in the file.
+    // Checked before anything in the file changes.
     if (mayHoldOthers !== true) refuseForeign(writer, path, { units, remedyIfMissing });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
@@ -69,7 +69,7 @@ function refuseUnusable(path: string): void {
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
-/** A database of this program has the migrations table of one of our units, committed with the first tables. */
+/** Refuses a file with tables in which none of our units has its migrations table. */
 function refuseForeign(
   database: SqliteDatabase,
   path: string,

@@ -12,7 +12,7 @@ const blockingMilliseconds = 10;
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
-/** For a `helping` thread: the main thread holds the write lock for it and maintains the log. */
+/** Used in a `helping` thread: the main thread holds the write lock for it and maintains the log. */
 const keptElsewhere: LogKeeper = {
   makeRoom: async () => undefined,
   committed: () => undefined,
@@ -33,7 +33,7 @@ export class SharedConnections {
   readonly #log: LogKeeper;
   readonly #options: SharedConnectionsOptions;
   #tail: Promise<void> = Promise.resolve();
-  /** When the long write transaction last let the event loop run. `undefined` in others, which keep the lock briefly. */
+  /** When the long write transaction last let the event loop run. `undefined` in short transactions. */
   #yieldedAt: number | undefined;
 
   constructor(file: SqliteFile, options: SharedConnectionsOptions) {

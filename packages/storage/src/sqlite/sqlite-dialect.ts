@@ -32,12 +32,12 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
   };
 }
 
-/** Outside a transaction: reads only, since writes have to wait. */
+/** Runs queries outside a transaction. Only reads, because writes have to wait for the write lock. */
 export function readingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => (isRead(query) ? run(connections.reader, query) : undefined);
 }
 
-/** Within the write transaction, unless other requests should run first. */
+/** Runs queries in the write transaction, unless other requests should run first. */
 export function writingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => (connections.isBlocking ? undefined : run(connections.writer, query));
 }
@@ -116,14 +116,14 @@ class SqliteSession implements DatabaseConnection {
     this.#shared.begun();
   }
 
-  /** Between two statements of a long write transaction: other requests can read meanwhile. */
+  /** Lets other requests read between two statements of a long write transaction. */
   async #letOthersRun(): Promise<void> {
     if (this.#transaction !== this.#shared.writer || !this.#shared.isBlocking) return;
     await setImmediate();
     this.#shared.yielded();
   }
 
-  /** A snapshot, unaffected by later commits. */
+  /** Begins to read from a snapshot, which later commits do not change. */
   beginReading(): void {
     const reader = this.#shared.file.openReader();
     execute(reader, 'begin');

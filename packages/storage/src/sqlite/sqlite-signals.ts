@@ -13,14 +13,14 @@ export interface SqliteSignalsOptions {
   readonly role: DatabaseRole;
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
-  /** Called with errors that listeners throw, and of reading the counter. */
+  /** Called with errors that listeners throw, and with errors of reading the counter. */
   onError(error: unknown): void;
 }
 
 /**
- * {@link Signals} within the serving process, and from commands beside it. A command counts up `user_version` in the
- * transaction that notifies; the serving process reads this counter five times a second, and tells its listeners that
- * signals may have been missed.
+ * {@link Signals} within the serving process, and from commands to it. A command increments `user_version` in the
+ * transaction that notifies. The serving process reads this counter five times a second; when it has changed, signals
+ * may have been missed, and the listeners are called with `undefined`.
  */
 export class SqliteSignals implements Signals {
   readonly #options: SqliteSignalsOptions;
@@ -52,7 +52,7 @@ export class SqliteSignals implements Signals {
     clearInterval(this.#poll);
   }
 
-  /** Once per transaction, on the connection that the transaction uses. */
+  /** Increments the counter once per transaction, on the connection that the transaction uses. */
   #countUp(transaction: AnyTransaction): void {
     if (this.#counted.has(transaction)) return;
     this.#counted.add(transaction);
@@ -69,7 +69,7 @@ export class SqliteSignals implements Signals {
       if (counter === this.#seen) return;
       this.#seen = counter;
     } catch (error) {
-      // Once per failure, not five times a second.
+      // Report once per failure, not five times a second.
       if (!this.#isFailing) this.#options.onError(translateSqliteError(error));
       this.#isFailing = true;
       return;

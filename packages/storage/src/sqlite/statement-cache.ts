@@ -32,7 +32,7 @@ export class StatementCache {
     if (prepared.reader !== undefined) {
       // `setReturnArrays` makes it return arrays, which its types do not reflect.
       const rows: readonly (readonly unknown[])[] = statement.all(...values);
-      // A `select *` has more columns after a migration, by this process or another, has added some.
+      // After a migration by this process or another, a `select *` may return more columns.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {
         prepared.reader = rowReader(statement);
       }
@@ -61,8 +61,9 @@ export class StatementCache {
 }
 
 /**
- * Rows arrive as arrays: the engine takes twice as long to build objects. A generated function that names the columns
- * takes a fifth of the time of a loop over them. Its text contains nothing but quoted names.
+ * Compiles a function that converts a row from an array to an object, because the engine takes twice as long to build
+ * objects. A generated function that names the columns takes a fifth of the time of a loop over them. Its source
+ * contains nothing but quoted names.
  */
 function rowReader(statement: SqliteStatement): RowReader {
   const names = statement.columns().map(({ name }) => name);
