@@ -17,7 +17,7 @@ export interface JobQueueOptions {
   readonly now: () => number;
   /** Called on an unexpected failure of a job, or of polling (without a job). The work is retried. */
   onError(error: unknown, job?: Job): void;
-  /** Called when the database has answered which jobs are due. */
+  /** Called when the database has returned the due jobs. */
   onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
 }

@@ -51,7 +51,10 @@ export interface JobHandler<Tables> {
    * exponential backoff. If it throws after `signal` was aborted (shutdown), the job is handed back at once.
    */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome<Tables>>;
-  /** Called when `giveUpAt` has passed. Returns the changes to commit with it. `reason` is that of the last attempt. */
+  /**
+   * Called when `giveUpAt` has passed. Returns the changes to commit with the dead letter. `reason` is from the last
+   * attempt.
+   */
   giveUp(job: Job, reason: string): ApplyOutcome<Tables>;
 }
 
@@ -73,8 +76,8 @@ export interface JobQueue<Tables> {
   /** Registers the handler for a kind. Call it before {@link start}. */
   handle(kind: string, handler: JobHandler<Tables>): void;
   /**
-   * Runs `work` once per period across all processes, for the first time when a process first starts. A failure is retried
-   * until the period ends. Call it before {@link start}.
+   * Runs `work` once per period across all processes, for the first time when a process first starts. A failed run is
+   * retried until the period ends. Call it before {@link start}.
    */
   schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void;
   /** Starts to run jobs. Rejects with a DatabaseUnusableError if the database was not opened with the role `serving`. */
@@ -86,8 +89,8 @@ export interface JobQueue<Tables> {
   stop(deadlineMilliseconds: number): Promise<void>;
 
   /**
-   * Counts jobs by kind, for metrics: the kinds that this process handles, and those with dead letters. No count exceeds
-   * 10,000, which bounds the cost.
+   * Counts jobs by kind, for metrics: the kinds that this process handles, and kinds with dead letters. No count
+   * exceeds 10,000, which bounds the cost.
    */
   tally(): Promise<JobKindCounts[]>;
   /** Lists jobs, the oldest first. */
@@ -104,7 +107,7 @@ export interface JobQueue<Tables> {
   /**
    * Reschedules waiting jobs of a kind after an outage: the first runs now and the others at intervals of
    * `everyMilliseconds`, which avoids a thundering herd. Delays no job. Moves the 10,000 earliest jobs; the others keep
-   * their start times. `failedOnly` leaves jobs alone that have not been tried yet: their delay is deliberate.
+   * their start times. `failedOnly` skips jobs that have not been tried yet: their delay is deliberate.
    */
   bringForward(
     kind: string,

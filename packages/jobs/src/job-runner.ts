@@ -13,7 +13,7 @@ export interface JobRunnerOptions {
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
-  /** Called when the database has answered which jobs are due. */
+  /** Called when the database has returned the due jobs. */
   onAnswer(): void;
   /** Called before each claim. Jobs that it enqueues can be claimed at once. */
   beforeClaim(): Promise<void>;
@@ -21,7 +21,7 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-// Fallback for jobs without a signal: those from a command of another process on SQLite, or after a lost signal.
+// Fallback for jobs without a signal: a command of another process enqueued them on SQLite, or the signal was lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
 /** Grace period for jobs after `signal` was aborted. */
@@ -141,7 +141,7 @@ export class JobRunner {
    * ends.
    */
   async #nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
-    // A kind without a free slot needs no timer: the next job that ends claims again.
+    // A kind without a free slot needs no timer: the next job that ends triggers a claim.
     const withRoom = kinds.filter((kind) => {
       const work = this.#work.get(kind);
       return work !== undefined && work.running.size < work.handler.concurrency;
@@ -197,7 +197,9 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  /** Resolves to a claim of the job's next attempt that `own` took for a continuation, and did not run. */
+  /**
+   * Resolves to the claim of the job's next attempt, if `own` mistook that claim for a continuation and did not run it.
+   */
   async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<ClaimedJob | undefined> {
     const begun = own.claim;
     try {
@@ -221,8 +223,8 @@ export class JobRunner {
   }
 
   /**
-   * Repeats while the database is away: to run the job again instead would repeat its effects. Resolves to the claim of
-   * the next attempt, if the job was put back and claimed again before this was known.
+   * Retries while the database is unavailable, because running the job again would repeat its effects. Resolves to the
+   * claim of the next attempt, if the job was put back and claimed again before this process knew.
    */
   async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<ClaimedJob | undefined> {
     for (;;) {

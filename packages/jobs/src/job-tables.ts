@@ -39,7 +39,7 @@ export interface JobTables {
 
 export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
 
-/** The job tables in a transaction with a type that lacks them. */
+/** Returns the transaction's database with the job tables in its type. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db.withTables<Pick<JobTables, keyof JobTables>>();
 }
@@ -100,7 +100,9 @@ async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Two partial indexes, with each job in exactly one: a claim scans jobs without a lease only. */
+/**
+ * Creates two partial indexes. Each job is in exactly one of them, so that a claim scans only jobs without a lease.
+ */
 async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
   await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
   await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);

@@ -11,7 +11,7 @@ export interface LeaseTableOptions {
   readonly now: () => number;
 }
 
-/** A lease that ends later than this comes from a process with a wrong clock, and counts as expired. */
+/** A lease that ends later than this is from a process with a wrong clock, and counts as expired. */
 const impossibleLeaseMilliseconds = 60 * 60_000;
 
 /**
@@ -50,7 +50,7 @@ export class LeaseTable {
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
 
-  /** Settles claims. Resolves to those that were still this process's; the jobs of the others stay unchanged. */
+  /** Settles claims. Resolves to the claims that this process still held; jobs of lost claims stay unchanged. */
   async settle(
     db: Transaction<JobTables>,
     settlements: readonly Settlement[],
@@ -123,7 +123,7 @@ const nextRun = fixedQuery<JobTables, NextRunParameters, { run_at: number | null
         from ${rowsAsTableOf(db, 'asked', { kind: 'text' }, parameter('kinds'))}) as next`.compile(db),
 }));
 
-/** A job may be claimed again before its last claim is settled, so that its id alone names no claim. */
+/** A job may be claimed again before its last claim is settled, so its id alone does not identify a claim. */
 function claimName({ id, attempt }: { readonly id: string | number; readonly attempt: number }): string {
   return `${id}/${attempt}`;
 }

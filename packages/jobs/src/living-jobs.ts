@@ -76,9 +76,9 @@ export class LivingJobs {
   }
 
   /**
-   * Reschedules jobs of a kind that wait beyond `from` (Unix milliseconds): the first to `from`, the others at intervals of
-   * `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most. `failedOnly`: only
-   * jobs whose last attempt failed.
+   * Reschedules jobs of a kind that would start after `from` (Unix milliseconds): the first to `from`, the others at
+   * intervals of `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most.
+   * `failedOnly`: only jobs whose last attempt failed.
    */
   async bringForward(options: {
     readonly kind: string;
@@ -101,7 +101,7 @@ export class LivingJobs {
       .limit(limit)
       .execute();
     const moves = next.map(({ id }, index) => ({ id, runAt: from + index * everyMilliseconds }));
-    // Everything that locks several jobs and waits for locks does so in the order of ids: other orders could deadlock.
+    // All code that waits for locks on several jobs takes them in id order: another order could deadlock.
     moves.sort((a, b) => a.id - b.id);
     await this.#database.write(async ({ db }) => {
       for (const { id, runAt } of moves) {

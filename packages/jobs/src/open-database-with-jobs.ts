@@ -7,11 +7,11 @@ import { type JobTables, jobMigrations } from './job-tables.js';
 export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onError'> {
   readonly now: () => number;
   /**
-   * Called when a job failed unexpectedly, and for failures in the background, with a job of the kind `none`. The work is
-   * retried in both cases.
+   * Called when a job fails unexpectedly. Background failures are reported with a job of the kind `none`. In both cases
+   * the work is retried.
    */
   onJobError(error: unknown, job: Job): void;
-  /** Called whenever the database has answered which jobs are due, at least once per second. */
+  /** Called whenever the database has returned the due jobs, at least once per second. */
   onAnswer?(): void;
   /** Called with the number of dead letters deleted after their retention. */
   onDeadJobsRemoved?(count: number): void;
@@ -36,7 +36,7 @@ const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdA
 export function openDatabaseWithJobs<Tables>(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<Tables>>;
-// The implementation knows the job tables only. The caller's tables exist in its type alone.
+// The implementation knows only the job tables. The caller's tables exist only in its type.
 export async function openDatabaseWithJobs(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<JobTables>> {

@@ -8,8 +8,8 @@ interface Schedule {
 }
 
 /**
- * Periodic jobs that run once per period across all processes. One row per schedule holds its due time. The transaction that
- * advances it also enqueues the job, so that one process alone does so.
+ * Periodic jobs that run once per period across all processes. One row per schedule holds its due time. The transaction
+ * that advances the due time also enqueues the job, so that only one process does so.
  */
 export class Schedules {
   readonly #database: Database<JobTables>;

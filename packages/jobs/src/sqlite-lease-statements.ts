@@ -41,7 +41,7 @@ const insertJobs = new BulkStatement(
     values ${list('(?, ?, ?, ?, ?, 0, ?)', rows)}`,
 );
 
-// `? + 0`: with a bare parameter as the limit SQLite would recompile the statement on each execution.
+// `? + 0`: with a bare parameter as the limit, SQLite would recompile the statement on each execution.
 const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
   where id in (
     select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ? + 0)

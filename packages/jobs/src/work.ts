@@ -12,7 +12,7 @@ export interface Work {
 /** A job that this process runs. */
 export interface Running {
   claim: ClaimedJob;
-  /** Whether only its outcome remains to be recorded. Its slot is already free. */
+  /** Whether the job is done and only its outcome remains to be recorded. Its slot is already free. */
   isEnding: boolean;
   done: Promise<void>;
 }
@@ -25,9 +25,10 @@ export function freeSlots({ handler, running }: Work): number {
 }
 
 /**
- * Whether a new claim of a running job is for the same attempt: its lease expired while it ran, such as after the clock
- * was set forward, and it continues under the new lease. An outcome that was recorded reschedules the job instead, also if
- * the connection was lost before that was known. The next attempt then has its own outcome.
+ * Whether a new claim of a running job is for the same attempt. That is so if its lease expired while it ran, for
+ * example because the clock was set forward: the job continues under the new lease. If the outcome was recorded, which
+ * reschedules the job, the claim is for the next attempt, which has its own outcome. The connection may have been lost
+ * before this process learned that.
  */
 export function isContinuation({ isEnding, claim }: Running, next: ClaimedJob): boolean {
   return !isEnding && next.runAt === claim.runAt;

@@ -4,7 +4,7 @@ import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
 import { uploadPathId } from './rules/safe-links.js';
 
-/** What a text refers to. Lists have no duplicates and keep the order of the text. */
+/** The references in a text. Lists have no duplicates and keep the order of the text. */
 export interface References {
   readonly mentions: {
     /** Users mentioned with a notification. */
@@ -22,7 +22,7 @@ export interface References {
   readonly linkedMessageIds: readonly MessageId[];
   /** Path ids of linked uploads, percent-decoded: `<realm_id>/<xx>/<yyyy>/<file_name>`. */
   readonly uploads: readonly string[];
-  /** Whether the text links to any URL, an upload included. Links to channels and topics by name do not count. */
+  /** Whether the text links to any URL, including uploads. Links to channels and topics by name do not count. */
   readonly hasLink: boolean;
 }
 

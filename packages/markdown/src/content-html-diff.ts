@@ -2,8 +2,8 @@ import { diffArrays } from 'diff';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
 /**
- * Maximum edit distance, in insertions plus deletions. Beyond it the whole text counts as replaced: the time of the diff
- * grows with the square of the distance and blocks the event loop.
+ * Maximum edit distance, in insertions plus deletions. Beyond it the whole text counts as replaced, because the diff
+ * blocks the event loop and its time grows with the square of the distance.
  */
 const maxEditLength = 400;
 
@@ -19,10 +19,7 @@ export function contentHtmlDiff(before: string, after: string): string {
   return writeDiff(before, after, compare);
 }
 
-/**
- * {@link contentHtmlDiff} in time that is proportional to the texts: everything between the first and the last difference
- * counts as replaced.
- */
+/** {@link contentHtmlDiff} in linear time: everything between the first and the last difference counts as replaced. */
 export function replacementHtmlDiff(before: string, after: string): string {
   return writeDiff(before, after, replaceBetweenEnds);
 }

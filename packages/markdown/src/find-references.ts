@@ -1,8 +1,8 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// Accepts a name after any character: the mark of a quote or a table cell before it is gone when the renderer reads the
-// name.
+// Accepts a name after any character: before the renderer reads a name, it has removed the preceding quote or table
+// mark.
 const anyPredecessor = ' ';
 
 /** The names in a text, as typed and without duplicates. */

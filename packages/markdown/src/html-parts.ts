@@ -20,7 +20,7 @@ const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 /** Classes of elements that are compared and shown as a whole. */
 const wholeClass =
   /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
-/** Elements whose change counts as a change of the text inside: they set its style or its link target. */
+/** Elements whose change counts as a change of the text in them, because they set its style or its link target. */
 const styling: ReadonlySet<string> = new Set([
   'a',
   'strong',

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** An example of a linkifier's text, and how clients write that text for a URL that was pasted. */
+/** An example text of a linkifier, and the template with which clients turn a pasted URL into such a text. */
 export interface LinkifierExample {
   /** A text that the pattern matches as a whole. */
   readonly input: string | undefined;
@@ -19,8 +19,9 @@ const maximumCharacters = 500;
 const part = /\{\{|\}\}|\{([A-Za-z0-9_]+)\}|[^{}]+|[{}]/g;
 
 /**
- * Checks a linkifier's example against its pattern, which `parseLinkifier` accepts. The reverse template must make the
- * example from its own groups. Returns a problem with a message for the client, or undefined.
+ * Checks a linkifier's example against its pattern, which must be one that `parseLinkifier` accepts. Filled in with the
+ * example's own groups, the reverse template must yield the example. Returns a problem with a message for the client,
+ * or undefined.
  */
 export function linkifierExampleProblem(
   pattern: string,
@@ -51,7 +52,7 @@ export function linkifierExampleProblem(
   return { about: 'reverse_template', message: 'Reverse template does not make the example input.' };
 }
 
-/** The template with values for its names. Undefined if a name has none, or a brace stands alone. */
+/** Fills in the template's names. Returns undefined if a name has no value, or a brace stands alone. */
 function fillIn(
   template: string,
   groupText: (name: string) => string | null | undefined,

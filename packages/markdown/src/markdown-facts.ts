@@ -41,7 +41,7 @@ export interface CustomEmoji {
 }
 
 /**
- * Everything besides the text that its HTML depends on. A name without a fact is not resolved and stays as typed. Names of
+ * The facts on which the HTML of a text depends. A name without a fact is not resolved and stays as typed. Names of
  * users, groups, channels and topics are compared ignoring case.
  */
 export interface MarkdownFacts {
@@ -86,7 +86,10 @@ export class ResolvedFacts {
     this.#customEmoji = new Map((facts.customEmoji ?? []).map((emoji) => [emoji.name, emoji]));
   }
 
-  /** The user that a mention refers to, by name or id. If both are given, both must match, the name in the same case. */
+  /**
+   * The user that a mention refers to, by name or id. If both are given, both must match, and the name is
+   * case-sensitive.
+   */
   user(name: string | undefined, userId: UserId | undefined): MentionableUser | undefined {
     if (userId === undefined) return this.#usersByName.get(fold(name ?? ''));
     const user = this.#usersById.get(userId);

@@ -10,7 +10,9 @@ import { mentions } from './rules/mentions.js';
 import { safeLinks } from './rules/safe-links.js';
 import { textStyles } from './rules/text-styles.js';
 
-/** Maximum nesting depth of blocks. The parser drops deeper content, so a text that reaches it is shown as typed. */
+/**
+ * Maximum nesting depth of blocks. The parser drops deeper content, so a text that nests this deep is shown as typed.
+ */
 export const maxNesting = 50;
 
 /**

@@ -10,8 +10,9 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts output of `renderMarkdown` to plain text, such as for push notifications. Emoji become Unicode, formulas their
- * TeX source; ordered lists keep their numbers, and quoted lines start with `> `. Spoiler content becomes `(…)`.
+ * Converts output of `renderMarkdown` to plain text, such as for push notifications. Emoji become Unicode, and formulas
+ * become their TeX source. Ordered lists keep their numbers, and quoted lines start with `> `. Spoiler content becomes
+ * `(…)`.
  */
 export function plainText(html: string): string {
   // Greedy on purpose: hides too much rather than too little.

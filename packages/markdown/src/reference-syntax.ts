@@ -38,7 +38,7 @@ const mayComeBefore = /[\s'"({[/<]/;
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 
-/** What a wildcard mention addresses, such as `channel` for `all`. Returns undefined for any other name. */
+/** The target of a wildcard mention, such as `channel` for `all`. Returns undefined for any other name. */
 export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   if (channelWildcards.has(text)) return 'channel';
   return text === 'topic' ? 'topic' : undefined;
@@ -66,7 +66,7 @@ export function readUserMention(
   };
 }
 
-/** Reads `@*group*` at a position; otherwise like `readUserMention`. */
+/** Like `readUserMention`, for `@*group*`. */
 export function readGroupMention(
   source: string,
   position: number,
@@ -77,7 +77,7 @@ export function readGroupMention(
   return { end: position + match[0].length, isSilent: match[1] === '_', name: match[2] as string };
 }
 
-/** Reads `#**channel**`, `#**channel>topic**` or `#**channel>topic@message**`; otherwise like `readUserMention`. */
+/** Like `readUserMention`, for `#**channel**`, `#**channel>topic**` and `#**channel>topic@message**`. */
 export function readChannelReference(
   source: string,
   position: number,
@@ -101,7 +101,7 @@ export function readChannelReference(
   };
 }
 
-/** Matches at a position that is the start of the text, or follows white space or an opening mark. */
+/** Matches at a position at the start of the text, or after white space or an opening mark. */
 function matchAt(
   pattern: RegExp,
   source: string,

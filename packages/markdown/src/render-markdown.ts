@@ -30,10 +30,11 @@ const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N
 
 /**
  * Renders chat Markdown as HTML and collects its references. Pure: the result depends on the arguments alone. Names
- * without a fact stay as typed; `findReferences` lists the names to fetch first. Time and size are bounded for every
- * input: a text of more than 10,000 code points, one that nests 50 levels deep, and one with HTML of more than 200,000
- * UTF-16 code units are shown as typed and have no references. So is a text of Markdown syntax alone, such as "```", which
- * would show nothing.
+ * without a fact stay as typed; `findReferences` lists the names to fetch first.
+ *
+ * Time and size are bounded for every input. These texts are shown as typed and have no references: a text of more than
+ * 10,000 code points, one that nests 50 levels deep, and one with HTML of more than 200,000 UTF-16 code units. A text
+ * that consists only of Markdown syntax, such as "```", would show nothing, so it is shown as typed, too.
  */
 export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMarkdown {
   const source = text.replace(/\p{Surrogate}/gu, '\uFFFD');

@@ -46,7 +46,8 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
       }),
     );
   } catch {
-    // KaTeX throws more than `ParseError` for invalid input. Any error concerns this formula alone: readers see its source.
+    // KaTeX throws more than `ParseError` for invalid input. Any error is about this formula alone: readers see its
+    // source.
     return undefined;
   }
 }

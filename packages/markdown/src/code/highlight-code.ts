@@ -59,8 +59,8 @@ const classOfScope: Readonly<Record<string, string>> = {
 const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
 
 /**
- * Highlights code as HTML: escaped text and `span` elements that never nest. `highlighterName` is highlight.js's own
- * name.
+ * Highlights code as HTML: escaped text and `span` elements that never nest. `highlighterName` is highlight.js's name
+ * for the language.
  */
 export function highlightCode(code: string, highlighterName: string): string {
   loadLanguage(highlighterName);

@@ -1,7 +1,7 @@
 import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
- * Display names of Pygments lexers, by which clients look up playgrounds. Each row: the display name, highlight.js's
+ * Display names of Pygments lexers. Clients use them to look up playgrounds. Each row: the display name, highlight.js's
  * name, and aliases that only Pygments has.
  */
 const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [

@@ -43,8 +43,8 @@ function* search(
 }
 
 /**
- * Deducts a search from the budget. Returns false if too little is left. Always charges the whole text: a search may look
- * that far ahead even for a short match.
+ * Deducts a search from the budget. Returns false if too little is left. Always charges the whole text, because a
+ * search may look ahead that far even for a short match.
  */
 function spend(rendering: Rendering, length: number): boolean {
   const cost = length + baseCost;
