@@ -1,6 +1,7 @@
-// Requires also that the length is a multiple of four: simpler than a pattern of groups of four, and twice as fast.
+// The length must also be a multiple of four. A separate check is simpler and twice as fast as a pattern of groups of
+// four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
-// As stock peers decode it: padded, and unused bits may be set.
+// Accepts what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const asciiWhitespace = /[\t\n\v\f\r ]+/g;
 
@@ -9,7 +10,7 @@ interface NodeBuffer {
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string };
 }
 
-// Twenty times as fast as `atob`, where it exists. Browsers and React Native only have `atob`.
+// Twenty times as fast as `atob` where it exists. Browsers and React Native have only `atob`.
 const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 
 /** Whether `text` is canonical standard base64 (RFC 4648 section 4): padded, no other characters, unused bits zero. */

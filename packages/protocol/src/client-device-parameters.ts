@@ -5,7 +5,9 @@ import { type PushKeyId, parsePushKeyId } from './push-key.js';
 
 const integerText = /^-?\d{1,16}$/;
 
-/** A device id from JSON (number) or a form (decimal digits). Any integer: the operation refuses those of no device. */
+/**
+ * A device id from JSON (number) or a form (decimal digits). Any integer; the operation refuses ids that no device has.
+ */
 const clientDeviceId = z
   .unknown()
   .transform((value, context): ClientDeviceId => {
@@ -48,7 +50,7 @@ export const registerClientPushParameters = z.object({
   encrypted_push_registration: z.string().optional(),
 });
 
-/** The same in either generation: the newer one has `device_id`, the older one `push_account_id`. */
+/** Form parameters of either generation: the newer one has `device_id`, the older one `push_account_id`. */
 export const registerPushAnyParameters = z.object({
   ...registerClientPushParameters.partial().shape,
   ...registerPushDeviceParameters.partial().shape,

@@ -74,7 +74,7 @@ export function parseClientDeviceEvent(value: unknown): ClientDeviceEvent | unde
   return fields && { type, op: 'update', device_id, ...fields };
 }
 
-/** The known fields that are there. Returns `undefined` if one of them is invalid. */
+/** Returns the known fields that are present, or `undefined` if one of them is invalid. */
 function parseFields(from: JsonObject): Partial<ClientDeviceOnWire> | undefined {
   const fields: Record<string, unknown> = {};
   for (const name of fieldNames) {

@@ -12,7 +12,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Longer than any id. Converting digits to a bigint takes quadratic time, so longer input could be used for an attack.
+// Longer than any id. Converting digits to a bigint takes quadratic time, so longer input would allow a denial of
+// service.
 const integerText = /^-?(?:0|[1-9]\d{0,39})$/;
 
 function parseNumber(text: string): number | bigint {
@@ -38,8 +39,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
- * Returns the line (from 1) of the first mistake in a text that is not JSON. For a comma that is missing or extra, this is
- * the line where it belongs, not where the parser stops.
+ * Returns the line (from 1) of the first mistake in a text that is not JSON. For a missing or extra comma, this is the
+ * line where the mistake is, not the line where the parser stops.
  */
 export function lineOfJsonMistake(text: string): number {
   const content = text.trimEnd();

@@ -34,7 +34,7 @@ export interface RemoveNotification extends EveryNotification {
   readonly message_ids: readonly Id[];
 }
 
-/** A test whether notifications arrive. */
+/** Tests whether notifications arrive. */
 export interface TestNotification extends EveryNotification {
   readonly type: 'test';
   /** Unix seconds. */
@@ -44,7 +44,7 @@ export interface TestNotification extends EveryNotification {
 /** Content of any kind, which only the app and its server understand. */
 export interface PayloadNotification extends EveryNotification {
   readonly type: 'payload';
-  /** Names it, however often it is sealed: 1 to 64 letters, digits, `-` and `_`. */
+  /** The same however often the notification is sealed: 1 to 64 letters, digits, `-` and `_`. */
   readonly id: string;
   /** Unix seconds. */
   readonly time: number;

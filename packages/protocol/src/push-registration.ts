@@ -11,11 +11,11 @@ export type TokenKind = 'fcm' | 'apns';
 export type ApnsEnvironment = 'production' | 'sandbox';
 
 /**
- * What a client seals to the relay: the token and what the relay needs to use it
+ * The plaintext that a client seals to the relay: the token and the data that the relay needs to use it
  * (docs/protocol.md#sealed-registration).
  */
 export type PushRegistration = {
-  /** Unix seconds by the time that the client follows. The relay refuses the registration a day later. */
+  /** Unix seconds, by the clock that the client follows. The relay refuses the registration a day later. */
   readonly timestamp: number;
   /** UUID of the organization that the registration is for. An extension: stock peers ignore it. */
   readonly audience?: string;
@@ -64,7 +64,7 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
   return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
 }
 
-/** Parses what the registration is bound to; each extension may be missing or null. */
+/** Parses the fields that bind the registration to its context; each extension may be missing or null. */
 function parseBinding(
   fields: JsonObject,
 ): Pick<PushRegistration, 'timestamp' | 'audience' | 'pushAccountId' | 'sequence'> | undefined {

@@ -13,11 +13,11 @@ export const revokePushPath = '/api/v1/mobile_push/revoke';
 export const relayRevokePath = '/api/v1/remotes/push/e2ee/revoke';
 
 /**
- * What a client seals to the relay to end registrations (docs/protocol.md#sealed-revocation). It names the account, or the
- * token by its id, or both. It is no registration: a relay refuses one in place of the other.
+ * The plaintext that a client seals to the relay to end registrations (docs/protocol.md#sealed-revocation). It names
+ * the account, the token's id, or both. A relay never accepts a revocation as a registration, or the reverse.
  */
 export interface PushRevocation {
-  /** The token of the registrations, exactly as they have it. It proves that the client knows them. */
+  /** The token exactly as in the registrations. It proves that the client knows them. */
   readonly token: string;
   /** UUID of the organization. */
   readonly realmUuid: string;
@@ -25,7 +25,7 @@ export interface PushRevocation {
   readonly pushAccountId?: PushAccountId;
   /** Ends registrations of the newer generation. */
   readonly tokenId?: TokenId;
-  /** Unix seconds by the time that the client follows. Ends registrations with this timestamp or an earlier one. */
+  /** Unix seconds, by the clock that the client follows. Ends registrations with this timestamp or an earlier one. */
   readonly timestamp: number;
 }
 

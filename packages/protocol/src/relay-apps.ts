@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that tells which apps it can deliver to. A stock relay does not have it. */
+/** Path of the relay's operation that reports which apps it can deliver to. A stock relay does not have it. */
 export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
 
 /**
@@ -13,7 +13,7 @@ export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
  */
 export const relayAppTroubles = ['no-credentials', 'credentials-refused', 'vendor-outage'] as const;
 
-/** One app of the realm's devices. */
+/** An app that devices of the realm use. */
 export const relayApp = z.object({
   vendor: z.enum(['fcm', 'apns']),
   /** Bundle id of an Apple app. Android apps of a realm share one Firebase project, and have none. */

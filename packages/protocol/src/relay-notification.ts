@@ -175,7 +175,7 @@ export const relayNotifyAnswer = z.object({
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
-/** The relay's answer in both generations: each part is there for entries of its generation. */
+/** The relay's answer in both generations: a field is present only if the request has entries of its generation. */
 export const relayNotifyAnyAnswer = relayNotifyAnswer.extend({
   delete_device_ids: z.array(deviceId).optional(),
   /** Dead and unknown tokens, each once, as the request wrote them. */

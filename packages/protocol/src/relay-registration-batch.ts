@@ -56,8 +56,8 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` is one user's
- * accounts; a registration by `token_id` names those of its user itself.
+ * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` lists the
+ * accounts of one user. A registration by `token_id` has its own list in `accounts_of_user`.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,

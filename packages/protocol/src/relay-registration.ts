@@ -34,17 +34,20 @@ export const relayRegisterParameters = z.object({
     .optional(),
 });
 
-/** The same in both generations (docs/protocol.md#two-generations): the newer one has `token_id` for `push_account_id`. */
+/**
+ * Form parameters in both generations (docs/protocol.md#two-generations): the newer one has `token_id` instead of
+ * `push_account_id`.
+ */
 export const relayRegisterAnyParameters = relayRegisterParameters.extend({
   push_account_id: pushAccountId.optional(),
-  /** A {@link TokenId}, compared with that of the sealed token. */
+  /** A {@link TokenId}, which must match the sealed token. */
   token_id: z.string().optional(),
 });
 
 /** The relay's answer: the id of its RelayDevice, for use in notify requests. */
 export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
-  /** Which other accounts of the user have a device with the same token; absent if there is none. */
+  /** Other accounts of the user that have a device with the same token; absent if there are none. */
   same_token_push_account_ids: z.array(pushAccountId).optional(),
 });
 

@@ -1,17 +1,19 @@
-/** Path of the relay's operation by which a server joins, and rotates its key (docs/protocol.md#remotesserverregister). */
+/**
+ * Path of the relay's operation that registers a server and rotates its key (docs/protocol.md#remotesserverregister).
+ */
 export const serverRegisterPath = '/api/v1/remotes/server/register';
 
-/** Path of the relay's operation to which a server reports its realms (docs/protocol.md#remotesserveranalytics). */
+/** Path of the relay's operation that receives a server's list of realms (docs/protocol.md#remotesserveranalytics). */
 export const serverAnalyticsPath = '/api/v1/remotes/server/analytics';
 
-/** Path of the relay's operation by which a server leaves (docs/protocol.md#remotesserverdeactivate). */
+/** Path of the relay's operation that deactivates a server (docs/protocol.md#remotesserverdeactivate). */
 export const serverDeactivatePath = '/api/v1/remotes/server/deactivate';
 
 /** Path of the relay's operation that begins the transfer of a server (docs/protocol.md#remotesserverregistertransfer). */
 export const serverTransferPath = `${serverRegisterPath}/transfer`;
 
-/** Path of the relay's operation that ends the transfer of a server. */
+/** Path of the relay's operation that completes the transfer of a server. */
 export const serverVerifyPath = `${serverRegisterPath}/verify_challenge`;
 
-/** Path under which a server shows a relay's secret; the token and a slash follow. */
+/** Path at which a server shows a relay's secret. The token and a slash follow it. */
 export const hostVerificationPath = '/api/v1/zulip-services/verify';

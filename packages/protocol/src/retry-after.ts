@@ -1,4 +1,4 @@
-/** Every HTTP date starts with the name of a day; `Date.parse` alone would accept many other texts. */
+/** Every HTTP date starts with a weekday; `Date.parse` alone would accept many other texts. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /**

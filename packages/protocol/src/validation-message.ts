@@ -18,13 +18,13 @@ const formNames: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   datetime: 'an instant such as 2026-01-31T00:00:00Z',
 };
-/** Bounds what is repeated of the input. */
+/** Bounds how much of the input a message repeats. */
 const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
 /**
- * Parses a value. Issues have messages for users, as the end of a sentence whose subject is the value: zod's own messages
- * are for programmers. A message of the schema itself comes first. Parses a refused value twice.
+ * Parses a value. Each issue has a message for users, which completes a sentence whose subject is the value; zod's own
+ * messages are for programmers. A message of the schema takes precedence. Parses an invalid value twice.
  */
 export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,

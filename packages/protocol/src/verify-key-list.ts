@@ -12,7 +12,7 @@ import { decodeUtf8 } from './utf8.js';
 /** Verifies one Ed25519 signature; returns `false` for any argument of the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
-/** What a client trusts when it verifies a key list. Keys are canonical base64. */
+/** The keys and times that a client trusts when it verifies a key list. Keys are canonical base64. */
 export interface KeyListTrust {
   readonly verify: VerifySignature;
   /** The signing key of the last verified list, or the pinned one before the first. */
@@ -88,8 +88,8 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  // A relay whose clock was ahead within the tolerance continues from the sequence that clients have followed. The
-  // list's date counts besides the client's clock: otherwise a client whose clock lags would follow days later than
+  // A relay whose clock was ahead within the tolerance continues from the sequence that clients have followed. Takes
+  // the list's date into account, too: otherwise a client whose clock lags would follow the list days later than
   // others.
   const latestSeconds = Math.max(list.issued_at, trust.nowSeconds) + clockLagSeconds;
   if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';

@@ -19,7 +19,7 @@ export interface CheckpointThreadData {
 
 /**
  * Source of the checkpoint thread. It is text, because a separate file would have to be located in sources, builds and
- * bundles. PASSIVE neither waits nor blocks; it is repeated while it takes long, so that little remains in the end.
+ * bundles. PASSIVE neither waits nor blocks; it is repeated while it takes long, so that little remains at the end.
  * TRUNCATE waits up to a second for readers of the log.
  */
 export const checkpointThread = `
