@@ -19,13 +19,13 @@ export type PushToken =
       readonly apnsEnvironment?: ApnsEnvironment;
     };
 
-/** What a registration is bound to: time, organization, account and order. */
+/** The context that a registration is bound to: time, organization, account and order. */
 export interface RegistrationBinding {
-  /** Unix seconds by the time that the phone follows. The relay refuses the registration a day later. */
+  /** Unix seconds, by the clock that the phone follows. The relay refuses the registration a day later. */
   readonly timestamp: number;
-  /** UUID of the organization. A relay that supports the field refuses the registration for any other one. */
+  /** UUID of the organization. A relay that supports the field refuses the registration for any other organization. */
   readonly audience?: string | undefined;
-  /** The push account. A relay that supports the field refuses the registration for any other one. */
+  /** The push account. A relay that supports the field refuses the registration for any other account. */
   readonly pushAccountId?: PushAccountId | undefined;
   /** Greater than in all earlier registrations of the account; see `PushRegistration`. */
   readonly sequence?: number | undefined;

@@ -20,7 +20,7 @@ export function createKeyedMutex(): <T>(name: string, task: () => Promise<T>) =>
   };
 }
 
-/** Returns the mutex of an object, the same one for all callers in this process. */
+/** Returns the mutex of an object. All callers in this process get the same one. */
 export function mutexOf(object: object): RunExclusive {
   const mutex = mutexes.get(object) ?? createMutex();
   mutexes.set(object, mutex);

@@ -36,14 +36,14 @@ export interface PushClientOptions {
   readonly accounts: PushAccountStore;
   /** Replay protection for opened notifications. `createTextStores` makes one from a text storage. */
   readonly seen: SeenNotifications;
-  /** Sign-outs that a server does not know about yet; default: in memory only. */
+  /** Sign-outs of which a server has not been notified yet; default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
   /**
-   * The relay's URL, such as `https://push.example.com`: sign-outs are sent there too, so that no server has to pass them on.
-   * Default: through the server only.
+   * The relay's URL, such as `https://push.example.com`. Sign-outs are also sent there directly, so that no server has
+   * to forward them. Default: through the server only.
    */
   readonly relayUrl?: string;
-  /** Follows the relay's signed key lists. Without it, the built-in key is the only one. */
+  /** Follows the relay's signed key lists. Without it, only the built-in key is used. */
   readonly keyList?: KeyListOptions;
   /** Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
@@ -138,7 +138,7 @@ function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): Re
     takeWarning: () => accounts.takeWarning?.(),
     ...signOutTimesOf(accounts),
     async remove(id) {
-      // Never before the key pair: a replayed notification would open in between.
+      // Not before the key pair is deleted: a replayed notification could be opened in between.
       await accounts.remove(id);
       await seen.forget(id);
     },

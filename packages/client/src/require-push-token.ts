@@ -33,7 +33,7 @@ export function requirePushToken(given: unknown): void {
   }
 }
 
-/** Texts that apps pass as the token of FCM by mistake, and what each of them is. */
+/** Texts that apps mistakenly pass as an FCM token, and a description of each. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
   [/^(?:[0-9a-f]{64}|<[0-9a-f ]+>)$/i, "a token of APNs: use tokenKind 'apns', or the token of Firebase"],

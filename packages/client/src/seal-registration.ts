@@ -9,8 +9,8 @@ import type { Sodium } from '@waxwing/sodium';
 const nonceBytes = 16;
 
 /**
- * Seals a registration to the relay's key: the base64 value of `encrypted_push_registration`. Only the relay can open
- * it. The plaintext has a random nonce and padding, so that its length reveals little about the token.
+ * Seals a registration to the relay's key. Returns the base64 value of `encrypted_push_registration`, which only the
+ * relay can open. The plaintext has a random nonce and padding, so that its length reveals little about the token.
  *
  * @param bouncerPublicKey base64 of 32 bytes.
  *

@@ -1,9 +1,9 @@
 const dayMilliseconds = 86_400_000;
 
-/** Maximum distance of a server's clock from the device's clock to be followed without further proof. */
+/** Maximum distance of a server's clock from the device's clock that the phone accepts without further proof. */
 const followedMilliseconds = dayMilliseconds;
 
-/** Maximum lag of a device's clock with which the phone still follows a signed key list. */
+/** Maximum lag of the device's clock at which the phone still follows a signed key list. */
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {
@@ -19,7 +19,7 @@ export interface FollowedTime {
   readonly now: number;
   /** By the device's own clock. */
   readonly device: number;
-  /** The latest time that a server can lead the phone to. */
+  /** The latest time to which a server can move the phone. */
   readonly latest: number;
   /** Whether the two clocks are within a day of each other. */
   readonly clocksAgree: boolean;
@@ -28,16 +28,16 @@ export interface FollowedTime {
 }
 
 /**
- * Decides which time a phone uses, between the device's clock and the server's claim.
+ * Decides which time a phone uses: the device's clock or the server's claim.
  *
- * A server that could set a phone's clock forward would collect registrations valid for days to come. One that could
- * set it back would get registrations refused, and the phone would believe that its account is lost. The phone
- * therefore follows a server only within bounds, always measured from the device's clock so that small steps cannot
- * add up:
+ * If a server could set a phone's clock forward, it could collect registrations that stay valid for days. If it could
+ * set the clock back, registrations would be refused, and the phone would conclude that its account is lost. The phone
+ * therefore follows a server only within bounds. They are always measured from the device's clock, so that small steps
+ * cannot add up:
  *
  * - up to a day in either direction
- * - up to a week forward if a signed key list was issued more than a day after the device's time, which proves that
- *   the device's clock is behind
+ * - up to a week forward if a signed key list was issued more than a day after the device's time, which proves that the
+ *   device's clock is behind
  *
  * Beyond these bounds the phone uses its own clock.
  */
@@ -65,9 +65,9 @@ export interface RegistrationDate {
 
 /**
  * Computes a registration's date: the followed time, but never earlier than the previous date, so that no server can
- * move dates back and forth. A previous date beyond `time.latest` stems from a clock that has been corrected since,
- * and is ignored. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not
- * cause a second refusal.
+ * move dates back and forth. A previous date beyond `time.latest` is ignored, because the clock has been corrected
+ * since. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not cause a
+ * second refusal.
  */
 export function dateRegistration({ time, before, isRepeat }: RegistrationDate): number {
   const earliest = before !== undefined && before <= time.latest ? before : 0;

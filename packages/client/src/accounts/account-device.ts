@@ -1,21 +1,21 @@
 import type { ClientDeviceId, PushKeyId } from '@waxwing/protocol/phone';
 import type { SentRegistration } from './sent-registration.js';
 
-/** A secret key that notifications of the newer generation are sealed with. */
+/** A secret key that seals notifications of the newer generation. */
 export interface PushKey {
   /** Random, and unique over all accounts of the phone. Every push that is sealed with the key carries it. */
   readonly pushKeyId: PushKeyId;
   /** 32 bytes. */
   readonly key: Uint8Array;
-  /** Unix milliseconds by the device's clock, as is `supersededAt`. */
+  /** Unix milliseconds by the device's clock; the same for `supersededAt`. */
   readonly createdAt: number;
-  /** When the server acknowledged a newer key; absent for the key that it uses, and for those not sent yet. */
+  /** When the server acknowledged a newer key. Absent for the key in use and for keys that are not sent yet. */
   readonly supersededAt?: number;
 }
 
 /** An account's registration with a server of the newer generation. Contains secret keys. */
 export interface AccountDevice {
-  /** The server's id of this phone; absent until the server has given one. */
+  /** The server's id of this phone; absent until the server has assigned one. */
   readonly deviceId?: ClientDeviceId;
   /** Oldest first. */
   readonly pushKeys: readonly PushKey[];
@@ -23,14 +23,14 @@ export interface AccountDevice {
   readonly sent?: SentRegistration;
   /**
    * When the account's registration of the older generation was removed, in Unix milliseconds by the device's clock.
-   * Its key pair opens what is in flight for 30 days more, and is replaced then.
+   * Its key pair opens pushes in flight for 30 more days and is then replaced.
    */
   readonly keyPairUnusedSince?: number;
 }
 
 export const noDevice: AccountDevice = { pushKeys: [] };
 
-/** Combines the devices of two rows of one account. The first one's id is in force; all keys are kept. */
+/** Combines the devices of two rows of one account. The first row's id is in force; all keys are kept. */
 export function mergeDevices(kept: AccountDevice, dropped: AccountDevice): AccountDevice {
   const deviceId = kept.deviceId ?? dropped.deviceId;
   const sent = kept.deviceId === undefined ? dropped.sent : kept.sent;

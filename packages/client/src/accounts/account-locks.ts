@@ -3,8 +3,8 @@ import { type AccountIdentity, accountName } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
 
 /**
- * What all clients on one account table share. Two clients of one app, as when React's StrictMode runs an effect twice,
- * would otherwise register an account twice.
+ * State shared by all clients on one account table. Otherwise two clients of one app (React's StrictMode runs an effect
+ * twice, for example) would register an account twice.
  */
 export interface AccountLocks {
   /** Runs a task when no other task of this account is running, in this tab or another one. */
@@ -13,7 +13,7 @@ export interface AccountLocks {
 
 const locksOf = new WeakMap<PushAccountStore, AccountLocks>();
 
-/** Returns the locks of an account table: the same ones for the same object. */
+/** Returns the locks of an account table. The same object always gets the same locks. */
 export function accountLocksOf(accounts: PushAccountStore): AccountLocks {
   const locks = locksOf.get(accounts) ?? createAccountLocks();
   locksOf.set(accounts, locks);

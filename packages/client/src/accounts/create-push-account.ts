@@ -22,8 +22,8 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
 }
 
 /**
- * Adds a table row for this account, with a new key pair. Returns the row that the table has then, which another client
- * may have added. Returns `undefined` if the store does not keep it.
+ * Adds a table row for this account, with a new key pair. Returns the row that the table has afterwards, which another
+ * client may have added. Returns `undefined` if the store does not keep it.
  */
 export async function createPushAccount(
   accounts: Required<PushAccountStore>,

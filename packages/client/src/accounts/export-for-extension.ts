@@ -4,7 +4,7 @@ import type { PushAccount } from './push-account.js';
 
 /** JSON shape of {@link exportForExtension}. All values are strings except `version` and `pushKeys`. */
 export interface ExtensionAccount {
-  /** Increases when a field changes its meaning. Readers must refuse a version that they do not know. */
+  /** Increases when the meaning of a field changes. Readers must refuse unknown versions. */
   readonly version: 1;
   /** Decimal digits; equals the `push_account_id` of the account's pushes. */
   readonly pushAccountId: string;
@@ -15,7 +15,7 @@ export interface ExtensionAccount {
   /** Base64 of 32 bytes, as is `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
-  /** Keys for pushes with `push_key_id`. Absent in texts of older app versions, which had none. */
+  /** Keys for pushes with `push_key_id`. Absent in exports of older app versions, which had none. */
   readonly pushKeys: readonly ExtensionPushKey[];
 }
 
@@ -27,10 +27,10 @@ export interface ExtensionPushKey {
 }
 
 /**
- * Exports what native code needs to open the account's notifications, as JSON ({@link ExtensionAccount}): for a
+ * Exports the account's keys as JSON ({@link ExtensionAccount}), so that native code can open its notifications: a
  * notification service extension on iOS or a messaging service on Android. Contains the keys and their owner, but
- * neither push token nor registration. Store it in the system's keychain only: it contains secret keys. A sync can
- * change the keys, so export again after each.
+ * neither the push token nor the registration. Store it only in the system's keychain: it contains secret keys. A sync
+ * can change the keys, so export again after each.
  *
  * @throws RangeError if the account's `realmUrl` is not an http or https URL.
  */

@@ -1,7 +1,7 @@
 import type { ClientDeviceId, PushAccountId } from '@waxwing/protocol/phone';
 
 /**
- * A signed-out account whose server may not know about the sign-out yet. Contains the API key for that request, so
+ * A signed-out account whose server may not know about the sign-out yet. Contains the API key for notifying it, so
  * store it as securely as the accounts.
  */
 export interface ForgottenAccount {
@@ -13,18 +13,18 @@ export interface ForgottenAccount {
   readonly apiKey: string;
   /** Unix milliseconds by the device's clock. */
   readonly forgottenAt: number;
-  /** End the account's registrations at the relay; absent if there is none. */
+  /** Revocations that end the account's registrations at the relay; absent if there are none. */
   readonly revocations?: readonly SealedRevocation[];
 }
 
 /** A revocation that only the relay can open. */
 export interface SealedRevocation {
-  /** Base64, as is the other field. */
+  /** Base64; the same for the other field. */
   readonly bouncerPublicKey: string;
   readonly encryptedPushRevocation: string;
 }
 
-/** Stores sign-outs that servers still have to be notified of. What `put` has stored must survive a restart. */
+/** Stores sign-outs of which servers have not been notified yet. Stored sign-outs must survive a restart. */
 export interface ForgottenAccountStore {
   put(account: ForgottenAccount): Promise<void>;
   list(): Promise<readonly ForgottenAccount[]>;
@@ -32,7 +32,7 @@ export interface ForgottenAccountStore {
   remove(pushAccountId: PushAccountId): Promise<void>;
 }
 
-/** In-memory store: for tests, and for apps that need no sign-out requests after a restart. */
+/** In-memory store for tests, and for apps that need not send sign-outs after a restart. */
 export function createMemoryForgottenAccountStore(): ForgottenAccountStore {
   const accounts = new Map<PushAccountId, ForgottenAccount>();
   return {

@@ -29,7 +29,7 @@ export interface PushAccount extends PushAccountIdentity {
   readonly device?: AccountDevice;
 }
 
-/** A text that is the same for all identities of one account. */
+/** A text that identifies an account: the same for all its identities. */
 export function accountName({ realmUrl, userId }: AccountIdentity): string {
   return `${webOriginOf(realmUrl)} ${userId}`;
 }
@@ -45,8 +45,8 @@ export function isSameAccount(left: AccountIdentity, right: AccountIdentity): bo
 }
 
 /**
- * The rows of one account, smallest id first. Two clients on one table can have added two: all clients use the first
- * one, and a sync drops the others.
+ * The rows of one account, smallest id first. Two clients on one table may each have added one. All clients use the
+ * first row, and a sync drops the others.
  */
 export function rowsOf(rows: readonly PushAccount[], identity: AccountIdentity): readonly PushAccount[] {
   return rows

@@ -9,7 +9,7 @@ export function encodeRegistration({ repeats, ...registration }: SentRegistratio
   return repeats === undefined ? encoded : { ...encoded, repeats: { ...repeats } };
 }
 
-/** Returns `undefined` for any JSON that is no registration. */
+/** Returns `undefined` for JSON that is not a registration. */
 export function decodeRegistration(row: JsonValue): SentRegistration | undefined {
   if (!isJsonObject(row)) return undefined;
   const { pushToken, bouncerPublicKey, timestamp } = row;
@@ -27,7 +27,7 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   };
 }
 
-/** Without what it cannot read, the phone repeats a registration earlier than it should. */
+/** Drops data that it cannot read. Then the phone repeats a registration earlier than necessary. */
 function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: RegistrationRepeats } {
   if (row === undefined || !isJsonObject(row)) return {};
   const { errorCode, count, lastAt } = row;
@@ -35,7 +35,7 @@ function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: Registr
   return { repeats: { errorCode, count, lastAt } };
 }
 
-/** Replaces an invalid token by one that no phone has, so that the phone registers again. */
+/** Replaces an invalid token with one that no phone has, so that the phone registers again. */
 function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
   if (typeof token !== 'string') return noToken;
   if (tokenKind === 'fcm') return { tokenKind, token };

@@ -1,6 +1,6 @@
 import type { PushToken } from '../build-registration.js';
 
-/** How often a registration was repeated in a row because it failed for one cause. */
+/** How many times in a row a registration was repeated because it failed for the same cause. */
 export interface RegistrationRepeats {
   readonly errorCode: string;
   readonly count: number;
@@ -12,9 +12,9 @@ export interface RegistrationRepeats {
 export interface SentRegistration {
   readonly pushToken: PushToken;
   readonly bouncerPublicKey: string;
-  /** Unix seconds by the time that the phone followed. */
+  /** Unix seconds, by the clock that the phone followed. */
   readonly timestamp: number;
-  /** UUID of the organization; absent if its server did not say. */
+  /** UUID of the organization; absent if its server did not report one. */
   readonly realmUuid?: string;
   /** Sequence of the key list for which it was sent again after the relay had refused a key. */
   readonly repeatedForSequence?: number;

@@ -5,14 +5,14 @@ import type { PushAccountStore } from './push-account-store.js';
 export interface SignOutTime {
   /** See `accountName`. */
   readonly account: string;
-  /** Unix milliseconds by the device's clock, but later than the account's sign-out before. */
+  /** Unix milliseconds by the device's clock, but always later than the account's previous sign-out. */
   readonly at: number;
 }
 
-/** More accounts than a phone has. */
+/** More accounts than any phone has. */
 const mostTimes = 100;
 
-/** Adds a sign-out in place of the account's last one. Keeps the newest 100. */
+/** Replaces the account's last sign-out. Keeps the newest 100. */
 export function withSignOut(
   times: readonly SignOutTime[],
   identity: AccountIdentity,
@@ -34,7 +34,7 @@ type SignOutTimes = Required<Pick<PushAccountStore, 'noteSignOut' | 'lastSignOut
 
 const timesOf = new WeakMap<PushAccountStore, SignOutTimes>();
 
-/** The sign-outs of an account table. A table that does not store them has them in memory. */
+/** The sign-outs of an account table. For a table that does not store them, they are kept in memory. */
 export function signOutTimesOf(accounts: PushAccountStore): SignOutTimes {
   if (accounts.noteSignOut !== undefined && accounts.lastSignOut !== undefined) {
     return {

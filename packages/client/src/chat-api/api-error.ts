@@ -29,7 +29,7 @@ export class ApiError extends Error {
     this.fields = fields;
   }
 
-  /** What can fix the error: derived from the code if it is known, else from the HTTP status. */
+  /** The remedy for the error: derived from the code if it is known, else from the HTTP status. */
   get remedy(): Remedy {
     if (isErrorCode(this.code)) return errorCodes[this.code].remedy;
     if (this.httpStatus === 429 || this.httpStatus >= 500) return 'retry-later';

@@ -91,7 +91,7 @@ function parseAnswer(text: string): JsonObject | undefined {
 }
 
 /**
- * Reads `Retry-After` in seconds. A date counts from the server's own `Date`, so that the phone's clock does not
+ * Reads `Retry-After` in seconds. A date is compared with the server's own `Date` header, so the phone's clock does not
  * matter.
  */
 function readRetryAfter(headers: Headers): number | undefined {

@@ -38,7 +38,7 @@ export interface ChatApiOptions {
 export interface PushDeviceRequest {
   readonly tokenKind: TokenKind;
   readonly pushAccountId: PushAccountId;
-  /** Base64, as are the next two. */
+  /** Base64; the same for the next two fields. */
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;
@@ -70,7 +70,7 @@ export interface ChatApi extends ClientDeviceApi {
   /** Hands a sealed revocation to the server, which passes it on to the relay. */
   revokePush(revocation: SealedRevocation): Promise<void>;
   /**
-   * Requests a notification of type `test` to one device, by its id in either generation, or to all of the user's
+   * Requests a notification of type `test` for one device, by its id in either generation, or for all of the user's
    * devices.
    */
   sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
@@ -128,7 +128,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
       const asked = send('POST', '/api/v1/register', fields, asUser);
       const answer = await asked.catch((error) => refuseOtherServer(options.realmUrl, error));
-      // Some servers do not include the user's id here.
+      // Some servers omit the user's id here.
       const { user_id: userId = await getOwnUserId() } = answer;
       return parseEventQueue({ ...answer, user_id: userId ?? null });
     },

@@ -22,7 +22,7 @@ export interface ClientDeviceUpdate {
     | {
         readonly tokenKind: TokenKind;
         readonly tokenId: TokenId;
-        /** Base64, as is the next one. */
+        /** Base64; the same for the next field. */
         readonly bouncerPublicKey: string;
         readonly encryptedPushRegistration: string;
       }
@@ -31,7 +31,7 @@ export interface ClientDeviceUpdate {
 
 /** Operations for devices of the newer generation (docs/protocol.md#device-events). */
 export interface ClientDeviceApi {
-  /** Creates a device without key and token. Returns its id. */
+  /** Creates a device without a key and token. Returns its id. */
   registerClientDevice(): Promise<ClientDeviceId>;
   /**
    * Hands a push key, a sealed token, or both to the server. Success does not mean that the token is in force: the

@@ -19,7 +19,7 @@ export interface PushDeviceState {
   readonly errorCode?: string;
 }
 
-/** An event queue, and the state at its start. */
+/** An event queue, and the state when it was opened. */
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;
@@ -29,7 +29,7 @@ export interface EventQueue {
   readonly realmUrl: string | undefined;
   /** UUID of the organization; `undefined` from old servers. */
   readonly realmUuid: string | undefined;
-  /** `zulip_feature_level` of the server; `undefined` if it does not say. */
+  /** `zulip_feature_level` of the server; `undefined` if the server does not report it. */
   readonly featureLevel: number | undefined;
   /** The user's PushDevices by decimal push account id. */
   readonly pushDevices: ReadonlyMap<string, PushDeviceState>;

@@ -4,7 +4,7 @@ export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 /** The platform's `fetch` at the time of the call, which tests and polyfills may replace. */
 export const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
-// Inferred, because naming the DOM types would be an error in a project whose `lib` has no DOM.
+// Inferred, because naming the DOM types would be an error in a project without the DOM `lib`.
 type FetchOptions = typeof globalThis extends { fetch: (url: never, init?: infer Options) => unknown }
   ? NonNullable<Options>
   : PlainOptions;

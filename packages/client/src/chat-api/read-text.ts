@@ -1,9 +1,9 @@
 import { UnreachableError } from './api-error.js';
 
 /**
- * Reads an answer's body as text.
+ * Reads an answer's body as text. Where the platform supports it, stops reading at the limit.
  *
- * @throws UnreachableError if it exceeds `maximumBytes`. Stops reading there, where the platform supports it.
+ * @throws UnreachableError if the body exceeds `maximumBytes`.
  */
 export async function readText(response: Response, maximumBytes: number): Promise<string> {
   const announcedBytes = Number(response.headers.get('content-length') ?? 0);

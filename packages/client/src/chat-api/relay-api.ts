@@ -13,7 +13,7 @@ export interface RelayApiOptions {
   readonly timeoutMilliseconds: number;
 }
 
-/** What a phone asks of the relay itself, without credentials. */
+/** The operations that a phone calls at the relay itself, without credentials. */
 export interface RelayApi {
   /** Ends the phone's registrations. @throws ApiError, UnreachableError. */
   revoke(revocation: SealedRevocation): Promise<void>;

@@ -26,7 +26,7 @@ const sentences = {
   tls: ': its certificate is not trusted',
 } as const;
 
-/** Timeout of a browser's probe whether the server is reachable at all. */
+/** Timeout of a browser's probe for whether the server is reachable at all. */
 const probeMilliseconds = 5000;
 
 /** Explains why `fetch` failed, from the thrown error. */
@@ -58,7 +58,7 @@ function reasonOfCode(code: string): keyof typeof sentences | undefined {
 
 /**
  * Whether the server answers an opaque request, whose answer the page cannot read. Browsers do not report CORS as the
- * reason of a failure. The probe carries nothing of the account.
+ * reason for a failure. The probe contains no account data.
  */
 async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
   const here = globalThis.location?.origin;

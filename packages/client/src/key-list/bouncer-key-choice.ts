@@ -1,12 +1,12 @@
 import type { JsonObject } from '@waxwing/protocol/phone';
 
 /**
- * Where the relay's key comes from. `key-list`: a key list fetched and verified just now. `last-good-list`: an earlier
- * list, because no newer one is available. `built-in`: the key in the app.
+ * The source of the relay's key. `key-list`: a key list that was just fetched and verified. `last-good-list`: an
+ * earlier list, because no newer one is available. `built-in`: the key in the app.
  */
 export type BouncerKeySource = 'key-list' | 'last-good-list' | 'built-in';
 
-/** The bouncer key to seal to. */
+/** The relay's key to seal to. */
 export interface BouncerKeyChoice {
   readonly source: BouncerKeySource;
   /** Base64, ready for `bouncer_public_key`. */
@@ -27,7 +27,7 @@ export interface NoBouncerKey {
 
 /** Source of key lists: a server. */
 interface KeyListOrigin {
-  /** Fetches the signed key list as the server passes it on. */
+  /** Fetches the signed key list from the server, which passes it on. */
   fetchKeyList(): Promise<JsonObject>;
 }
 

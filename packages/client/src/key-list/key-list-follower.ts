@@ -15,7 +15,7 @@ import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bounce
 import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
-  /** The relay's public key built into the app. Base64, as are the next two. */
+  /** The relay's public key built into the app. Base64; the same for the next two fields. */
   readonly builtInPublicKey: string;
   readonly signingPublicKey: string;
   readonly recoveryPublicKey: string | undefined;
@@ -36,15 +36,15 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
 
 /**
  * Follows the relay's signed key lists (docs/protocol.md#following-key-lists). Chooses the primary key of the newest
- * verified list until that expires, then the built-in key. Never chooses a key that a verified list has revoked or
+ * verified list until the list expires, then the built-in key. Never chooses a key that a verified list has revoked or
  * dropped.
  */
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
-  // Serialized: a list that arrives late would otherwise overwrite what a newer one has revoked.
+  // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer one.
   const exclusively = mutexOf(store);
 
-  // By the device's own clock only: a malicious server could otherwise expire a list early, or keep it alive.
+  // Uses only the device's own clock: otherwise a malicious server could expire a list early, or keep it alive.
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
 
   async function follow(answer: JsonObject): Promise<string | undefined> {
@@ -59,7 +59,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // The first recovery key stays: a thief of the signing key would replace it by another.
+        // Keeps the first recovery key: a thief of the signing key would replace it with another.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)
@@ -86,9 +86,9 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
 type TrustedKeys = Pick<KeyListTrust, 'signingPublicKey' | 'recoveryPublicKey'>;
 
 /**
- * Selects the keys to trust. A newly pinned signing key (from an app update) replaces the current one, unless the
- * phone uses it already or has moved past it. It also voids what the previous key vouched for: the update may follow a
- * theft of that key. A pinned recovery key takes precedence over one from a list.
+ * Selects the keys to trust. A newly pinned signing key (from an app update) replaces the current one, unless the phone
+ * already uses it or has moved past it. It also discards the keys that the previous key vouched for: the update may
+ * follow a theft of that key. A pinned recovery key takes precedence over one from a list.
  */
 function trustedKeys(
   state: KeyListState | undefined,

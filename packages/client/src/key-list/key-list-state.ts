@@ -5,7 +5,7 @@ import {
   parseJsonOrUndefined,
 } from '@waxwing/protocol/phone';
 
-/** What a phone remembers of verified key lists. Plain data, safe for `JSON.stringify`. */
+/** The phone's record of verified key lists. Plain data, safe for `JSON.stringify`. */
 export interface KeyListState {
   /** The signing key that the app pinned when the list was verified. */
   readonly pinnedSigningPublicKey: string;
@@ -17,17 +17,17 @@ export interface KeyListState {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly primaryPublicKey: string;
-  /** The primary key and all others that the relay accepts. */
+  /** The primary key and all other keys that the relay accepts. */
   readonly listedPublicKeys: readonly string[];
   /** Keys that any list has revoked or dropped, and former signing keys. */
   readonly refusedPublicKeys: readonly string[];
   /** The app's built-in key, if the list does not contain it. */
   readonly unlistedBuiltInKey?: string;
-  /** First recovery key named by a list, if the app pins none. Later lists neither replace nor revoke it. */
+  /** The first recovery key that a list named, if the app pins none. Later lists neither replace nor revoke it. */
   readonly learnedRecoveryPublicKey?: string;
 }
 
-/** Persists the state across restarts. It contains no secrets, but must be protected from changes by others. */
+/** Persists the state across restarts. It contains no secrets, but must be protected against tampering. */
 export interface KeyListStore {
   get(): Promise<KeyListState | undefined>;
   put(state: KeyListState): Promise<void>;
@@ -66,7 +66,7 @@ function isKeyOrAbsent(value: unknown): boolean {
   return value === undefined || isKey(value);
 }
 
-/** In-memory store: for tests, and for programs that fetch the list at each start. */
+/** In-memory store for tests, and for programs that fetch the list at each start. */
 export function createMemoryKeyListStore(): KeyListStore {
   let kept: KeyListState | undefined;
   return {

@@ -4,7 +4,7 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { ParsedPush } from './received-push.js';
 
-/** A push, with the account whose key it names. */
+/** The ciphertext of a push, and the account whose key it names. */
 export interface Box {
   readonly account: PushAccount;
   /** Returns `undefined` if the box does not open, for any reason. */

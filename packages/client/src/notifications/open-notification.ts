@@ -38,7 +38,7 @@ export type OpenedNotification =
   | {
       readonly kind: 'notification';
       readonly notification: Notification;
-      /** The account it is for, without keys and token. In JSON, `bigint` ids are decimal text. */
+      /** The recipient account, without keys and token. In JSON, `bigint` ids are decimal text. */
       readonly account: PushAccountIdentity;
     }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
@@ -51,8 +51,8 @@ export interface OpenNotificationContext {
 }
 
 /**
- * Opens a push from FCM or APNs: finds the account, opens the box, checks that `realm_url` and `user_id` are
- * the account's, and drops replays of all but removals. Never throws because of the push's contents; errors of the
+ * Opens a push from FCM or APNs: finds the account, opens the box, checks that `realm_url` and `user_id` match the
+ * account, and drops replays of all types except removals. Never throws because of the push's contents; errors of the
  * stores pass through.
  */
 export async function openNotification(
@@ -85,9 +85,9 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 }
 
 /**
- * Name for replay detection. A message and a payload have one id however often they are sealed; a test is identified by
+ * Name for replay detection. A message or payload has the same name however often it is sealed; a test is identified by
  * its ciphertext. A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish
- * notifications of one second.
+ * notifications of the same second.
  */
 function nameOf(notification: Exclude<Notification, RemoveNotification>, sealed: Uint8Array): string {
   return encodeBase64(sha256(identityOf(notification) ?? sealed)).slice(0, nameCharacters);

@@ -35,7 +35,7 @@ export interface SeenNotifications {
 const defaultCapacity = 2000;
 
 /**
- * In-memory set of the newest `capacity` (default 2000) notifications per account: for tests. Apps must persist it.
+ * In-memory set of the newest `capacity` (default 2000) notifications per account, for tests. Apps must persist it.
  */
 export function createMemorySeenNotifications(capacity: number = defaultCapacity): SeenNotifications {
   const accounts = new Map<PushAccountId, SeenOfAccount>();

@@ -22,7 +22,7 @@ export function withNotification(
 ): SeenOfAccount | undefined {
   if (watermark !== undefined && time <= watermark) return undefined;
   if (entries.some((entry) => entry.time === time && entry.name === name)) return undefined;
-  // By time, not by arrival: otherwise one notification from a clock far ahead would become the watermark.
+  // Sorts by time, not by arrival: otherwise one notification from a clock far ahead would become the watermark.
   const all = [...entries, { time, name }].sort((one, other) => one.time - other.time);
   const [smallest] = all;
   if (all.length <= capacity || smallest === undefined) return { watermark, entries: all };
@@ -37,7 +37,7 @@ export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   return [formatVersion, watermark?.toString(36) ?? '-', ...words].join(' ');
 }
 
-/** Skips damaged parts and unknown versions: they must not stop notifications or end the replay protection. */
+/** Skips damaged parts and unknown versions, which must neither stop notifications nor end the replay protection. */
 export function decodeSeen(text: string): SeenOfAccount {
   const [version, first = '', ...words] = text.split(' ');
   if (version !== formatVersion) return noneSeen;

@@ -4,14 +4,14 @@ import type { RegistrationGeneration } from './generation.js';
 import { hasLeft } from './push-accounts/leave-client-device.js';
 import { pushAccounts } from './push-accounts/push-accounts.js';
 
-/** From this feature level on, servers have devices with push keys and tokens of their own. */
+/** From this feature level on, a server's devices have their own push keys and tokens. */
 const firstLevelOfClientDevices = 468;
 
 export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
 
 /**
- * The generation that a server speaks, by its feature level. Without a level, as in the answer of a proxy or of a server
- * in the middle of an upgrade, the account stays in its generation.
+ * The generation that a server speaks, by its feature level. If no level is known (the answer comes from a proxy, or
+ * the server is being upgraded), the account stays in its generation.
  */
 export function generationOfServer(
   featureLevel: number | undefined,
@@ -26,6 +26,6 @@ export function generationOfServer(
 
 /** The generation that an account is registered in. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
-  // While an account moves, both have it, and the older one is active until the newer one is.
+  // An account that is moving has both, and the older one is active until the newer one is.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

@@ -2,12 +2,12 @@ import type { AccountDevice } from '../accounts/account-device.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 
-/** Vendors store pushes for up to 30 days, so that keys must open them that long after their last use. */
+/** Vendors store pushes for up to 30 days, so keys must be able to open them for that long after their last use. */
 const keptMilliseconds = 30 * 86_400_000;
 
 /**
- * Destroys what has been out of use for 30 days: superseded push keys, and the key pair of a removed registration of
- * the older generation, which a new pair replaces. Stores the account if anything changes, and returns it.
+ * Destroys keys that have been out of use for 30 days: superseded push keys, and the key pair of a removed registration
+ * of the older generation, which a new pair replaces. Stores the account if anything changes, and returns it.
  */
 export async function destroyUnusedKeys(
   { accounts, sodium, clock }: RegistrarContext,
@@ -32,7 +32,7 @@ export async function destroyUnusedKeys(
   return left;
 }
 
-/** Times in the future are from before the phone's clock was corrected: they count from now on. */
+/** Times in the future predate a correction of the phone's clock. They are replaced with the current time. */
 function withoutFuture(device: AccountDevice, now: number): AccountDevice {
   const isAhead = (since: number | undefined) => since !== undefined && since > now;
   const isRight =

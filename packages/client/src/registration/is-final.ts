@@ -1,6 +1,6 @@
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 
-/** Whether the server has done what a request asks for, or never will. */
+/** Whether a request is settled: the server has done it, or never will. */
 export async function isFinal(request: Promise<void>): Promise<boolean> {
   try {
     await request;
@@ -13,7 +13,7 @@ export async function isFinal(request: Promise<void>): Promise<boolean> {
 }
 
 /**
- * Like {@link isFinal}, for an operation that stock servers do not have. They answer unknown paths with a web page and the
+ * Like {@link isFinal}, for an operation that stock servers do not have. They answer unknown paths with a web page and
  * status 404.
  */
 export function isFinalIfKnown(request: Promise<void>): Promise<boolean> {

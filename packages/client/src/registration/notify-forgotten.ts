@@ -21,17 +21,17 @@ export interface NotifyForgottenContext {
   readonly locks: Pick<AccountLocks, 'exclusively'>;
   readonly clock: PhoneClock;
   readonly sodium: Sodium;
-  /** The relay's URL, if phones may ask it themselves. */
+  /** The relay's URL, if phones may call it directly. */
   readonly relayUrl?: string | undefined;
   readonly fetch?: ChatApiOptions['fetch'];
 }
 
 /**
- * Asks each server to delete the accounts that were signed out of this phone. Failures stay in the store and are
+ * Asks each server to delete the accounts that were signed out on this phone. Failures stay in the store and are
  * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
  * credentials and their devices.
  *
- * @param more sign-outs that the store may have lost to a concurrent one of the same account.
+ * @param more sign-outs that the store may have lost to a concurrent sign-out of the same account.
  *
  * @throws errors of the stores.
  */
@@ -43,7 +43,7 @@ export async function notifyForgotten(
   const stored = await forgotten.list();
   const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
   const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
-  // First: a remaining row would otherwise stay an account that its server no longer knows.
+  // Read first: otherwise a remaining row would stay, although its server no longer knows the account.
   const rows = halfForgotten(await accounts.list(), toNotify);
   await Promise.all(rows.map((row) => locks.exclusively(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
@@ -67,7 +67,7 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
   }
 }
 
-/** A sync that runs beside a sign-out can create another device for the account. */
+/** A sync that runs concurrently with a sign-out can create another device for the account. */
 function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean {
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
@@ -81,7 +81,7 @@ async function isNotified(
   const connection = { clock, timeoutMilliseconds, fetch: fetch ?? platformFetch };
   const api = createChatApi({ realmUrl, email, apiKey, ...connection });
   const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
-  // Both ways: the server may not pass it on, and the phone's network may not reach the relay.
+  // Sent both ways: the server may not forward it, and the phone's network may not reach the relay.
   const requests = [
     ...generations.map((generation) => isFinal(generation.remove(api, account))),
     ...revocations.map((revocation) => isFinalIfKnown(api.revokePush(revocation))),

@@ -13,13 +13,13 @@ import { syncRegistration } from './sync-registration.js';
 /** Keeps one account registered for notifications. */
 export interface Registrar {
   /**
-   * Brings the account's registration up to date from any state: never registered, other token, failed, older than 30
-   * days, other bouncer key, push key older than 30 days, upgraded server. Idempotent: registers nothing if nothing is
-   * to be done. Call it when the app starts, when the token changes, and at a `push_device` or `device` event. Calls for
-   * one account are serialized.
+   * Brings the account's registration up to date from any state: never registered, another token, failed, older than 30
+   * days, another key of the relay, push key older than 30 days, upgraded server. Idempotent: registers nothing if the
+   * registration is up to date. Call it when the app starts, when the token changes, and at a `push_device` or `device`
+   * event. Calls for one account are serialized.
    *
    * Refusals and network failures are returned as a status. After `forget` the status is `forgotten`, and nothing is
-   * registered: make another registrar when the user signs in again.
+   * registered: create another registrar when the user signs in again.
    *
    * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
    */
@@ -58,14 +58,14 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   const { accounts } = guard;
   const rows = async () => rowsOf(await accounts.list(), identity);
 
-  /** Returns the sign-outs that servers must be notified of, if the account is signed out meanwhile. */
+  /** Returns the sign-outs that servers must be notified of, if the account is signed out during the sync. */
   async function syncExclusively(
     given: Required<SyncOptions>,
   ): Promise<RegistrationStatus | readonly ForgottenAccount[]> {
     if (await guard.isSignedOut()) return forgottenStatus();
     const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
-    // The sign-out did not see what this sync wrote and sent after it: forget that too.
+    // The sign-out did not see the data that this sync wrote and sent afterwards, so forget that, too.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
   }
@@ -85,7 +85,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       await generationOfAccount(row).requestTest(api, row);
     },
     async forget() {
-      // At once: a sync that is running, here or in another tab, stops at its next write.
+      // Recorded at once: a sync that is running, here or in another tab, stops at its next write.
       const noted = options.accounts.noteSignOut(identity, clock());
       const removed = locks.exclusively(identity, async () => {
         await noted;
@@ -105,7 +105,7 @@ async function syncUnlessSignedOut(
   const { accounts, identity, signIn, signOuts } = options;
   const rows = async () => rowsOf(await accounts.list(), identity);
   await signOuts.finish(await rows());
-  // Rows that another client added at the same time. Their devices would deliver everything again.
+  // Merges rows that another client added at the same time. Their devices would deliver every notification again.
   await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
   signOuts.notifyConcurrently();
   const status = await syncRegistration(options, given);

@@ -28,7 +28,7 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);
 
-/** Replace the sentence of `unreachable` where waiting does not help. */
+/** Replaces the sentence of `unreachable` where waiting does not help. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
   cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
   'foreign-answer':
@@ -43,7 +43,7 @@ export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
   /** For the user, in English. To translate, use `code`, and for `unreachable` also `cause`. */
   readonly sentence: string;
-  /** Where the key in use comes from; absent before it is chosen. */
+  /** The source of the key in use; absent before a key is chosen. */
   readonly keySource?: BouncerKeySource;
   /** A problem that may not prevent notifications: for a log or a details page. */
   readonly warning?: string;

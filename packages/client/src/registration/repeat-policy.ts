@@ -1,13 +1,13 @@
 import type { SentRegistration } from '../accounts/sent-registration.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 
-// One for the state found, one after a refused key or a wrong clock, one for a new account or device.
+// One for the state at the start, one after a refused key or a wrong clock, one for a new account or device.
 export const mostRegistrationsOfOneSync = 3;
 
 const firstBackoffMilliseconds = 60_000;
 const longestBackoffMilliseconds = 6 * 3_600_000;
 
-/** Whether a registration is sealed to another key than the primary one of a list that was just fetched. */
+/** Whether a registration is sealed to a key other than the primary key of a list that was just fetched. */
 export function isSealedToFormerKey(
   sent: SentRegistration | undefined,
   key: BouncerKeyChoice | NoBouncerKey | undefined,
@@ -32,7 +32,7 @@ export interface FailedRegistration {
 }
 
 /**
- * Whether to repeat a failed registration. Another key than the refused one is always worth a try. The same key is
+ * Whether to repeat a failed registration. A key other than the refused one is always worth a try. The same key is
  * retried once per newly fetched key list. Other failures are repeated with exponential backoff.
  */
 export function isWorthRepeating(failed: FailedRegistration): boolean {
@@ -40,9 +40,8 @@ export function isWorthRepeating(failed: FailedRegistration): boolean {
 }
 
 /**
- * How long to wait before a failed registration is repeated, in seconds: not at all for the first time, then one
- * minute, doubled each time up to six hours. Without it, an app that calls `sync` at each event would repeat a
- * permanent failure in a loop.
+ * Seconds to wait before a failed registration is repeated: none the first time, then one minute, doubled each time up
+ * to six hours. Without the delay, an app that calls `sync` at each event would repeat a permanent failure in a loop.
  */
 export function repeatDelaySeconds({
   sent,
@@ -52,14 +51,14 @@ export function repeatDelaySeconds({
 }: Omit<FailedRegistration, 'retryNow'>): number {
   const repeats = sent?.repeats;
   if (repeats === undefined || repeats.errorCode !== errorCode) return 0;
-  // Another key is tried at once, and the same one once for each list.
+  // Another key is tried at once, and the same key once for each list.
   if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
   const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
-  // Either way: the phone's clock may have been corrected since.
+  // In either direction: the phone's clock may have been corrected since.
   return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
 }
 
-/** Counts a registration that repeats a failed one. A failure for another cause starts a new count. */
+/** Counts a registration that repeats a failed one. A failure with a different cause starts a new count. */
 export function countRepeat(
   sent: SentRegistration | undefined,
   errorCode: string | undefined,

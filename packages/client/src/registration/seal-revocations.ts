@@ -22,8 +22,8 @@ interface RevokedAccount {
 }
 
 /**
- * Seals revocations of an account's registrations for the relay, one for each generation. Omits that of a token which
- * another account of the same organization uses on this phone: the relay has one registration for both.
+ * Seals revocations of an account's registrations for the relay, one for each generation. Omits a token that another
+ * account of the same organization uses on this phone: the relay has one registration for both.
  */
 export function sealRevocations(
   sodium: Sodium,
@@ -43,7 +43,7 @@ export function sealRevocations(
   return [older, newer].filter((revocation) => revocation !== undefined);
 }
 
-/** Returns `undefined` for a registration with an old server, which did not say which organization it is. */
+/** Returns `undefined` for a registration with an old server, which did not report its organization. */
 function sealOne(
   sodium: Sodium,
   { bouncerPublicKey, pushToken, realmUuid, timestamp: sentAt }: SentRegistration,

@@ -11,7 +11,7 @@ import { statusCodeOf } from './status-of-error.js';
 const refusedKeyWarning =
   'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or that of another relay; compare it with what waxwing-relay keys export-public prints.';
 
-/** How a sync ended. */
+/** The end state of a sync. */
 export interface SettledRegistration {
   readonly context: RegistrarContext;
   readonly account: PushAccount;
@@ -44,7 +44,7 @@ export function settledStatus(settled: SettledRegistration): RegistrationStatus 
   });
 }
 
-/** Until the next `sync` that repeats the registration; `undefined` if there is no backoff. */
+/** Seconds until a `sync` repeats the registration; `undefined` if there is no backoff. */
 function waitSeconds({ sent, errorCode, key, time }: SettledRegistration): number | undefined {
   const usable = key.source === 'none' ? undefined : key;
   return repeatDelaySeconds({ sent, errorCode, key: usable, now: time.device }) || undefined;

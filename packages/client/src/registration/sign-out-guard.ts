@@ -1,7 +1,7 @@
 import { type AccountIdentity, isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 
-/** The account of a registrar was signed out, in this tab or another one: its sync must stop. */
+/** The account of a registrar was signed out, in this tab or another one, so its sync must stop. */
 export class SignedOutError extends Error {
   constructor() {
     super('The account was signed out after its registrar was made.');
@@ -10,15 +10,15 @@ export class SignedOutError extends Error {
 
 /** Protects one registrar from sign-outs of its account, also in tabs and processes that share no lock with it. */
 export interface SignOutGuard {
-  /** Whether the account was signed out since the guard was made. */
+  /** Whether the account was signed out since the guard was created. */
   isSignedOut(): Promise<boolean>;
   /** The account table. Its writes of this account throw {@link SignedOutError} once the account is signed out. */
   readonly accounts: Required<PushAccountStore>;
-  /** The row that was written last: a concurrent sign-out may not have seen it, or what was sent for it. */
+  /** The last written row: a concurrent sign-out may have missed it, or data that was sent for it. */
   lastWritten(): PushAccount | undefined;
 }
 
-/** Creates the guard of a registrar that is made now. */
+/** Creates the guard of a new registrar. */
 export function guardSignOut(accounts: Required<PushAccountStore>, identity: AccountIdentity): SignOutGuard {
   let written: PushAccount | undefined;
   let known: Promise<number | undefined> | undefined;
@@ -29,7 +29,7 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
     });
     return known;
   };
-  // A failure is thrown by the first sync instead.
+  // The first sync throws the failure instead.
   knownAtStart().catch(() => {});
 
   async function isSignedOut(): Promise<boolean> {
@@ -50,7 +50,8 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
         written = account;
         await requireSignedIn();
         await accounts.put(account);
-        // Again: a sign-out notes its time, and only then deletes rows. Either it sees this row, or this sees its time.
+        // Checked again: a sign-out records its time first, and then deletes rows. So either the sign-out sees this
+        // row, or this check sees its time.
         await requireSignedIn();
       },
       async addIfAbsent(account) {

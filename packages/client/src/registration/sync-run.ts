@@ -1,7 +1,7 @@
 import type { PushToken } from '../build-registration.js';
 import type { EventQueue } from '../chat-api/event-queue.js';
 
-/** What one sync works with. */
+/** The inputs of one sync. */
 export interface SyncRun {
   readonly pushToken: PushToken;
   /** Opened before anything is sent, so that no event is missed. */
@@ -12,7 +12,7 @@ export interface SyncRun {
   readonly retryNow: boolean;
 }
 
-/** The organization that a registration of this sync is for, if the server says which. */
+/** The organization that a registration of this sync is for, if the server reports it. */
 export function realmOf({ realmUuid }: EventQueue): { readonly realmUuid?: string } {
   return realmUuid === undefined ? {} : { realmUuid };
 }

@@ -5,13 +5,13 @@ import { acrossTabs, createMutex, type RunExclusive } from '../mutex.js';
  * private keys: on a phone, use a storage that encrypts with a system key (Keychain, Keystore).
  */
 export interface TextStorage {
-  /** Resolves with the text, or `null` or `undefined` if there is none. */
+  /** Resolves to the text, or to `null` or `undefined` if there is none. */
   getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(name: string, text: string): void | Promise<void>;
   removeItem(name: string): void | Promise<void>;
 }
 
-/** @throws RangeError for an object of another form, such as one of a storage library that has no `getItem`. */
+/** @throws RangeError for an object that is not a text storage, such as one without `getItem`. */
 export function requireTextStorage(storage: unknown): void {
   const given = Object(storage) as Readonly<Record<string, unknown>>;
   if (['getItem', 'setItem', 'removeItem'].some((name) => typeof given[name] !== 'function')) {
@@ -21,13 +21,13 @@ export function requireTextStorage(storage: unknown): void {
   }
 }
 
-/** The texts of one storage, and which of them were damaged. */
+/** The texts of one storage, with a record of damaged ones. */
 export interface StoredTexts {
   /** Returns `undefined` if there is no text, or an empty one. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Notes that (part of) a text could not be decoded. Once for each text. */
+  /** Records that (part of) a text could not be decoded, once for each text. */
   noteDamage(name: string, text: string): void;
   /** Returns one sentence for each damaged text since the last call; `undefined` if there is none. */
   takeWarning(): string | undefined;
@@ -59,8 +59,8 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
 const inThisProcess = createMutex();
 
 /**
- * Serializes changes to stored texts: among all stores of this process, since an app may wrap its storage again for each
- * client, and among the tabs and workers of a browser that has Web Locks. Two concurrent changes would otherwise lose
- * one of them.
+ * Serializes changes to stored texts, because two concurrent changes would lose one of them: among all stores of this
+ * process (an app may wrap its storage again for each client), and among the tabs and workers of a browser that has Web
+ * Locks.
  */
 export const exclusively: RunExclusive = (task) => inThisProcess(() => acrossTabs('waxwing.stores', task));

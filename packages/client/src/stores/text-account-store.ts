@@ -9,7 +9,7 @@ import { exclusively, type StoredTexts } from './stored-texts.js';
 const accountsName = 'waxwing.accounts';
 const signOutsName = 'waxwing.signed-out';
 
-/** Account table as one text, a line for each account. Drops damaged lines: their users register again. */
+/** Account table in one text, with a line for each account. Drops damaged lines: their users register again. */
 export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore {
   async function list(): Promise<readonly PushAccount[]> {
     const text = await texts.read(accountsName);

@@ -41,12 +41,12 @@ const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
 // 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
-/** One set of stores per storage: two clients on it then share the locks of their account table. */
+/** One set of stores per storage, so that two clients on it share the locks of their account table. */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
- * Creates a push client's stores in one text storage: four texts, and one of at most 2 kB per account with the newest
- * 150 opened notifications. A damaged text stops nothing: what cannot be read is dropped, and the next
+ * Creates a push client's stores in one text storage: four texts, and for each account a text of at most 2 kB with the
+ * newest 150 opened notifications. Unreadable parts of a damaged text are dropped, and the next
  * `RegistrationStatus.warning` names the text. Changes are serialized within this process and between the tabs of a
  * browser, but not between an app and its iOS extension: let only the extension open notifications.
  *
@@ -102,7 +102,7 @@ function encodeForgottenAccount({ revocations = [], ...account }: ForgottenAccou
   return { ...account, revocations: revocations.map((revocation) => ({ ...revocation })) };
 }
 
-/** Returns `undefined` for a damaged entry, of which no server can be notified: it will find out by itself. */
+/** Returns `undefined` for a damaged entry. Its server cannot be notified, and will find out on its own. */
 function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;
   const { realmUrl, email, apiKey, forgottenAt } = row;

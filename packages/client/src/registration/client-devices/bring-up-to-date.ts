@@ -23,10 +23,10 @@ import { removeFormer } from './remove-former.js';
 import { sendGroups } from './send-groups.js';
 import { tokenIdOf } from './token-id-of.js';
 
-/** More than any state of the server needs: only a server that contradicts itself makes a sync go on for longer. */
+/** More than any state of the server needs: only a server that contradicts itself makes a sync continue for longer. */
 const mostRequestsOfOneSync = 8;
 
-/** Registers the phone as a device of the server, until the server has what the phone has. */
+/** Registers the phone as a device of the server, until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   const account = await findOrCreateAccount(context);
   if (account === undefined) return noStorage();
@@ -49,7 +49,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   }
 }
 
-/** Does what is due next. Returns the status when nothing more is. */
+/** Takes the next step that is due. Returns the status when there is none. */
 async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefined> {
   const { context, states, key } = sync;
   const own = await findStoredDevice(sync);
@@ -73,7 +73,9 @@ async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefine
   return undefined;
 }
 
-/** Notes which key the server uses. Adds a newer one when that one is old, and for a new primary key of the relay. */
+/**
+ * Records which key the server uses. Adds a newer key when that key is old, and when the relay has a new primary key.
+ */
 async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
   const now = sync.context.clock();
   const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);
@@ -119,7 +121,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
 const formerWarning =
   'The server has been upgraded, and does not notify this phone in the newer way yet: it still uses the registration of before.';
 
-/** Whether the registration of the older generation still brings notifications to this phone. */
+/** Whether the registration of the older generation still delivers notifications to this phone. */
 function isFormerActive({ account, run }: DeviceSync): boolean {
   const former = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   return former?.status === 'active' && account.registration?.pushToken.token === run.pushToken.token;

@@ -1,7 +1,7 @@
 import type { RegistrationGeneration } from '../generation.js';
 import { bringUpToDate } from './bring-up-to-date.js';
 
-/** The newer generation: the server names the phone's device, and the phone sends push keys that it rotates. */
+/** The newer generation: the server assigns the phone a device id, and the phone sends push keys that it rotates. */
 export const clientDevices: RegistrationGeneration = {
   bringUpToDate,
   mayBeKnown: ({ device }) => device?.deviceId !== undefined,

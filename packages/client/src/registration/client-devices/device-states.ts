@@ -10,11 +10,11 @@ import type { SyncRun } from '../sync-run.js';
 /** The user's devices at the server, kept up to date by events. */
 export interface DeviceStates {
   readonly all: ReadonlyMap<ClientDeviceId, ClientDeviceOnWire>;
-  /** Notes a device that the server has just created. */
+  /** Records a device that the server has just created. */
   add(deviceId: ClientDeviceId): void;
-  /** Notes what the server has just accepted, ahead of its event. */
+  /** Records fields that the server has just accepted, ahead of its event. */
   change(deviceId: ClientDeviceId, fields: Partial<ClientDeviceOnWire>): void;
-  /** Notes a device that the server has just removed. */
+  /** Records a device that the server has just removed. */
   remove(deviceId: ClientDeviceId): void;
   /** Applies the next events. Returns `false` if there are none before the deadline. */
   next(): Promise<boolean>;
@@ -37,12 +37,12 @@ export function createDeviceStates(options: EventReaderOptions & Pick<SyncRun, '
   }
 
   function add(deviceId: ClientDeviceId): void {
-    // Its event may arrive after what the phone has sent for it since.
+    // The device's event may arrive after the phone has already sent changes to it.
     if (!all.has(deviceId)) all.set(deviceId, newDevice);
   }
   function change(deviceId: ClientDeviceId, fields: Partial<ClientDeviceOnWire>): void {
     const device = all.get(deviceId);
-    // A field that is null is set to null; one that is absent stays.
+    // Null sets a field to null; an absent field stays unchanged.
     if (device !== undefined) all.set(deviceId, { ...device, ...fields });
   }
   function apply(event: ClientDeviceEvent): void {

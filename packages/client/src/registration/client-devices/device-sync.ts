@@ -12,13 +12,13 @@ export interface DeviceSync {
   readonly run: SyncRun;
   readonly tokenId: TokenId;
   readonly states: DeviceStates;
-  /** Devices of signed-out accounts that the server has not been notified of yet. */
+  /** Devices of signed-out accounts, if the server has not been notified of the sign-out yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
   account: PushAccount;
   key: BouncerKeyChoice | NoBouncerKey;
-  /** How many requests have changed something at the server. */
+  /** How many requests have changed server state. */
   requests: number;
-  /** How many of them had a token. */
+  /** How many of these requests had a token. */
   registrations: number;
 }
 
@@ -32,7 +32,7 @@ export function deviceOf({ account }: DeviceSync): AccountDevice {
   return account.device ?? noDevice;
 }
 
-/** Stores what has changed before anything else depends on it. */
+/** Stores changes to the device before anything else depends on them. */
 export async function storeDevice(sync: DeviceSync, device: AccountDevice): Promise<void> {
   sync.account = { ...sync.account, device };
   await sync.context.accounts.put(sync.account);

@@ -36,7 +36,7 @@ export interface DeviceFacts {
   readonly isServerTime: boolean;
 }
 
-/** The groups of parameters to send; none if the server has what the phone has, or a retry would not help. */
+/** The groups of parameters to send. None if the server's state matches the phone's, or a retry would not help. */
 export interface DueGroups {
   readonly key: boolean;
   readonly token: boolean;
@@ -74,15 +74,15 @@ export function isInProgress(state: ClientDeviceOnWire): boolean {
 }
 
 /**
- * Whether a registration has been in progress for longer than relays accept it: the server has given up without saying
- * so, and refuses any other token for the device.
+ * Whether a registration has been in progress for longer than relays accept it. Then the server has silently given up,
+ * and refuses any other token for the device.
  */
 export function isStuck(state: ClientDeviceOnWire, now: number): boolean {
   const registeredAt = state.push_token_last_updated_timestamp;
   return isInProgress(state) && registeredAt !== null && now - registeredAt > livenessTimeoutSeconds;
 }
 
-/** What the device's state means for notifications to this phone. */
+/** The meaning of the device's state for notifications to this phone. */
 export function verdictOn(state: ClientDeviceOnWire, tokenId: TokenId): 'active' | 'pending' | 'failed' {
   const hasToken = state.push_token_id === tokenId;
   if (isInProgress(state) && !(hasToken && state.pending_push_token_id === tokenId)) return 'pending';

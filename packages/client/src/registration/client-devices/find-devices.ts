@@ -4,16 +4,16 @@ import { tokenIdOf } from './token-id-of.js';
 
 export interface DevicesOfUser {
   readonly all: ReadonlyMap<ClientDeviceId, ClientDeviceOnWire>;
-  /** What the phone has stored. */
+  /** The device that the phone has stored. */
   readonly device: AccountDevice;
   readonly tokenId: TokenId;
-  /** Devices of signed-out accounts that the server has not been notified of yet. */
+  /** Devices of signed-out accounts, if the server has not been notified of the sign-out yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
 }
 
 /**
- * Finds this phone's device among those of the user: the stored one, or one with the phone's token, as after a lost
- * store. Returns `undefined` if the server knows none.
+ * Finds this phone's device among the user's devices: the stored one, or, if the store was lost, one with the phone's
+ * token. Returns `undefined` if the server knows none.
  */
 export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefined {
   const { deviceId } = devices.device;
@@ -26,8 +26,8 @@ export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefine
 }
 
 /**
- * A restored server can give an id again: then the device has the key and the token of another phone of the user. A
- * restored phone still has the token.
+ * Whether a device belongs to this phone. A restored server can reuse an id: then the device has the key and the token
+ * of another phone of the user. A restored phone still has the token.
  */
 function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId, state: ClientDeviceOnWire) {
   if (forgotten.has(id)) return false;
@@ -40,7 +40,10 @@ function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId
   );
 }
 
-/** Other devices that stand for this phone: without their removal it would get each notification again. */
+/**
+ * Other devices that represent this phone. They must be removed: otherwise each notification would arrive several
+ * times.
+ */
 export function findDuplicates(devices: DevicesOfUser, own: ClientDeviceId): readonly ClientDeviceId[] {
   const isDuplicate = ([id, state]: readonly [ClientDeviceId, ClientDeviceOnWire]) =>
     id !== own && (hasKey(state, devices.device) || hasToken(state, devices.tokenId));

@@ -6,7 +6,7 @@ import { type DeviceSync, deviceOf, type OwnDevice, storeDevice } from './device
 import { findOwnDevice } from './find-devices.js';
 import { removeQuietly } from './remove-former.js';
 
-/** Finds this phone's device at the server, and stores its id if it is another one than before. */
+/** Finds this phone's device at the server, and stores its id if it has changed. */
 export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | undefined> {
   const { states, tokenId, forgotten } = sync;
   const device = deviceOf(sync);
@@ -21,8 +21,9 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
 }
 
 /**
- * Takes the device from another account of the phone that has its key: that of the same user at the server's former
- * URL. Otherwise a sign-out of that account would remove it. Ids alone do not tell: each server counts its own.
+ * Takes the device from another account of the phone that has its key: the same user's account at the server's former
+ * URL. Otherwise a sign-out of that account would remove the device. Device ids do not identify it: each server has its
+ * own sequence.
  */
 async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
   for (const row of await context.accounts.list()) {
@@ -33,8 +34,8 @@ async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDev
 }
 
 /**
- * Creates a device at the server, in place of one that is stuck, if any. That one is removed at once unless its former
- * token may still work: then once the new device is active.
+ * Creates a device at the server, in place of a stuck one if there is one. The stuck device is removed at once, unless
+ * its former token may still work. In that case it is removed once the new device is active.
  */
 export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefined): Promise<void> {
   sync.requests += 1;
@@ -44,7 +45,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }
 
-/** Devices of signed-out accounts that this server has not been notified of yet. */
+/** Devices of signed-out accounts, if this server has not been notified of the sign-out yet. */
 export async function findForgottenDevices({
   forgotten,
   identity,

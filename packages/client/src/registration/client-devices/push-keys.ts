@@ -6,13 +6,14 @@ import type { RegistrarContext } from '../registrar-context.js';
 const rotationMilliseconds = 30 * 86_400_000;
 const mostTries = 100;
 
-/** The account's newest key, which the server is to use. */
+/** The account's newest key, which the server should use. */
 export function newestKey({ device }: PushAccount): PushKey | undefined {
   return device?.pushKeys.at(-1);
 }
 
 /**
- * Adds a random key to the account, before anything is sent with it. Returns `undefined` if the store does not keep it.
+ * Adds a random key to the account. Call it before sending anything with the key. Returns `undefined` if the store does
+ * not keep it.
  *
  * @throws Error if 100 random ids are all taken, which means that the random source is broken.
  */
@@ -39,15 +40,15 @@ async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<Pu
   throw new Error(`The random source gave ${mostTries} push key ids that are all taken: it is broken.`);
 }
 
-/** Whether the newest key, which the server uses, is to be replaced by a new one. */
+/** Whether the newest key, which the server uses, is due for replacement by a new one. */
 export function isRotationDue({ createdAt }: PushKey, now: number): boolean {
-  // Either way: the key may be from before the phone's clock was corrected.
+  // In either direction: the key may be from before the phone's clock was corrected.
   return Math.abs(now - createdAt) >= rotationMilliseconds;
 }
 
 /**
- * Notes which key the server uses. Older ones are superseded from the first time on that a newer one is in use. Returns
- * the same object if nothing changes.
+ * Records which key the server uses. Older keys count as superseded from the first time that a newer one is in use.
+ * Returns the same object if nothing changes.
  */
 export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, now: number): AccountDevice {
   const index = device.pushKeys.findIndex(({ pushKeyId }) => pushKeyId === inUse);

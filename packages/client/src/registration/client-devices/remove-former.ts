@@ -7,8 +7,8 @@ import { findDuplicates } from './find-devices.js';
 const firstLevelOfRemoval = 470;
 
 /**
- * Removes what the active device replaces: the account's registration of the older generation, and other devices of
- * this phone. Each notification would otherwise arrive twice. What fails is tried again at the next sync.
+ * Removes everything that the active device replaces: the account's registration of the older generation, and other
+ * devices of this phone. Otherwise each notification would arrive twice. A failed removal is retried at the next sync.
  */
 export async function removeFormer(sync: DeviceSync, own: OwnDevice): Promise<void> {
   const { states, tokenId, forgotten } = sync;
@@ -17,7 +17,7 @@ export async function removeFormer(sync: DeviceSync, own: OwnDevice): Promise<vo
   for (const id of findDuplicates(devices, own.deviceId)) await removeQuietly(sync, id);
 }
 
-/** The key pair stays, since what is in flight is sealed to it. */
+/** Keeps the key pair, because pushes in flight are sealed to it. */
 async function leavePushAccount(sync: DeviceSync): Promise<void> {
   const { api, accounts, clock } = sync.context;
   const { registration, ...account } = sync.account;
@@ -31,7 +31,7 @@ async function leavePushAccount(sync: DeviceSync): Promise<void> {
   await accounts.put(sync.account);
 }
 
-/** Removes a device if the server can; a failure is not worth reporting. */
+/** Removes a device if the server supports that. Ignores failures. */
 export async function removeQuietly(sync: DeviceSync, deviceId: ClientDeviceId): Promise<void> {
   if ((sync.run.queue.featureLevel ?? 0) < firstLevelOfRemoval) return;
   if (await isFinal(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);

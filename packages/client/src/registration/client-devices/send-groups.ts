@@ -10,7 +10,7 @@ import { type DeviceSync, deviceOf, type OwnDevice, serverSeconds, storeDevice }
 import { newestKey } from './push-keys.js';
 import { tokenIdOf } from './token-id-of.js';
 
-/** What to send: the newest push key, and the token sealed to a bouncer key. */
+/** The values to send: the newest push key, and the token sealed to the relay's key. */
 export interface SentGroups {
   readonly withKey: boolean;
   readonly sealedTo: BouncerKeyChoice | undefined;
@@ -44,14 +44,17 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
   await storeDevice(sync, { ...deviceOf(sync), sent: withRepeat(sent, repeatedForSequence) });
 }
 
-/** Unix seconds. The first one after a sign-out is later than its second: the revocation ends all dated up to then. */
+/**
+ * Unix seconds. The first date after a sign-out is later than the second of the sign-out, because the revocation ends
+ * all registrations dated up to then.
+ */
 async function dateToken(sync: DeviceSync): Promise<number> {
   const time = followedTime(sync.context, sync.key);
   const { sent } = deviceOf(sync);
   const date = dateAfter(sent, time, sync.registrations > 0);
   if (sent !== undefined) return date;
   const signedOutAt = await sync.context.accounts.lastSignOut(sync.account);
-  // A sign-out in the future is from before the phone's clock was corrected.
+  // A sign-out in the future predates a correction of the phone's clock.
   if (signedOutAt === undefined || signedOutAt > time.device) return date;
   return Math.max(date, Math.floor(signedOutAt / 1000) + 1);
 }
@@ -70,7 +73,7 @@ function sealToken(
   };
 }
 
-/** Changes to the device's state when the server accepts a token. None if the token is already active. */
+/** Changes to the device's state when the server accepts a token. Empty if the token is already active. */
 function acceptedToken(sync: DeviceSync, { state }: OwnDevice): Partial<ClientDeviceOnWire> {
   const { tokenId } = sync;
   if (state.push_token_id === tokenId && state.push_registration_error_code === null) return {};

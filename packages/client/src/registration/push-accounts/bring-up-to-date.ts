@@ -19,7 +19,7 @@ import { createDeviceWatch } from './device-watch.js';
 import { isKeyPairLost, leaveClientDevice } from './leave-client-device.js';
 import { type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
 
-/** Registers an account by its push account id, until the server has what the phone has. */
+/** Registers an account by its push account id, until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   const found = await findOrCreateAccount(context);
   if (found === undefined) return noStorage();
@@ -61,9 +61,9 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
 
 /**
  * Whether the relay refuses all further registrations of this account: someone presented a later sequence for it, or
- * the phone sealed one while its clock was ahead. A server's clock cannot cause this. The last attempt was dated by
- * the later of the two clocks, and a sequence derived from a server's time stays within what that server can lead the
- * phone to.
+ * the phone sealed one while its clock was ahead. A server's clock cannot cause this. The last attempt had the later
+ * date of the two clocks, and a sequence derived from a server's time stays within the bounds to which a server can
+ * move the phone's time.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
   const isExpired = known?.status === 'failed' && known.errorCode === 'REQUEST_EXPIRED';
@@ -73,8 +73,8 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 }
 
 /**
- * Creates a new push account for the same user. Sequences presented for the old one do not affect it. It takes over the
- * push keys, which open what is in flight. Returns `undefined` if the store does not keep it.
+ * Creates a new push account for the same user. Sequences presented for the old account do not affect it. It takes over
+ * the push keys, which open pushes in flight. Returns `undefined` if the store does not keep it.
  */
 async function replaceAccount(
   context: RegistrarContext,
@@ -92,7 +92,7 @@ interface LastTry {
   readonly account: PushAccount;
   readonly known: PushDeviceState | undefined;
   readonly time: FollowedTime;
-  /** How many this sync has sent. */
+  /** How many registrations this sync has sent. */
   readonly registrations: number;
 }
 
@@ -136,7 +136,7 @@ async function register(
   const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
   const registration = buildRegistration(pushToken, { timestamp, ...binding });
   const account: PushAccount = { ...before, sequence };
-  // Stored before it is sent: a reused sequence would make two registrations indistinguishable in order.
+  // Stored before it is sent: if a sequence were reused, the order of two registrations would be undefined.
   await accounts.put(account);
   await api.registerPushDevice({
     tokenKind: pushToken.tokenKind,

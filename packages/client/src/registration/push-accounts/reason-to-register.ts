@@ -8,7 +8,7 @@ import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-p
 /** Age at which a registration is renewed, so that relays can drop devices that are gone. */
 const renewalAgeSeconds = 30 * 86_400;
 
-/** Why the phone must send a registration. */
+/** The reason why the phone must send a registration. */
 export type ReasonToRegister =
   | 'never-registered'
   | 'lost'
@@ -27,7 +27,7 @@ export interface RegistrationFacts {
   readonly pushToken: PushToken;
   /** `undefined` if there is no usable key. */
   readonly key: BouncerKeyChoice | undefined;
-  /** Unix seconds by the time that the phone follows. */
+  /** Unix seconds, by the clock that the phone follows. */
   readonly now: number;
   /** Unix milliseconds by the device's clock. */
   readonly deviceNow: number;
@@ -49,7 +49,7 @@ export function reasonToRegister(facts: RegistrationFacts): ReasonToRegister | u
   }
   if (isSealedToFormerKey(sent, key)) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
-  // By then a relay would answer REQUEST_EXPIRED even after a day of downtime: the server no longer retries.
+  // By then a relay would answer REQUEST_EXPIRED even after a day of downtime, so the server no longer retries.
   if (known.status === 'pending' && ageSeconds > livenessTimeoutSeconds) return 'stuck';
   return ageSeconds >= renewalAgeSeconds ? 'old' : undefined;
 }
