@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// In the JavaScript of 2009: a Node that is too old for all the rest must still be able to say so.
+// Written in the JavaScript of 2009, so that a Node that is too old for the rest can still print this error.
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
 var running = /(\d+)\.(\d+)/.exec(process.versions.node);

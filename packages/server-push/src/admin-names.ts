@@ -1,9 +1,9 @@
-/** How messages to an admin name this program's commands and settings. */
+/** The names of this program's commands and settings in messages to an admin. */
 export interface AdminNames {
   /** The program with the commands of the database and its jobs, such as `waxwing-server`. */
   readonly program: string;
-  /** How the commands of push begin, such as `waxwing-server push`. */
+  /** The prefix of the push commands, such as `waxwing-server push`. */
   readonly push: string;
-  /** How the settings begin, such as `SERVER_`. */
+  /** The prefix of the settings, such as `SERVER_`. */
   readonly prefix: string;
 }

@@ -1,4 +1,4 @@
-// Loads the code of a command when it runs, so that help starts fast.
+// Loads a command's code when it runs, so that help starts fast.
 export { awaitReport } from './commands/await-report.js';
 export { addPushCommands } from './commands/push-commands.js';
 export { enableRemedy, type PushProgram, type PushWork } from './commands/push-program.js';

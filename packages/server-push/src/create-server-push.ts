@@ -64,10 +64,10 @@ export interface ServerPush extends ServedPush {
   /** The `devices` field of an event queue's first answer: maps each decimal device id to its state. */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
-   * Enqueues a notification to all devices of each user. With `within`, in the transaction of the change that it
-   * reports, so that it is sent if and only if that commits: a transaction of `database`, or a connection of the host's
-   * own on the same database with a transaction in progress, which the host then commits. Without, in a transaction of
-   * its own.
+   * Enqueues a notification to all devices of each user. With `within`, it is enqueued in the transaction of the change
+   * that it reports, so that it is sent if and only if that commits. `within` is a transaction of `database`, or a
+   * connection of the host to the same database with a transaction in progress, which the host then commits. Without
+   * `within`, uses its own transaction.
    *
    * @throws RangeError for a payload that is too large; TypeError for an invalid one.
    */
@@ -77,29 +77,32 @@ export interface ServerPush extends ServedPush {
     within?: AnyTransaction | ForeignConnection,
   ): Promise<void>;
   /**
-   * Like `notify`, in a transaction of its own. Returns how many devices it will reach. Enqueues nothing if there is
-   * none.
+   * Like `notify`, in its own transaction. Returns how many devices the notification will reach. Enqueues nothing if
+   * there are none.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
   /** Whether there is a relay at present. */
   readonly isConfigured: boolean;
   /**
-   * Whether notifications are sent at present, and until when: there is a relay, which has not switched push off for
-   * the organization. Pass `db` to read inside a transaction; the default is the server's database.
+   * Whether notifications are sent at present, and until when. They are sent if there is a relay that has not switched
+   * push off for the organization. Pass `db` to read inside a transaction; the default is the server's database.
    */
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
-  /** Replaces the relay, or this server's key there, from the next request on. Requests in flight end as they began. */
+  /**
+   * Replaces the relay, or this server's key there, from the next request on. Requests in flight continue with the
+   * former one.
+   */
   useRelay(account: RelayAccount): void;
-  /** Ends requests that wait for events, also later ones, so that an HTTP server can close. */
+  /** Ends requests that wait for events, including later ones, so that an HTTP server can close. */
   endPolls(): void;
   /**
-   * Closes the connections to the relay and aborts requests in flight, also those of phones. Call it after the last job
-   * has ended. Leaves a `dispatcher` from the options open.
+   * Closes the connections to the relay and aborts requests in flight, including those of phones. Call it after the
+   * last job has ended. Does not close a `dispatcher` from the options.
    */
   close(): Promise<void>;
 }
 
-// 50 jobs per second and kind. A relay that has just recovered can easily take that from each of its servers.
+// 50 jobs per second and kind. Even a relay that has just recovered can handle that from each of its servers.
 const recoverySpacingMilliseconds = 20;
 const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
@@ -219,7 +222,7 @@ async function notify(
   { userIds, notification, within }: ToNotify,
 ): Promise<void> {
   const now = options.clock();
-  // Completed once, so that a user's phones and a later repeat of the write get the same notification.
+  // Completed once, so that a user's phones and a retry of the write get the same notification.
   const content = completeContent(notification.content, now);
   const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {
@@ -249,8 +252,8 @@ function sendNotification(
 }
 
 /**
- * Removals come first: until then, the relay sends what it has queued for a user who signed out during the outage. Those
- * that have not been tried yet keep their time: their delay is deliberate.
+ * Retries removals first: until then, the relay sends queued notifications to a user who signed out during the outage.
+ * Jobs that have not been tried yet keep their time: their delay is deliberate.
  */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of endingJobKinds) {

@@ -14,7 +14,7 @@ import type { RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { RelayLink } from './relay-link/relay-link.js';
 import type { RelayAccount, RelayNetwork, ServerPushOptions } from './server-push-options.js';
 
-/** The link to one relay, and what caches that relay's answers. */
+/** The link to one relay, and the caches of that relay's answers. */
 export interface RelayConnection {
   readonly link: RelayLink;
   readonly sender: NotificationSender;
@@ -26,7 +26,7 @@ export interface RelayConnection {
 
 const defaultRelayTimeoutMilliseconds = 15_000;
 
-/** What records how the relay answers. */
+/** Records of the relay's answers. */
 export interface RelayRecords {
   readonly monitor: LinkMonitor;
   readonly results: DeliveryResults;
@@ -40,7 +40,7 @@ export class CurrentRelay {
   #account: RelayAccount = { kind: 'not-configured' };
   #connection: RelayConnection | undefined;
   #dispatcher: Dispatcher | undefined;
-  /** Those of former networks, until their requests have ended. */
+  /** Dispatchers of former networks, until their requests have ended. */
   readonly #draining = new Set<Dispatcher>();
 
   constructor(options: ServerPushOptions, records: RelayRecords) {
@@ -59,8 +59,8 @@ export class CurrentRelay {
   }
 
   /**
-   * Uses this account from the next request on. Another key of the same account keeps what is cached. Another network, such
-   * as with new certificates of authorities, gets new connections.
+   * Uses this account from the next request on. If only the key changes, keeps the caches. If the network changes, for
+   * example because of new certificates of authorities, opens new connections.
    */
   use(account: RelayAccount): void {
     const former = this.#account;
@@ -72,7 +72,7 @@ export class CurrentRelay {
     } else this.#connection?.link.useServerKey(account.serverKey);
   }
 
-  /** Aborts requests in flight. Leaves a `dispatcher` from the options open. */
+  /** Aborts requests in flight. Does not close a `dispatcher` from the options. */
   async close(): Promise<void> {
     const own = this.#options.dispatcher === undefined ? this.#dispatcher : undefined;
     await Promise.all([own, ...this.#draining].map((dispatcher) => dispatcher?.destroy()));

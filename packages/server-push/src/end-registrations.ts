@@ -11,8 +11,8 @@ type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 const batchSize = 200;
 
 /**
- * Ends the active registrations of all devices, of both generations, with their events: phones register again once push is
- * enabled. Asks the relay nothing. Returns how many there were.
+ * Ends the active registrations of all devices, of both generations, and publishes their events: phones register again
+ * once push is enabled. Sends nothing to the relay. Returns how many registrations ended.
  */
 export async function endRegistrations({ database, publish }: Options): Promise<number> {
   let ended = 0;

@@ -1,4 +1,4 @@
-/** Maximum length of an organization's URL. Notifications include it unshortened, because the phone compares it. */
+/** Maximum length of an organization's URL. Notifications include the full URL, because the phone compares it. */
 export const maximumRealmUrlBytes = 500;
 
 export type { AdminNames } from './admin-names.js';

@@ -6,7 +6,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 import type { ServerPushTables } from './tables.js';
 
-/** An authenticated user of the host, as far as push needs to know. */
+/** An authenticated user of the host, with the fields that push needs. */
 export interface HostActor<Tables = ServerPushTables> {
   /** A positive integer. */
   readonly userId: number;
@@ -20,23 +20,23 @@ export interface HostActor<Tables = ServerPushTables> {
 
 type Optional = 'sodium' | 'clock' | 'random' | 'log' | 'metrics';
 
-/** What a host gives to `createServerPush`; `Tables` are all tables of its database. */
+/** Options that a host passes to `createServerPush`; `Tables` are all tables of its database. */
 export interface MountOptions<Tables = ServerPushTables>
   extends Omit<ServerPushOptions<Tables>, Optional | 'authenticate' | 'publish'>,
     Partial<Pick<ServerPushOptions, Optional>> {
   /**
-   * Publishes the events of a user's registrations to their clients, for a host that has a chat API or other means to reach
+   * Publishes the events of a user's registrations to their clients, if the host has a chat API or another way to reach
    * them. Default: publishes nothing.
    */
   readonly publish?: ServerPushOptions<Tables>['publish'];
   /**
-   * Whether push answers `POST /api/v1/register` and `GET /api/v1/events` itself, from which `@waxwing/client` learns what
-   * became of a registration. Default: only without `publish`.
+   * Whether push itself serves `POST /api/v1/register` and `GET /api/v1/events`, from which `@waxwing/client` learns
+   * the outcome of a registration. Default: only without `publish`.
    */
   readonly ownEvents?: boolean;
   /**
-   * Authenticates a request by its head, before the body is read. Returns `undefined` for missing or wrong credentials,
-   * which answers 401 `INVALID_API_KEY`.
+   * Authenticates a request by its head, before the body is read. Returns `undefined` for missing or wrong credentials;
+   * then push answers 401 `INVALID_API_KEY`.
    *
    * @throws ProtocolError for another refusal.
    */
@@ -44,8 +44,8 @@ export interface MountOptions<Tables = ServerPushTables>
 }
 
 /**
- * Fills in what a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log of warnings on
- * standard output, and metrics that nothing reads.
+ * Fills in options that a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log of
+ * warnings on standard output, and unread metrics.
  */
 export async function withDefaults<Tables>(
   options: MountOptions<Tables>,
@@ -73,7 +73,7 @@ export async function withDefaults<Tables>(
   };
 }
 
-/** @throws TypeError for what is no id on the wire, such as a UUID. */
+/** @throws TypeError for a value that is not an id on the wire, such as a UUID. */
 export function requireUserId(userId: number): UserId {
   if (Number.isSafeInteger(userId) && userId > 0) return userId as UserId;
   throw new TypeError('A user id must be a positive integer: give users one if yours have other ids.');

@@ -10,8 +10,8 @@ export interface PushDatabaseOptions {
 }
 
 /**
- * Opens the database of a host that brings no tables of its own, and creates the tables of push in it. On SQLite one process
- * at a time can have it open like this; on PostgreSQL any number.
+ * Opens the database of a host that has no tables of its own, and creates the tables of push in it. On SQLite, only one
+ * process at a time can have it open this way; on PostgreSQL, any number.
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */

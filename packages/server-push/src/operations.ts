@@ -24,7 +24,7 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   showHostChallenge,
 ];
 
-/** Operations of a chat API that phones need besides, for hosts that have none. */
+/** Further operations of a chat API that phones need, for hosts that have no chat API. */
 export const ownEventOperations: readonly AnyOperation<ServerPushContext>[] = [
   register,
   getEvents,

@@ -15,7 +15,7 @@ export interface PushCleanUpOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A phone that has not registered again for this long after a refusal no longer waits for an answer. */
+/** A phone that has not registered again for this long after a refusal is no longer waiting for an answer. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**

@@ -8,7 +8,7 @@ import {
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { forwardRevocationJob } from './revocations/forward-revocation.js';
 
-/** Kinds of the jobs for which someone waits: run at once when the relay is back. */
+/** Kinds of jobs that users wait for: run at once when the relay is back. */
 export const urgentJobKinds = [
   deliverNotificationJob,
   forwardRegistrationJob,
@@ -17,7 +17,7 @@ export const urgentJobKinds = [
   forwardFurtherTokenJob,
 ] as const;
 
-/** Kinds of the jobs that end what a phone gets: tried again first when the relay is back. */
+/** Kinds of jobs that stop notifications to a phone: retried first when the relay is back. */
 export const endingJobKinds = [
   relayDeviceRemoving.jobKind,
   tokenRemoving.jobKind,

@@ -49,13 +49,18 @@ export const registerPush = operation({
   },
 });
 
-/** Only the older generation has an account or a public key; `device_id` decides if both generations' fields are there. */
+/**
+ * Only the older generation has an account or a public key. If fields of both generations are present, `device_id`
+ * decides.
+ */
 function isOfOlderGeneration(parameters: Parameters): boolean {
   const { device_id: deviceId, push_account_id: accountId, push_public_key: publicKey } = parameters;
   return deviceId === undefined && (accountId !== undefined || publicKey !== undefined);
 }
 
-/** The parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first that is missing. */
+/**
+ * The parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first missing parameter.
+ */
 function requireAll<Schema extends z.ZodObject>(schema: Schema, parameters: Parameters): z.output<Schema> {
   const parsed = schema.safeParse(parameters);
   if (parsed.success) return parsed.data;

@@ -10,11 +10,11 @@ import type { ServerPushOptions } from './server-push-options.js';
 
 /** Ways to serve the operations in a host's HTTP server. */
 export interface ServedPush {
-  /** Answers a request; 404 for the path of no operation. */
+  /** Answers a request; 404 for a path without an operation. */
   handle(request: Request): Promise<Response>;
   /**
-   * A listener for `node:http`, and middleware for Express and Connect, which calls `next` for the path of no operation.
-   * Mount it before body parsers.
+   * A listener for `node:http`, and middleware for Express and Connect, which calls `next` for a path without an
+   * operation. Mount it before body parsers.
    */
   toNodeListener(): NodeListener;
 }

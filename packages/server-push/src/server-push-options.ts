@@ -11,27 +11,27 @@ import type { Dispatcher } from 'undici';
 import type { RealmPushStatusChange } from './relay-link/realm-push-status.js';
 import type { ServerPushTables } from './tables.js';
 
-/** The authenticated user, as far as push needs to know. */
+/** The authenticated user, with the fields that push needs. */
 export interface PushActor<Tables = ServerPushTables> {
   readonly userId: UserId;
   /** Bots have no phones: push refuses them. */
   readonly isBot: boolean;
   /**
-   * Names the sign-in that the request belongs to, such as the digest of its API key. The devices that it registers can be
-   * removed with it. At most 255 characters; absent if users have a single key.
+   * Names the sign-in that the request belongs to, such as the digest of its API key. The devices that it registers can
+   * be removed together with it. At most 255 characters; absent if users have a single key.
    */
   readonly session?: string | undefined;
   /**
-   * Locks the user until the transaction ends, so that they can be neither deactivated nor given another API key.
+   * Locks the user until the transaction ends, so that they cannot be deactivated or given another API key.
    *
-   * @throws ProtocolError as `authenticate` does, if that has happened since.
+   * @throws ProtocolError as `authenticate` does, if one of these has happened since.
    */
   readonly lockUser: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
 
-/** The organization that notifications come from. */
+/** The organization that sends notifications. */
 export interface PushRealm {
-  /** The organization's UUID, by which the relay knows it. */
+  /** The organization's UUID, which identifies it at the relay. */
   readonly uuid: string;
   /** Absolute, without a trailing slash; at most {@link maximumRealmUrlBytes} bytes. */
   readonly url: string;
@@ -39,9 +39,9 @@ export interface PushRealm {
   readonly name: string;
 }
 
-/** How the relay is reached. By default directly, with the authorities that Node trusts. */
+/** The network path to the relay. By default directly, with the authorities that Node trusts. */
 export interface RelayNetwork {
-  /** Certificates (PEM) of further authorities that may vouch for the relay. */
+  /** Certificates (PEM) of additional authorities that may vouch for the relay. */
   readonly authorities?: string | undefined;
   /** Name of the setting that holds them, for messages. */
   readonly authoritiesSetting?: string;
@@ -51,7 +51,7 @@ export interface RelayNetwork {
   readonly proxySetting?: string;
 }
 
-/** Address and credentials for the relay, or that the organization has none. */
+/** Address and credentials for the relay, or the information that the organization has none. */
 export type RelayAccount =
   | {
       readonly kind: 'configured';
@@ -71,7 +71,7 @@ export interface AddressedEvent {
 
 /**
  * Publishes events to all clients of their audiences, in order, in the transaction of the change. Clients must receive
- * them only if it commits.
+ * the events only if it commits.
  */
 export type PublishEvents<Tables = ServerPushTables> = (
   transaction: WriteTransaction<Tables>,
@@ -91,8 +91,8 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
   /**
-   * Publishes to all clients of the organization that the relay has switched push off or on, or expects to, in the
-   * transaction of the change. Default: publishes nothing.
+   * Publishes to all clients of the organization that the relay has switched push on or off, or will switch it off, in
+   * the transaction of the change. Default: publishes nothing.
    */
   readonly publishPushStatus?: (
     transaction: WriteTransaction<Tables>,

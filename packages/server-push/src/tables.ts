@@ -16,7 +16,7 @@ import {
   type RelayAccountTables,
 } from './relay-account/account-tables.js';
 
-/** The server's id of a PushDevice. The relay has an id of its own for it, a {@link RelayDeviceId}. */
+/** The server's id of a PushDevice. The relay has its own id for it, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 
 /** A write transaction on the push tables. */
@@ -51,7 +51,7 @@ export interface ServerPushTables extends RelayAccountTables {
     relay_device_id: RelayDeviceId | null;
     active_generation: number | null;
     last_test_at: number | null;
-    /** The sign-in that registered it last; `null` if its requests name none, and in rows of earlier versions. */
+    /** The sign-in that last registered it; `null` if its requests name none, and in rows of earlier versions. */
     session: string | null;
   };
   /**
@@ -69,7 +69,7 @@ export interface ServerPushTables extends RelayAccountTables {
     push_key_id: PushKeyId | null;
     /** Base64, with the byte that names the cipher. */
     push_key: string | null;
-    /** JSON: ids of keys that were replaced lately, each with the time, newest first. Phones still have these keys. */
+    /** JSON: ids of recently replaced keys, each with the time, newest first. Phones still have these keys. */
     former_push_keys: string | null;
     push_token_id: TokenId | null;
     /** `fcm` or `apns`, and what later versions add. */
@@ -79,7 +79,7 @@ export interface ServerPushTables extends RelayAccountTables {
     pending_push_token_id: TokenId | null;
     pending_push_token_kind: string | null;
     pending_bouncer_public_key: string | null;
-    /** `null` unless the relay has still to decide. */
+    /** `null` unless the relay has yet to decide. */
     pending_encrypted_registration: string | null;
     push_token_updated_at: number | null;
     push_registration_error_code: string | null;
@@ -95,7 +95,7 @@ export interface ServerPushTables extends RelayAccountTables {
   /** Rate limit on registrations. A user without a row has used nothing. */
   registration_rates: {
     user_id: UserId;
-    /** When the full allowance is back. */
+    /** When the allowance will be full again. */
     full_at: number;
   };
   /** A single row with `id` 1: the last known state of the relay link. */
@@ -108,12 +108,12 @@ export interface ServerPushTables extends RelayAccountTables {
     last_rejection_at: number | null;
     /** Why the relay did not notify a device, in words. */
     last_rejection: string | null;
-    /** 0 while the relay has switched push off for the organization; `null` until it has said anything of it. */
+    /** 0 while the relay has switched push off for the organization; `null` until it has reported a status. */
     can_push: number | null;
     /** When the relay expects to switch it off, in Unix seconds. */
     push_end_timestamp: number | null;
   };
-  /** What the relay said of the devices of a notification whose sender wants to know. */
+  /** The relay's results for the devices of a notification whose sender requested a report. */
   delivery_reports: {
     id: Generated<number>;
     report_id: string;

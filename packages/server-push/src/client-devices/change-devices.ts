@@ -5,7 +5,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import type { ChangeableColumns } from './decide-change.js';
 
-/** A locked device, and how many registrations of its user the relay has to decide. */
+/** A locked device, and the number of its user's registrations that the relay has not decided on. */
 export type LockedDevice = ClientDeviceRow & { readonly waiting: number };
 
 /** Reads devices and locks them until the transaction ends. */
@@ -52,11 +52,11 @@ const columns = {
   session: 'text',
 } as const;
 
-/** A locked device and what to change. */
+/** A locked device and its changes. */
 export interface DeviceChange {
   readonly device: LockedDevice;
   readonly columns: Partial<ChangeableColumns>;
-  /** The sign-in that asks for it. */
+  /** The sign-in that requests the change. */
   readonly session: string | null;
 }
 

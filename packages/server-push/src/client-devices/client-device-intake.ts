@@ -39,7 +39,7 @@ type Decided = Extract<Decision, { kind: 'refused' }> | Changed | Unchanged;
 
 const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
-/** Takes keys and tokens of phones in batches, one per event-loop tick. Serializes those of one user. */
+/** Takes keys and tokens of phones in batches, one per event-loop tick. Serializes the requests of one user. */
 export class ClientDeviceIntake {
   readonly #options: ClientDeviceIntakeOptions;
   readonly #batches: UserBatches<AskedChange, ChangeOutcome>;
@@ -61,7 +61,7 @@ export class ClientDeviceIntake {
     });
   }
 
-  /** State, event and job of each change are in one transaction. */
+  /** Writes the state, event and job of each change in one transaction. */
   async #write(transaction: PushTransaction, asked: readonly AskedChange[]): Promise<ChangeOutcome[]> {
     const { clock, database, publish, registrationsPerHour: perHour } = this.#options;
     const now = clock();

@@ -16,13 +16,13 @@ export type SeenColumns = Pick<
   | 'push_registration_error_code'
 >;
 
-/** A device, and whose it is. */
+/** A device and its owner. */
 export interface OwnedDevice {
   readonly id: ClientDeviceId;
   readonly user_id: UserId;
 }
 
-/** The state of a device, as `POST /register` answers it (docs/protocol.md#device-events). */
+/** The state of a device as it appears in the answer of `POST /register` (docs/protocol.md#device-events). */
 export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   return {
     push_key_id: row.push_key_id,

@@ -52,7 +52,7 @@ export interface ActiveClientDevice {
   readonly former_push_keys: string | null;
 }
 
-/** A user's devices with a token in force, oldest first; only that of `deviceId` if given. */
+/** A user's devices with a token in force, oldest first; only the device `deviceId` if it is given. */
 export async function activeClientDevices(
   db: Reader,
   userId: UserId,
@@ -71,7 +71,7 @@ export async function activeClientDevices(
     .execute();
 }
 
-/** How many devices of a user have a token in force, and for how many a registration waits for the relay. */
+/** How many devices of a user have a token in force, and how many have a registration that waits for the relay. */
 export async function countClientDevices(
   db: Reader,
   userId: UserId,
@@ -92,19 +92,19 @@ const deletedColumns = ['id', 'user_id', ...freeableColumns] as const;
 /** A device that was deleted. */
 export type DeletedDevice = Pick<ClientDeviceRow, (typeof deletedColumns)[number]>;
 
-/** Whose device it is, and the sign-in that creates it. */
+/** The owner of a device, and the sign-in that creates it. */
 type DeviceOwner = Pick<PushActor, 'userId'> & { readonly session?: string | null | undefined };
 
 /** The result of {@link createClientDevice}. */
 export interface CreatedDevice {
   readonly device: OwnedDevice;
-  /** What made room for it. */
+  /** Devices that were deleted to make room for it. */
   readonly dropped: readonly DeletedDevice[];
 }
 
 /**
- * Creates a device. For a user with the maximum number of devices, deletes the one without a token that was unused for
- * the longest time. Returns `undefined` if all of them have a token.
+ * Creates a device. If the user has the maximum number of devices, deletes the one without a token that has been unused
+ * for the longest time. Returns `undefined` if all of them have a token.
  */
 export async function createClientDevice(
   { db }: PushTransaction,
@@ -142,7 +142,7 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
     db
       .deleteFrom('client_devices')
       .where('id', 'in', longestUnused)
-      // Repeats the condition: a phone can register between the two.
+      // Repeats the condition: a phone can register between the two statements.
       .where('push_token_id', 'is', null)
       .where('pending_encrypted_registration', 'is', null)
       .returning(deletedColumns)
@@ -150,10 +150,10 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
   );
 }
 
-/** Which of a user's devices; all of them without fields. */
+/** Selects devices of a user; all of them if no field is given. */
 export interface DeviceChoice {
   readonly deviceId?: ClientDeviceId;
-  /** Those that these sign-ins registered. */
+  /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 

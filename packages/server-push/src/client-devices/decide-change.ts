@@ -25,20 +25,20 @@ export type Decision =
 interface ChangedDevice {
   readonly kind: 'changed';
   readonly columns: Partial<ChangeableColumns>;
-  /** What clients are shown of it. */
+  /** The changed fields that clients see. */
   readonly seen: Partial<SeenColumns>;
-  /** Whether the relay has to decide on a token. */
+  /** Whether the relay must decide on a token. */
   readonly isToForward: boolean;
 }
 
 /**
- * A token that is sent again counts as a renewal after a day. Phones renew after 30 days, and without a new date they
- * would do so at each start.
+ * A token that is sent again counts as a renewal after a day. Phones renew after 30 days: without a new date they would
+ * then do so at each start.
  */
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Decides what a phone's change does to its device, with the refusals of stock servers in their order. `now` in Unix
+ * Decides how a phone's change affects its device, with the refusals of stock servers in the same order. `now` in Unix
  * milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {

@@ -2,7 +2,7 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 
 // Clients compare these texts with those of stock servers.
 
-/** The device does not exist, or is another user's. */
+/** The device does not exist or belongs to another user. */
 export function invalidDevice(): ProtocolError {
   return refused('Invalid `device_id`');
 }
@@ -23,7 +23,7 @@ export function alreadyInProgress(): ProtocolError {
   return refused('A registration for the device already in progress.');
 }
 
-/** A key or a token that is to replace one, on a device that has none. */
+/** A key or token that should replace another one, on a device that has none. */
 export function nothingToRotate(what: 'key' | 'token'): ProtocolError {
   return refused(`No push registration exists to rotate ${what} for.`);
 }

@@ -94,7 +94,7 @@ async function findTokens(
   return rows.map((row) => row && { row, accountsOfUser: accounts.get(row.user_id) ?? [] });
 }
 
-/** Puts the token in force, in place of what the phone registered in the older generation. */
+/** Puts the token in force and replaces the phone's registration of the older generation. */
 async function activate(
   { clock, database, publish }: ForwardTokenOptions,
   transaction: PushTransaction,
@@ -111,7 +111,7 @@ async function activate(
   await enqueueRemoval(database, transaction, { freed: dropped, now });
 }
 
-/** The refusal of a registration that no relay could take; see `SentToken`. */
+/** The refusal of a registration that no relay could accept; see `SentToken`. */
 function hopeless(row: ClientDeviceRow): RelayOutcome<never> | undefined {
   if (row.pending_bouncer_public_key === '') return refusal('INVALID_BOUNCER_PUBLIC_KEY');
   return row.pending_encrypted_registration === '' ? refusal('BAD_REQUEST') : undefined;

@@ -21,11 +21,16 @@ export const freeableColumns = [
 /** A former key's id, and when it was replaced, in Unix milliseconds. */
 type FormerKey = readonly [PushKeyId, number];
 
-/** A relay keeps a notification for a day; an hour more for one that was on its way when the key was replaced. */
+/**
+ * A relay keeps a notification for a day. The additional hour covers notifications in flight when the key was replaced.
+ */
 const formerKeyMilliseconds = 25 * 60 * 60_000;
 const maximumFormerKeys = 10;
 
-/** Adds the key that is being replaced to `former_push_keys`, and drops those for which no relay holds a notification. */
+/**
+ * Adds the key that is being replaced to `former_push_keys`, and drops keys for which no relay still holds a
+ * notification.
+ */
 export function withFormerKey(row: KeyColumns, now: number): string | null {
   const former = formerKeysOf(row).filter(([, replacedAt]) => replacedAt > now - formerKeyMilliseconds);
   if (row.push_key_id === null) return row.former_push_keys;
@@ -42,7 +47,7 @@ function formerKeysOf({ former_push_keys: text }: KeyColumns): FormerKey[] {
   return text === null ? [] : (parseJson(text) as unknown as FormerKey[]);
 }
 
-/** Combines each token, once, with each of the device's keys. */
+/** Combines each token with each of the device's keys. Ignores duplicate tokens. */
 export function freedTokens(row: KeyColumns, tokens: readonly (TokenId | null)[]): FreedToken[] {
   const ids = pushKeyIdsOf(row);
   const keys = ids.length === 0 ? [null] : ids;

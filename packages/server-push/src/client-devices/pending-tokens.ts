@@ -16,7 +16,7 @@ export interface TokenKey {
   readonly generation: number;
 }
 
-/** What a decision of the relay changed. */
+/** The changes that a decision of the relay caused. */
 export interface Settled {
   readonly events: readonly AddressedEvent[];
   /** Tokens that a device no longer uses. */
@@ -25,7 +25,7 @@ export interface Settled {
 
 /** A token that the relay has stored. */
 export interface ActivatedToken extends Settled {
-  /** False if another device keeps the token, or none uses it. */
+  /** False if another device keeps the token, or no device uses it. */
   readonly isInForce: boolean;
 }
 
@@ -63,7 +63,7 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
 
 /**
  * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
- * it: they are one phone, which would otherwise get duplicates of every notification.
+ * it: they are the same phone, which would otherwise get every notification several times.
  */
 export async function activateToken(
   { db }: PushTransaction,
@@ -73,7 +73,7 @@ export async function activateToken(
 ): Promise<ActivatedToken> {
   const locked = await sameToken(db, { id: key.id, tokenId });
   const own = locked.find(({ id }) => id === key.id);
-  // No longer pending: no device uses the token that the relay has just stored.
+  // No longer pending, so no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
     return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false };
   }
@@ -102,7 +102,7 @@ function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boo
 }
 
 /**
- * Locks the user's devices that have the token, or have it pending, in id order to prevent deadlocks. Pending devices
+ * Locks the user's devices that have the token, active or pending, in id order to prevent deadlocks. Pending devices
  * are included so that two concurrent confirmations see each other.
  */
 const sameToken = fixedQuery<
@@ -172,7 +172,7 @@ export async function failToken(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** Marks registrations as failed that have been pending for too long. Returns an event for each. */
+/** Marks registrations as failed that have been pending for too long. Returns an event for each one. */
 export async function failLongPendingTokens(
   { db }: PushTransaction,
   { before, limit, errorCode }: LongPending,
@@ -187,7 +187,7 @@ export async function failLongPendingTokens(
     .updateTable('client_devices')
     .set({ push_registration_error_code: errorCode, ...refusedPending })
     .where('id', 'in', waiting)
-    // Repeats the subquery's condition: a new registration can replace the pending one between the two.
+    // Repeats the subquery's condition: a new registration can replace the pending one between the two reads.
     .where('pending_encrypted_registration', 'is not', null)
     .where('push_token_updated_at', '<', before)
     .returning(['id', 'user_id'])
@@ -195,7 +195,7 @@ export async function failLongPendingTokens(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** A token in force, as it was when a notification was sent to it. */
+/** A token in force, with its state when a notification was sent to it. */
 export type TokenInForce = Pick<ClientDeviceRow, 'id' | 'push_token_id' | 'active_generation'>;
 
 /**

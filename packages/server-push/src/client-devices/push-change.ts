@@ -19,21 +19,21 @@ export interface SentKey {
 export interface SentToken {
   readonly kind: string;
   readonly tokenId: string;
-  /** Empty for a text that is no key: the relay could not know it. */
+  /** Empty if the text is not a key, because the relay could not know it. */
   readonly bouncerPublicKey: string;
-  /** Base64; empty for a text that is no ciphertext or too long for a relay: no relay could open it. */
+  /** Base64. Empty if the text is not ciphertext or is too long for a relay, because no relay could open it. */
   readonly encryptedPushRegistration: string;
 }
 
-/** What a phone changes on its device: its key, its token, or both. */
+/** A phone's change to its device: its key, its token, or both. */
 export type PushChange =
   | { readonly kind: 'key'; readonly key: SentKey }
   | { readonly kind: 'token'; readonly token: SentToken }
   | { readonly kind: 'both'; readonly key: SentKey; readonly token: SentToken };
 
 /**
- * Reads the groups of parameters. Ignores an incomplete group beside a complete one. Returns `undefined` if neither is
- * complete.
+ * Reads the groups of parameters. If one group is complete, ignores an incomplete other one. Returns `undefined` if
+ * neither is complete.
  */
 export function readPushChange(parameters: Parameters): PushChange | undefined {
   const key = readKey(parameters);

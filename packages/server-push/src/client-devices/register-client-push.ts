@@ -10,8 +10,8 @@ import { readPushChange } from './push-change.js';
 type Context = Pick<ServerPushContext, 'changing' | 'database' | 'relay'>;
 
 /**
- * Accepts a key, a token, or both for a device of the newer generation. `device` events report what changes, and what
- * the relay decides about a token.
+ * Accepts a key, a token, or both for a device of the newer generation. `device` events report the changes, and the
+ * relay's decision on a token.
  *
  * @throws ProtocolError as `registerPush` describes.
  */
@@ -24,7 +24,7 @@ export async function registerClientPush(
   const { device_id: deviceId } = parameters;
   const change = readPushChange(parameters);
   if (change === undefined) {
-    // Stock servers look up the device before they check what is missing.
+    // Stock servers look up the device before they check for missing parameters.
     await requireDevice(database.db, actor.userId, deviceId);
     throw missingGroups();
   }

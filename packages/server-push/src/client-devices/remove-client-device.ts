@@ -12,8 +12,8 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
  * same transaction enqueues a job that asks the relay to delete the token, unless another device uses it. A pending
  * registration ends without effect.
  *
- * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; BAD_REQUEST for a bot, and for a device that does
- * not exist or is another user's.
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; BAD_REQUEST for a bot, and for a device that
+ * does not exist or belongs to another user.
  */
 export const removeClientDevice = operation({
   method: 'POST',

@@ -11,8 +11,9 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type FreedToken, type KeyColumns, pushKeyIdsOf } from './freed-tokens.js';
 
 /**
- * How tokens are removed at the relay. A token is one row there for all users of the organization, so that it stays while
- * any of them uses it. Then only the keys of the device that freed it end: the relay drops what it holds for them.
+ * Removal of tokens at the relay. The relay has one row per token for all users of the organization, so the token stays
+ * as long as one of them uses it. In that case only the keys of the device that freed it end: the relay drops the
+ * notifications that it holds for them.
  */
 export const tokenRemoving: Removing<FreedToken> = {
   jobKind: 'client-devices/remove-tokens',
@@ -59,7 +60,7 @@ async function sortFreedTokens(
   };
 }
 
-/** Earlier versions stored jobs with the tokens' ids only. */
+/** Earlier versions stored jobs with only the tokens' ids. */
 function readFreed(stored: readonly (FreedToken | TokenId)[]): readonly FreedToken[] {
   return stored.map((each) => (typeof each === 'string' ? { tokenId: each, pushKeyId: null } : each));
 }
@@ -75,7 +76,8 @@ function devicesWith(db: Kysely<ServerPushTables>, tokens: readonly TokenId[]): 
     .select(sql<number>`1`.as('is_pending'))
     .where('pending_push_token_id', 'in', tokens)
     .where('pending_encrypted_registration', 'is not', null);
-  // One statement sees one state: a token that comes into force between two would be in neither, and be removed.
+  // Uses one statement, which sees one state. With two, a token that comes into force in between would be in neither
+  // result, and would be removed.
   return used.unionAll(pending).execute();
 }
 

@@ -15,7 +15,7 @@ interface TakenAgainOptions {
 
 /**
  * Repairs devices that took a token while the relay was asked to remove it: the removal may have overtaken the
- * registration. A pending registration is forwarded once more. A confirmed one is dropped, with an event that has the
+ * registration. A pending registration is forwarded again. A confirmed one is dropped, with an event that makes the
  * phone register again.
  */
 export async function repairTakenAgain(
@@ -37,7 +37,7 @@ export async function repairTakenAgain(
     }
     const isPending = row.pending_encrypted_registration !== null;
     if (!isPending || !isAmong(removed, row.pending_push_token_id)) continue;
-    // Another generation: the answer to the registration in flight no longer counts.
+    // Increments the generation, so that the answer to the registration in flight no longer counts.
     const key = { id: row.id, generation: row.generation + 1 };
     await db
       .updateTable('client_devices')

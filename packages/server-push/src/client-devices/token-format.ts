@@ -8,10 +8,12 @@ import { charactersPerAccount, readSameTokenAccounts } from '../push-devices/pus
 import type { SameTokenAccounts } from '../push-devices/same-token-devices.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
-// Names, quotes, a key and a token's id.
+// Field names, quotes, a key and a token's id.
 const charactersAround = 256;
 
-/** The newer generation's registrations on the way to the relay (docs/protocol.md#remotespushe2eeregister). */
+/**
+ * The format in which registrations of the newer generation go to the relay (docs/protocol.md#remotespushe2eeregister).
+ */
 export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameTokenAccounts>({
   form: (realmUuid, { tokenId, encryptedPushRegistration, bouncerPublicKey, accountsOfUser }) => ({
     realm_uuid: realmUuid,

@@ -6,7 +6,7 @@ import type { ServerPushTables } from '../tables.js';
 
 const pollMilliseconds = 100;
 
-/** A notification whose report is awaited. */
+/** A notification for whose report a command waits. */
 interface AwaitedReport {
   readonly reportId: string;
   readonly devices: number;
@@ -14,8 +14,8 @@ interface AwaitedReport {
 }
 
 /**
- * Waits until the running server has stored a final result for each device: a queued notification has none yet. Returns
- * what there is when the time is over.
+ * Waits until the running server has stored a final result for each device; `queued` is not final. Returns the results
+ * so far when the time is up.
  */
 export async function awaitReport(
   { db }: { readonly db: Kysely<ServerPushTables> },

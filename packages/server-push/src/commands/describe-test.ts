@@ -3,7 +3,7 @@ import type { AdminNames } from '../admin-names.js';
 import { countResults, describeResults } from '../notifications/describe-results.js';
 import type { SentTest } from '../notifications/send-test.js';
 
-/** Says what became of a test notification. */
+/** Describes the outcome of a test notification. */
 export function describeTest(test: SentTest): string {
   if (test.kind === 'no-device') return 'no phone is registered.';
   if (test.kind === 'retry') return `not sent, since ${test.reason}.`;

@@ -26,8 +26,8 @@ export interface DisableFlags extends ConsentFlags, OutputFlags {
 }
 
 /**
- * Stops push in every process, then leaves the relay. A relay that is down does not keep push on: the command run again
- * finishes. @throws CommandError if push is not enabled, or if the relay could not be left.
+ * Stops push in every process, then leaves the relay. Push stops even if the relay is down; running the command again
+ * finishes the leaving. @throws CommandError if push is not enabled, or if the relay could not be left.
  */
 export async function disablePush(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
   refuseIfConfigured(work.settings, program.names);
@@ -45,7 +45,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
   const account = await disableAccount(database, clock());
   if (account === undefined) throw notEnabled();
   const { url } = account;
-  // A stock relay lets a deactivated server return only with the help of its operator.
+  // A stock relay's operator must help a deactivated server to return.
   const isStock = account.signing_public_key === null;
   const trouble = isStock ? undefined : await leave(program, work, account);
   if (trouble === undefined) await markLeft(database, url, clock());
@@ -73,7 +73,7 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
   const { database } = work;
   const accounts = await allAccounts(database.db);
   if (accounts.length === 0) throw notEnabled();
-  // First, so that no process sends with credentials that are about to end.
+  // Done first, so that no process sends with credentials that are about to end.
   const current = await disableAccount(database, clock());
   const leftovers: string[] = [];
   const returns: string[] = [];

@@ -20,7 +20,7 @@ export interface EnableFlags extends OutputFlags {
   readonly transfer?: true;
 }
 
-/** Joins a relay, and sends a test to a phone if there is one. Returns what `enable` prints. */
+/** Joins a relay, and sends a test to a phone if there is one. Returns the output of `enable`. */
 export async function enablePush(
   program: PushProgram,
   work: PushWork,
@@ -86,7 +86,7 @@ async function readRequest(
 
 function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }: AdminNames): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // What follows would be stored and printed, or be taken for a part of each path.
+  // Other parts of a URL would be stored and printed, or be read as a part of each path.
   if (url === undefined || !/^https?:$/.test(url.protocol) || /[@?#\s]/.test(text)) {
     throw new CommandError(
       `--relay is not the address of a relay: give a URL such as https://relay.example.com.`,
@@ -97,7 +97,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
       `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on on a network of your own.`,
     );
   }
-  // The one spelling of the URL: two would be two accounts.
+  // Uses one spelling of the URL, because two would be two accounts.
   return url.href.replace(/\/+$/, '');
 }
 

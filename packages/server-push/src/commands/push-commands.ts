@@ -16,7 +16,7 @@ export function addPushCommands(push: Command, program: PushProgram): void {
   addAccountCommands(push, explaining);
 }
 
-/** @throws CommandError for what the relay refuses, and other errors as they are. */
+/** Converts a refusal of the relay to a CommandError. @throws CommandError for a refusal; rethrows other errors. */
 async function explain(error: unknown): Promise<never> {
   const { PushAccountError } = await import('../relay-account/account-errors.js');
   throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;

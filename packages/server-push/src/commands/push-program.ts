@@ -7,7 +7,7 @@ import type { PublishEvents, PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** What the push commands work with. */
+/** The context of the push commands. */
 export interface PushWork {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly settings: AccountSettings;
@@ -21,19 +21,22 @@ export interface PushProgram {
   readonly names: AdminNames;
   /** Runs a command's work on the server's database, and closes it. */
   withPush<Result>(work: (push: PushWork) => Promise<Result>): Promise<Result>;
-  /** How --user names a user: its value, such as `address`, and a phrase for the help. */
+  /** How --user identifies a user: the kind of its value, such as `address`, and a phrase for the help. */
   readonly userIs: { readonly kind: string; readonly description: string };
   /** Finds the user of --user. @throws CommandError if there is none. */
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
-  /** The address that the operator gets without --contact, as a phrase for the help; absent if there is none. */
+  /** The address that is used without --contact, as a phrase for the help; absent if there is none. */
   readonly contactIs?: string;
-  /** Returns what publishes events to the users' clients. Without it, phones learn of a change when they next ask. */
+  /**
+   * Returns the function that publishes events to the users' clients. Without it, phones learn of a change when they
+   * next ask.
+   */
   publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
   /** Finds the e-mail address of someone who is responsible for the server. */
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }
 
-/** The end of a sentence that says that push is not enabled. */
+/** The end of a sentence about push that is not enabled: what to do. */
 export function enableRemedy({ push, prefix }: AdminNames): string {
   return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
 }

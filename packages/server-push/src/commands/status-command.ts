@@ -97,7 +97,7 @@ async function checkConfiguration(
   return failed(check, 'No relay is configured, so devices cannot register.', remedy);
 }
 
-/** A problem of the configuration ends with what to do, after a colon. */
+/** Converts a configuration problem to a check. The part after the colon says what to do. */
 function asCheck(problem: string): PushCheck {
   const colon = problem.lastIndexOf(': ');
   const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];

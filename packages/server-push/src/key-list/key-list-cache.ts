@@ -7,8 +7,8 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 export const keyListMaximumAgeSeconds = 5;
 
 /**
- * Caches the relay's key list. When the relay fails, serves the last good list: phones check by themselves whether it
- * is still valid.
+ * Caches the relay's key list. When the relay fails, serves the last good list: phones check themselves whether it is
+ * still valid.
  */
 export class KeyListCache {
   readonly #link: Pick<RelayLink, 'fetchKeyList'>;
@@ -22,7 +22,9 @@ export class KeyListCache {
     this.#clock = clock;
   }
 
-  /** Returns the list, or why there is none. Single-flight: concurrent calls share one request to the relay. */
+  /**
+   * Returns the list, or the reason why there is none. Single-flight: concurrent calls share one request to the relay.
+   */
   async get(): Promise<RelayOutcome<KeyListAnswer>> {
     const age = this.#newest === undefined ? undefined : this.#clock() - this.#newest.at;
     // A negative age means that the clock was set back. It must not freeze the cache.

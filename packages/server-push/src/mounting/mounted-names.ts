@@ -1,6 +1,6 @@
 import type { AdminNames } from '../admin-names.js';
 
-/** How messages about a mounted push name its commands and settings. */
+/** The names of a mounted push's commands and settings in messages. */
 export const mountedNames: AdminNames = {
   program: 'waxwing-server-push',
   push: 'waxwing-server-push',

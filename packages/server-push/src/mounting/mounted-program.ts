@@ -3,7 +3,7 @@ import type { PushProgram, PushWork } from '../commands/push-program.js';
 import type { ServerPushTables } from '../tables.js';
 import { mountedNames } from './mounted-names.js';
 
-/** What to do if a command finds no database, as the end of a sentence. */
+/** The end of the error message if a command finds no database: what to do. */
 export const remedyIfMissing =
   'start the server once, which creates it, and name the same one in SERVER_PUSH_DATABASE';
 

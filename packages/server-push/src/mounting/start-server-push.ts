@@ -10,16 +10,16 @@ import type { ServerPushTables } from '../tables.js';
 import { mountedNames } from './mounted-names.js';
 import { readPushEnvironment } from './read-push-environment.js';
 
-/** What a host gives to `startServerPush`. */
+/** Options that a host passes to `startServerPush`. */
 export interface StartOptions extends Omit<MountOptions, 'database' | 'realm' | 'relay'> {
-  /** Holds the `SERVER_PUSH_*` settings: in most hosts the environment of the process. */
+  /** Contains the `SERVER_PUSH_*` settings: in most hosts the environment of the process. */
   readonly environment: Environment;
 }
 
-/** Push that runs in the host's process, on a database connection of its own. */
+/** Push that runs in the host's process, with its own database connection. */
 export interface RunningPush extends ServerPush {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** Stops in order: requests of phones, jobs (within 5 seconds), the connections to relay and database. */
+  /** Stops in this order: requests of phones, jobs (within 5 seconds), the connections to relay and database. */
   close(): Promise<void>;
 }
 

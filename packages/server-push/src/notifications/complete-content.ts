@@ -4,8 +4,8 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { NotificationContent } from './notification-content.js';
 
 /**
- * Gives a payload its id and time, so that each attempt to deliver it sends the same notification.
- * @throws TypeError for a payload that is no JSON object, or an invalid id or time.
+ * Assigns a payload its id and time, so that each attempt to deliver it sends the same notification.
+ * @throws TypeError for a payload that is not a JSON object, or an invalid id or time.
  */
 export function completeContent(content: NotificationContent, now: number): NotificationContent {
   if (content.type !== 'payload') return content;

@@ -26,7 +26,7 @@ export interface NewNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
   readonly giveUpAt?: number;
-  /** Has what the relay says of each device stored under this text, for {@link readReport}. */
+  /** If given, the relay's result for each device is stored under this text, for {@link readReport}. */
   readonly reportId?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface QueuedNotification extends NewNotification {
   readonly giveUpAt: number;
 }
 
-/** What the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
+/** The payload that the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
 type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { readonly taken?: string[] };
 
 /**
@@ -49,13 +49,13 @@ export async function enqueueNotification(
   { userId, content: given, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
   const content = completeContent(given, clock());
-  // Here, where the caller gets the error. The content of other types is cut until it fits.
+  // Checked here, so that the caller gets the error. Content of other types is shortened until it fits.
   if (content.type === 'payload') encodeNotification(realm, userId, content);
   const payload = encodePayload({ userId, content, reportId });
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
-/** Keeps the integers of a host's payload, which may be longer than a double can hold. */
+/** Preserves integers in a host's payload that exceed the precision of a double. */
 function encodePayload(payload: Payload): string {
   return stringifyJson(payload as unknown as JsonObject);
 }
@@ -71,9 +71,9 @@ export interface DeliverNotificationOptions {
 }
 
 /**
- * Handles the delivery job. Each attempt seals for the user's devices of that moment, so that newly registered ones
- * are included, and retries with backoff until the relay accepts. If the relay takes some devices only, another job
- * retries the others. Delivery is at least once: the phone drops a repeat after a crash.
+ * Handles the delivery job. Each attempt seals for the user's current devices, so that newly registered ones are
+ * included, and retries with backoff until the relay accepts. If the relay takes only some devices, another job retries
+ * the others. Delivery is at least once: the phone drops a repeat after a crash.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -85,7 +85,7 @@ export function deliverNotificationHandler(
     const { userId, content, taken: before = [], reportId } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
-    // Dropped, as at stock: the relay may leave it off for days.
+    // Dropped, as on stock servers: the relay may leave push off for days.
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
@@ -137,7 +137,7 @@ function judgeFailure(
   return retryLater(job, failure, { clock, random, capMilliseconds });
 }
 
-/** The job for the devices that the relay did not take. It retries or fails in place of the one for all. */
+/** The job for the devices that the relay did not take. It retries or fails instead of the original job. */
 function jobForOthers({ giveUpAt }: Job, payload: Payload, outcome: FailedOutcome, now: number): NewJob {
   return {
     kind: deliverNotificationJob,

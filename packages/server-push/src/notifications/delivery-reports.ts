@@ -3,10 +3,10 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** The command that requested a report has read it long before. */
+/** By then the command that requested a report has long read it. */
 const retentionMilliseconds = 60 * 60_000;
 
-/** Adds what the relay said of devices to a report, in the transaction that settles the notification. */
+/** Adds the relay's results for devices to a report, in the transaction that settles the notification. */
 export async function addToReport(
   { db }: PushTransaction,
   reportId: string,
@@ -34,7 +34,7 @@ export interface SettledReport {
   readonly now: number;
 }
 
-/** Puts a device's final result in place of `queued`. */
+/** Replaces `queued` with a device's final result. */
 export async function replaceQueued(
   transaction: PushTransaction,
   { reportId, reason, result, now }: SettledReport,
@@ -52,11 +52,11 @@ export async function replaceQueued(
     .set(({ eb }) => ({ devices: eb('devices', '-', 1) }))
     .where('id', 'in', queued)
     .executeTakeFirstOrThrow();
-  // A report that was deleted since is not begun again.
+  // Does not recreate a report that was deleted in the meantime.
   if (numUpdatedRows === 1n) await addToReport(transaction, reportId, [result], now);
 }
 
-/** Reads what a report holds so far. */
+/** Reads the results that a report contains so far. */
 export async function readReport(db: Kysely<ServerPushTables>, reportId: string): Promise<CountedResult[]> {
   const rows = await db
     .selectFrom('delivery_reports')

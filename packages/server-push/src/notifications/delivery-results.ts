@@ -14,10 +14,10 @@ export interface DeliveryResultsOptions {
   readonly metrics: Metrics;
 }
 
-// A relay could invent reasons without bound.
+// Limits the labels, because a relay could invent reasons without bound.
 const maximumLabels = 100;
 
-/** Records what the relay says of each device: counts it, logs rejections, and stores the newest one for the admin. */
+/** Records the relay's result for each device: counts it, logs rejections, and stores the newest one for the admin. */
 export class DeliveryResults {
   readonly #options: DeliveryResultsOptions;
   readonly #counter;
@@ -27,7 +27,7 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // All but dead and throttled phones are faults that an admin or the relay's operator can mend.
+    // All faults except dead and throttled phones can be fixed by an admin or the relay's operator.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {
@@ -54,7 +54,7 @@ export class DeliveryResults {
     if (newest !== undefined) await this.#store(newest);
   }
 
-  /** Logs the counts that were not logged yet. */
+  /** Logs the counts that have not been logged yet. */
   close(): void {
     this.#rejections.flush();
     this.#held.flush();

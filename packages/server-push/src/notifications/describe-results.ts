@@ -5,7 +5,7 @@ export interface CountedResult extends Omit<DeviceResult, 'notificationId'> {
   readonly devices: number;
 }
 
-/** Counts equal results, in the order of the first of each. */
+/** Counts equal results, in the order of their first occurrence. */
 export function countResults(results: readonly DeviceResult[]): CountedResult[] {
   const counted = new Map<string, CountedResult>();
   for (const result of results) {
@@ -22,7 +22,7 @@ export function countResults(results: readonly DeviceResult[]): CountedResult[] 
   return [...counted.values()];
 }
 
-/** Says in one phrase why a device was not notified, and who can change that. */
+/** Explains in one phrase why a device was not notified, and who can change that. */
 export function explainResult({
   status,
   reason = unexplained,
@@ -60,7 +60,7 @@ const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', reje
  */
 export function describeResults(results: readonly CountedResult[]): string {
   const parts = new Map<string, number>();
-  // After a cause with commas of its own, "1 sent" would seem to belong to it.
+  // If a cause contains commas, a following "1 sent" would seem to belong to it.
   const isSent = ({ status }: CountedResult) => status === 'sent';
   for (const result of [...results].sort((a, b) => Number(isSent(b)) - Number(isSent(a)))) {
     const { status, devices } = result;

@@ -7,22 +7,22 @@ import type {
 } from '@waxwing/protocol';
 import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 
-/** What the relay said of one device that it was to notify. */
+/** The relay's result for one device that it was asked to notify. */
 export interface DeviceResult {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
-  /** For `rejected`, and for `queued` while someone must change something. */
+  /** For `rejected`, and for `queued` if someone must fix something first. */
   readonly fault: DeliveryFault | undefined;
   /** The bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;
-  /** The relay's name of a queued notification, which finds its receipt. */
+  /** The relay's id of a queued notification, with which its receipt is found. */
   readonly notificationId?: string | undefined;
 }
 
-/** The reason of a stock relay, which only counts what the vendors accepted. */
+/** The reason reported for a stock relay, which only counts the notifications that the vendors accepted. */
 export const unexplained = 'NO_REASON_GIVEN';
 
-// The relay's and the vendors' reasons are such names. Others could be of any length.
+// Reasons of the relay and the vendors have this form. Other texts could be of any length.
 const reasonPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const appPattern = /^[.a-zA-Z0-9-]{1,255}$/;
 
@@ -51,7 +51,7 @@ function readQueuedResult(result: RelayNotifyResult): DeviceResult {
     : readResult(result);
 }
 
-/** Reads the receipt of a notification that was queued. */
+/** Reads the receipt of a queued notification. */
 export function readReceipt(receipt: RelayReceipt): DeviceResult {
   return readResult(receipt);
 }
@@ -65,7 +65,7 @@ function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceRe
   };
 }
 
-/** The addresses that the relay no longer knows. An entry of another form is none of ours. */
+/** The addresses that the relay no longer knows. Ignores entries of another form, which are not ours. */
 export function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
   const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
   return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);

@@ -9,7 +9,7 @@ import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
 
-/** Limits of docs/protocol.md#notification: code points of a message's text, and ids of a `remove`. */
+/** Limits of docs/protocol.md#notification: code points in a message's text, and ids in a `remove`. */
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 

@@ -5,7 +5,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 
 type Found = RelayOutcome<RelayReceipt | undefined>;
 
-/** Asks the relay for receipts, with one request in flight: ids that are added meanwhile share the next. */
+/** Asks the relay for receipts, with one request in flight. Ids that are added meanwhile share the next request. */
 export class GroupedReceipts {
   readonly #link: Pick<RelayLink, 'fetchReceipts'>;
   readonly #batcher = new Batcher<string, Found>((ids) => this.#findAll(ids), {

@@ -39,12 +39,12 @@ export interface RemoveContent {
   readonly messageIds: readonly number[];
 }
 
-/** Content of any kind, which only the app understands. Is never cut: one that is too large is refused. */
+/** Content of any kind, which only the app understands. Never shortened: content that is too large is refused. */
 export interface PayloadContent {
   readonly type: 'payload';
   /**
-   * The phone opens each id once, however often it is sent with the same `time`: 1 to 64 letters, digits, `-` and `_`.
-   * Default: a random UUID.
+   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id once, however often it is
+   * sent with the same `time`.
    */
   readonly id?: string;
   /** Unix seconds. Default: now. */

@@ -15,7 +15,7 @@ export interface NotificationSenderOptions extends RecipientOptions {
   readonly results: Pick<DeliveryResults, 'note'>;
 }
 
-/** Sends notifications to the relay. Drops the devices that it does not know, and records its results. */
+/** Sends notifications to the relay. Drops devices that the relay does not know, and records its results. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions;
 
@@ -23,7 +23,7 @@ export class NotificationSender {
     this.#options = options;
   }
 
-  /** A user's active devices; only those that `only` names, if it names any. */
+  /** A user's active devices; only the device of `only` if it names one. */
   recipientsOf(userId: UserId, only?: OnlyDevice): Promise<Recipient[]> {
     return recipientsOf(this.#options, userId, only);
   }
@@ -45,7 +45,9 @@ export class NotificationSender {
     return results;
   }
 
-  /** Never rejects: a repeat would send to the living devices again. The relay names the dead ones each time. */
+  /**
+   * Never rejects, because a retry would notify the living devices again. The relay reports dead devices each time.
+   */
   async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<void> {
     const addresses = deadAddresses(answer);
     const dead = recipients.filter(({ address }) => addresses.has(address));

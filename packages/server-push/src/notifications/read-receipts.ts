@@ -9,22 +9,22 @@ import { type DeviceResult, readReceipt } from './device-results.js';
 import type { GroupedReceipts } from './grouped-receipts.js';
 import type { Recipient } from './recipient.js';
 
-/** Kind of the job that learns what became of notifications that the relay queued. */
+/** Kind of the job that reads the outcome of notifications that the relay queued. */
 export const readReceiptsJob = 'notifications/read-receipts';
 
 const firstMilliseconds = 1000;
 const capMilliseconds = 30 * 60_000;
-/** The relay gives a queued notification up after a day, and remembers for another day what became of it. */
+/** The relay gives up a queued notification after a day, and remembers the outcome for another day. */
 const lifetimeMilliseconds = 36 * 60 * 60_000;
 /** Jobs that run at once share requests. */
 const concurrency = 64;
 
-/** What a device's notification waits for at the relay. */
+/** A notification for one device that is queued at the relay. */
 interface Queued {
-  /** The relay's name of the notification for this device. */
+  /** The relay's id of the notification for this device. */
   readonly id: string;
   readonly row: Recipient['row'];
-  /** Why it waits, as the relay said at first. */
+  /** The reason why it is queued, as the relay first reported it. */
   readonly reason?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Payload {
   readonly until: number;
 }
 
-/** Builds the job for the queued ones among what the relay took; `undefined` if there is none. */
+/** Builds the job for the queued notifications among those that the relay took; `undefined` if there are none. */
 export function receiptsJob(
   taken: readonly { readonly recipient: Pick<Recipient, 'row'>; readonly result: DeviceResult }[],
   reportId: string | undefined,
@@ -50,7 +50,7 @@ export function receiptsJob(
 }
 
 function jobFor(payload: Payload, now: number): NewJob {
-  // The job ends by itself at `until`: a dead letter would ask an admin to do something.
+  // The job ends by itself at `until`, because a dead letter would require action from an admin.
   const giveUpAt = payload.until + lifetimeMilliseconds;
   const runAt = now + firstMilliseconds;
   return { kind: readReceiptsJob, payload: JSON.stringify(payload), runAt, giveUpAt };
@@ -66,8 +66,8 @@ export interface ReadReceiptsOptions {
 }
 
 /**
- * Registers the handler of the receipts job. It asks with exponential backoff until each notification has its final result,
- * or the relay does not remember it. A relay that knows no receipts ends it.
+ * Registers the handler of the receipts job. It asks with exponential backoff until each notification has its final
+ * result or the relay does not remember it. The job ends if the relay does not support receipts.
  */
 export function handleReceipts(options: ReadReceiptsOptions): void {
   const { database, clock, random, results } = options;
@@ -116,7 +116,7 @@ interface Settled {
 
 interface Read {
   readonly settled: readonly Settled[];
-  /** Those whose result is not known yet. */
+  /** Notifications without a final result. */
   readonly left: readonly Queued[];
   readonly failure: RelayRefusal | RelayRetry | undefined;
 }

@@ -21,11 +21,11 @@ export interface OnlyDevice {
 
 /** One device that gets a notification: a PushDevice (older generation) or a ClientDevice (newer generation). */
 export interface Recipient {
-  /** Where its row is. */
+  /** The table and id of its row. */
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
-  /** Names it among its user's devices. */
+  /** Identifies it among its user's devices. */
   readonly only: OnlyDevice;
-  /** Id that the relay's answer reports if the device is dead. Unique within a request. */
+  /** Id that the relay's answer contains if the device is dead. Unique within a request. */
   readonly address: string;
   /** Encrypts an encoded notification for the device. Returns its entry of the relay's notify request. */
   seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;

@@ -5,7 +5,7 @@ import { clientDeviceRecipient } from './client-device-recipients.js';
 import { pushDeviceRecipient } from './push-device-recipients.js';
 import type { OnlyDevice, Recipient, RecipientOptions } from './recipient.js';
 
-/** A user's active devices of both generations, oldest first in each; only those that `only` names, if it names any. */
+/** A user's active devices of both generations, oldest first in each; only the device of `only` if it names one. */
 export async function recipientsOf(
   options: RecipientOptions,
   userId: UserId,

@@ -16,7 +16,8 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify). They omit
+// APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify). They
+// omit `content-available`, so iOS does not wake the app.
 // `content-available`, without which iOS wakes no app.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
@@ -31,13 +32,13 @@ type Envelope =
   | { readonly http_headers: ApnsShape['http_headers']; readonly aps: JsonObject }
   | { readonly fcm_priority: 'high' | 'normal' };
 
-/** How a vendor is to deliver a notification. Kinds of tokens that this version does not know get the shape for FCM. */
+/** How a vendor should deliver a notification. Unknown kinds of tokens get the shape for FCM. */
 function envelopeOf(tokenKind: string | null, type: NotificationContent['type']): Envelope {
   if (tokenKind === 'apns') return type === 'remove' ? background : alert;
   return { fcm_priority: type === 'remove' ? 'normal' : 'high' };
 }
 
-/** Puts the payload into the envelope: `aps` belongs to the payload. */
+/** Puts the payload into the envelope. `aps` is part of the payload. */
 function entryOf<Name extends object, Payload extends object>(
   name: Name,
   payload: Payload,

@@ -18,17 +18,20 @@ export interface SendTestOptions {
   readonly clock: Clock;
 }
 
-/** Outcome of a test: what the relay said of each device. */
+/** Outcome of a test: the relay's result for each device. */
 export type SentTest =
   | { readonly kind: 'no-device' }
   | { readonly kind: 'sent'; readonly results: readonly DeviceResult[] }
   | RelayRefusal
   | RelayRetry;
 
-/** Sends a test notification to a user's devices and waits for what the relay says of each. Changes nothing here. */
+/**
+ * Sends a test notification to a user's devices and waits for the relay's result for each. Changes nothing in the
+ * database.
+ */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
-  // Used only to drop devices, which a test does not.
+  // Needed only to drop devices, which a test does not do.
   const publish = async () => undefined;
   const reading = { ...options, publish };
   const recipients = await recipientsOf(reading, userId);
@@ -42,7 +45,7 @@ export async function sendTest(options: SendTestOptions, userId: UserId): Promis
   return failure ?? { kind: 'sent', results: taken.map(({ result }) => result) };
 }
 
-/** The user of the device that registered last; `undefined` if no device is registered. */
+/** The user whose device registered last; `undefined` if no device is registered. */
 export async function findUserWithDevice(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'db'>,
 ): Promise<UserId | undefined> {

@@ -12,17 +12,17 @@ import { recipientsOf } from './recipients.js';
 /** A notification for devices of one user. */
 export interface NotificationToSend {
   readonly userId: UserId;
-  /** Devices that were read just now. */
+  /** Devices that were just read. */
   readonly recipients: readonly Recipient[];
   readonly content: NotificationContent;
-  /** Asked before each request but the first: whether the user may still be notified. Default: always. */
+  /** Called before each request except the first: whether the user should still be notified. Default: always. */
   readonly isStillWanted?: () => Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What became of a notification. Devices that are gone meanwhile are in neither part. */
+/** The outcome of sending a notification. Devices that have disappeared meanwhile are in neither part. */
 export interface Sending {
-  /** The recipients that the relay took, and what it said of each. */
+  /** The recipients that the relay took, with its result for each. */
   readonly taken: readonly TakenRecipient[];
   /** Why the relay did not take the others; `undefined` if it took all. */
   readonly failure: RelayRefusal | RelayRetry | undefined;
@@ -44,10 +44,10 @@ export interface SendToDevicesOptions extends RecipientOptions {
 const maximumDevicesPerRequest = 200;
 
 /**
- * Seals a notification for each device and sends it to the relay. A relay that may deliver and fail nevertheless gets
- * each device in a request of its own, so that no device is notified again because of another. A request may take as
- * long as the link's timeout, so what was read is read again before each further one: no device is notified after its
- * user has signed out or may no longer see the message.
+ * Seals a notification for each device and sends it to the relay. If the relay may fail after it has delivered, each
+ * device gets its own request, so that no device is notified again because of another. A request may take as long as
+ * the link's timeout. The devices are therefore read again before each further request: no device is notified after its
+ * user has signed out or has lost access to the message.
  */
 export async function sendToDevices(
   options: SendToDevicesOptions,
@@ -80,9 +80,9 @@ export async function sendToDevices(
 }
 
 /**
- * Takes the recipients of the next request from the list. No address occurs twice in a request: the answer names dead
- * devices by address only. After a restore of the relay, two devices of one user can share an address although only one
- * is dead.
+ * Takes the recipients of the next request from the list. No address occurs twice in a request, because the answer
+ * identifies dead devices only by address. After a restore of the relay, two devices of one user can share an address
+ * although only one is dead.
  */
 function takeNext(left: Recipient[], maximum: number): Recipient[] {
   const next = new Map<string, Recipient>();
@@ -96,7 +96,7 @@ function takeNext(left: Recipient[], maximum: number): Recipient[] {
   return [...next.values()];
 }
 
-/** Like {@link takeNext}, of the devices as they are now. Returns none if the next device is gone. */
+/** Like {@link takeNext}, with the current state of the devices. Returns none if the next device is gone. */
 async function takeCurrent(
   options: RecipientOptions,
   userId: UserId,
@@ -112,7 +112,10 @@ async function takeCurrent(
   return takeNext(left, maximum);
 }
 
-/** Whether the relay may take another request although it did not take this one. A stock relay fails at single devices. */
+/**
+ * Whether the relay may take another request although it did not take this one. A stock relay fails because of single
+ * devices.
+ */
 function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {
   return failure.kind === 'refused-for-good' || failure.httpStatus === 500;
 }

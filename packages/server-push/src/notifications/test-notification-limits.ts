@@ -28,7 +28,7 @@ export async function takeTestNotification(
   // Another transaction is recording a test notification of this user.
   if (!alone) return 1;
   const lastTestAt = await lastTestOf(db, recipients, now);
-  // Ignores later timestamps, which predate a clock that was set back.
+  // Ignores later timestamps: they are from before the clock was set back.
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
@@ -72,7 +72,7 @@ async function lastTestOf(
       .selectFrom(table)
       .select((is) => is.fn.max('last_test_at').as('at'))
       .where('id', 'in', ids)
-      // A later timestamp predates a clock that was set back, and must not lock users out.
+      // A later timestamp is from before the clock was set back, and must not lock users out.
       .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
       .executeTakeFirstOrThrow();
     if (at !== null) found.push(Number(at));

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 
-/** `DELETE /api/v1/events`, for a host without a chat API. There are no queues to delete, which clients need not know. */
+/**
+ * `DELETE /api/v1/events`, for a host without a chat API. Succeeds although there are no queues, which clients need not
+ * know.
+ */
 export const deleteEventQueue = operation({
   method: 'DELETE',
   path: '/api/v1/events',

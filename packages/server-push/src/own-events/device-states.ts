@@ -4,13 +4,13 @@ import { clientDevicesOf } from '../client-devices/client-device-store.js';
 import { pushDevicesOf } from '../push-devices/push-device-store.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 
-/** The registrations of a user, as `POST /register` answers them. */
+/** The registrations of a user as they appear in the answer of `POST /register`. */
 export interface DeviceStates {
   readonly push_devices: Readonly<Record<string, PushDeviceStateOnWire>>;
   readonly devices: Readonly<Record<string, ClientDeviceOnWire>>;
 }
 
-/** An event as clients get it. */
+/** An event as clients receive it. */
 export type NumberedEvent = JsonObject & { readonly id: number; readonly type: string };
 
 const digestBytes = 3;
@@ -23,7 +23,8 @@ export async function readDeviceStates(
   return { push_devices: await pushDevicesOf(db, userId), devices: await clientDevicesOf(db, userId) };
 }
 
-// There are no event queues: the id of an event holds a digest of the state that it left the client in. So a client can poll
+// There are no event queues: the id of an event holds a digest of the client's state after it. So a client can poll
+// any process, and misses nothing between two polls.
 // any process, and misses nothing between two polls.
 
 /** The `last_event_id` of a client that has this state. */

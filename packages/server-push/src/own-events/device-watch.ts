@@ -4,10 +4,10 @@ import type { AnyTransaction, Signals } from '@waxwing/storage';
 import type { AddressedEvent } from '../server-push-options.js';
 
 const channel = 'server-push/devices';
-/** A user's phones poll one at a time each. More polls than this end the oldest. */
+/** Each phone of a user polls one at a time. Beyond this number, the oldest poll ends. */
 const maximumPollsPerUser = 20;
 
-/** Wakes the polls of a user, in every process on the database, when a registration of theirs has changed. */
+/** Wakes the polls of a user, in every process on the database, when one of the user's registrations changes. */
 export class DeviceWatch {
   readonly #signals: Signals;
   readonly #polls = new Map<UserId, Set<AbortController>>();
@@ -25,7 +25,7 @@ export class DeviceWatch {
   }
 
   /**
-   * Runs `poll` with a function that waits for the next change of the user's registrations, from before `poll` began on. It
+   * Runs `poll` with a function that waits for the next change of the user's registrations since `poll` began. The wait
    * resolves at the latest when `signal` is aborted.
    */
   async watch<Result>(
@@ -60,7 +60,7 @@ export class DeviceWatch {
     try {
       await this.#listening;
     } catch (error) {
-      // The next poll tries again.
+      // The next poll retries.
       this.#listening = undefined;
       throw error;
     }

@@ -6,12 +6,12 @@ import { person } from '../person.js';
 import { firstEventId, readDeviceStates } from './device-states.js';
 import { clientDeviceShape, pushDeviceShape } from './state-shapes.js';
 
-/** The level of the published API in which all operations of this package exist. */
+/** The first feature level of the published API that has all operations of this package. */
 const featureLevel = 470;
 
 /**
- * `POST /api/v1/register`, for a host without a chat API: the state of the user's registrations, and the id of a queue for
- * `GET /api/v1/events`.
+ * `POST /api/v1/register`, for a host without a chat API: returns the state of the user's registrations, and the id of
+ * a queue for `GET /api/v1/events`.
  */
 export const register = operation({
   method: 'POST',

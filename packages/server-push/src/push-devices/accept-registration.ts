@@ -11,7 +11,7 @@ import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 export interface AskedRegistration {
   readonly userId: UserId;
   readonly registration: CheckedRegistration;
-  /** The sign-in that asks for it. */
+  /** The sign-in that requests the registration. */
   readonly session?: string | null | undefined;
 }
 
@@ -29,7 +29,7 @@ export type Acceptance =
   /** The user has the maximum number of devices, and none of them has failed. */
   | { readonly kind: 'full' };
 
-/** Whether an identical registration exists that has not failed. It then belongs to the sign-in that asks for it. */
+/** Whether an identical registration exists that has not failed. If so, assigns it to the requesting sign-in. */
 export async function isRegistered(
   { db }: PushTransaction,
   { userId, registration: { hash, pushAccountId }, session = null }: AskedRegistration,
@@ -56,7 +56,9 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownReg
     .where('error_code', 'is', null),
 );
 
-/** What an accepted registration found, and the relay devices freed to make room for it. */
+/**
+ * The user's pending registrations before an accepted one, and the relay devices that were freed to make room for it.
+ */
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
@@ -160,7 +162,7 @@ interface DeviceCount {
   readonly known: number | null;
 }
 
-/** Counts each user's devices and pending registrations, and checks whether this device is among them. */
+/** Counts each user's devices and pending registrations, and checks whether the requesting device is among them. */
 function countDevices(
   db: Transaction<ServerPushTables>,
   asked: readonly AskedRegistration[],
@@ -199,7 +201,7 @@ async function removeOldestFailed(
     .select('id')
     .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
-    // A device whose previous registration still works is deleted last.
+    // Deletes a device whose previous registration still works last.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
     .orderBy('changed_at')
     .orderBy('id')

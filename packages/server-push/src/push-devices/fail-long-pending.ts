@@ -7,7 +7,7 @@ import { pushDeviceEvent } from './push-device-state.js';
 /** Name of the hourly task that fails PushDevices whose job is gone. */
 const name = 'push-devices/fail-long-pending';
 
-/** Fails the older generation's registrations whose job is gone. */
+/** Fails registrations of the older generation whose job is gone. */
 export const failingPushDevices = {
   name,
   async fail(transaction: PushTransaction, longPending: LongPending): Promise<AddressedEvent[]> {

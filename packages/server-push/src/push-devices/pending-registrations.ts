@@ -13,7 +13,7 @@ export interface RegistrationKey {
   readonly generation: number;
 }
 
-/** A registration that has become active, and the relay device of the previous one. */
+/** A registration that has become active, and the relay device of the previous registration. */
 export interface ActivatedPushDevice extends ChangedPushDevice {
   readonly freed: readonly FreedRelayDevice[];
 }

@@ -15,12 +15,14 @@ export interface RegisteredRelayDevice extends SameTokenAccounts {
   readonly relayDeviceId: RelayDeviceId;
 }
 
-// Overhead per registration: names, quotes, a key and an account id.
+// Overhead per registration: field names, quotes, a key and an account id.
 const charactersAround = 256;
 /** Digits, sign and comma. */
 export const charactersPerAccount = 21;
 
-/** The older generation's registrations on the way to the relay (docs/protocol.md#remotespushe2eeregister). */
+/**
+ * The format in which registrations of the older generation go to the relay (docs/protocol.md#remotespushe2eeregister).
+ */
 export const pushAccountFormat = registrationFormat<ForwardedRegistration, RegisteredRelayDevice>({
   form(realmUuid, { pushAccountId, encryptedPushRegistration, bouncerPublicKey, accountsOfUser }) {
     return {
@@ -40,7 +42,7 @@ export const pushAccountFormat = registrationFormat<ForwardedRegistration, Regis
   })),
 });
 
-/** Reads what the relay says in either generation about the tokens of the user's accounts. */
+/** Reads the relay's statement about the tokens of the user's accounts, in either generation. */
 export function readSameTokenAccounts({
   same_token_push_account_ids: accounts = [],
 }: {

@@ -61,7 +61,7 @@ export async function pushDevicesOf(
   );
 }
 
-/** How many devices of a user are active, and for how many a registration waits for the relay. */
+/** How many devices of a user are active, and how many have a registration that waits for the relay. */
 export async function countPushDevices(
   db: Reader,
   userId: UserId,
@@ -77,7 +77,7 @@ export async function countPushDevices(
   };
 }
 
-/** A user's devices with an active registration, oldest first; only that of `pushAccountId` if given. */
+/** A user's devices with an active registration, oldest first; only the device of `pushAccountId` if it is given. */
 export async function activePushDevices(
   db: Reader,
   userId: UserId,
@@ -135,10 +135,10 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Which of a user's devices; all of them without fields. */
+/** Selects devices of a user; all of them if no field is given. */
 interface PushDeviceChoice {
   readonly pushAccountId?: PushAccountIdText;
-  /** Those that these sign-ins registered. */
+  /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 
@@ -168,7 +168,7 @@ export interface SortedFreedDevices {
   readonly undecided: readonly FreedRelayDevice[];
 }
 
-/** Compares relay id and push account: after a restore one id can stand for devices of two accounts. */
+/** Compares relay id and push account: after a restore, one id can belong to devices of two accounts. */
 export async function sortFreedDevices(
   db: Reader,
   freed: readonly FreedRelayDevice[],

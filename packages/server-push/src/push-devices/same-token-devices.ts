@@ -7,12 +7,15 @@ import type { RegistrationKey } from './pending-registrations.js';
 import { type PushDeviceRow, registeredAt } from './push-device-state.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 
-/** The user's accounts of which the relay found that they have a registration's token; none if it does not compare them. */
+/**
+ * The user's accounts that have a registration's token, according to the relay; none if the relay does not compare
+ * them.
+ */
 export interface SameTokenAccounts {
   readonly sameTokenAccounts: readonly PushAccountIdText[];
 }
 
-/** A pending registration, and its user's accounts, whose tokens the relay compares. */
+/** A pending registration, and its user's accounts. The relay compares their tokens. */
 export interface RegistrationAmongOthers {
   readonly row: PushDeviceRow;
   readonly accountsOfUser: readonly PushAccountIdText[];
@@ -61,11 +64,12 @@ const accountsOf = fixedQuery<
 );
 
 /**
- * Deletes a user's devices that share a token, except the one that the phone registered last: all of them are one
- * phone, and it would get every notification once for each. Call it before the registration becomes active; it may be
- * the one that is deleted. Publishes no event: two clients of one app could otherwise replace each other without end.
+ * Deletes a user's devices that share a token, except the one that the phone registered last: they are all the same
+ * phone, which would get every notification once for each. Call it before the registration becomes active; this
+ * registration may be the one that is deleted. Publishes no event: otherwise two clients of one app could replace each
+ * other endlessly.
  *
- * @param accounts those that the relay found to have the token of the registration `key`.
+ * @param accounts the accounts that, according to the relay, have the token of the registration `key`.
  */
 export async function dropOlderOfSameToken(
   { db }: PushTransaction,
@@ -85,7 +89,7 @@ export async function dropOlderOfSameToken(
     .modifyEnd(lockingRows(db))
     .execute();
   const own = rows.find(({ id }) => id === key.id);
-  // Replaced or settled meanwhile: the relay compared another token than the phone has now.
+  // Replaced or settled meanwhile: the relay compared a token that the phone no longer has.
   if (own?.generation !== key.generation || own.pending_token_kind === null) return [];
   const usable = rows.filter((row) => row.relay_device_id !== null || row.pending_token_kind !== null);
   const newest = usable.reduce((one, other) =>
@@ -104,7 +108,10 @@ export async function dropOlderOfSameToken(
 /** A device of the older generation whose phone has registered in the newer one. */
 export type FormerDevice = Pick<PushDeviceRow, 'id' | 'registered_at' | 'changed_at'>;
 
-/** Locks devices of a user, before those of the newer generation: the removal of a user's devices has this order too. */
+/**
+ * Locks devices of a user. Call it before locking devices of the newer generation: the removal of a user's devices uses
+ * the same order.
+ */
 export async function lockFormerDevices(
   { db }: PushTransaction,
   userId: UserId,
@@ -122,8 +129,8 @@ export async function lockFormerDevices(
 }
 
 /**
- * Deletes locked devices unless their phone registered after `before` (Unix milliseconds): it has gone back to the older
- * generation then. Publishes no event, as {@link dropOlderOfSameToken}.
+ * Deletes locked devices, unless their phone registered after `before` (Unix milliseconds): then it has returned to the
+ * older generation. Publishes no event, like {@link dropOlderOfSameToken}.
  */
 export async function dropFormerDevices(
   { db }: PushTransaction,

@@ -12,8 +12,8 @@ const rate = rateOf(
 );
 
 /**
- * Applies the rate limit to registrations, at most one per user. One that is already stored and has not failed is
- * `unchanged` and does not count. Returns the outcomes in the same order.
+ * Applies the rate limit to registrations, at most one per user. A registration that is already stored and has not
+ * failed is `unchanged` and does not count. Returns the outcomes in the same order.
  */
 export async function takeUnlessRegistered(
   transaction: PushTransaction,

@@ -8,14 +8,14 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 
 // After this long a registration fails. The relay refuses older ones anyway.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
-/** Error code of a registration that the relay did not take in that time. */
+/** Error code of a registration that the relay did not accept in that time. */
 export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
 // Low, so that these jobs delay no other users, neither here nor on the connections to the relay.
 const furtherConcurrency = 4;
-/** More phones than a person has. Further registrations of a user go into a queue of their own. */
+/** More phones than a person has. Further registrations of a user go into a separate queue. */
 const maximumPending = 10;
 /** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
 const timeSliceMilliseconds = 60_000;
@@ -38,8 +38,8 @@ interface EnqueuedForwarding {
  * Enqueues a forwarding job in the transaction that accepts the registration. Fair between users in two ways:
  *
  * - At most ten registrations per user enter the common queue; the rest go into a queue with lower concurrency.
- * - In both queues each registration is dated one minute after the user's previous one. A user's first registration
- *   therefore waits for at most one of each other user, however many they send.
+ * - In both queues each registration is dated one minute after the user's previous one. So a user's first registration
+ *   waits for at most one registration of each other user, however many they send.
  */
 export async function enqueueForwardingJob(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
@@ -59,7 +59,7 @@ export interface ForwardingOptions {
   readonly random: () => number;
 }
 
-/** What forwarding does with the registrations of one generation. */
+/** The functions that forward the registrations of one generation. */
 export interface Forwarding<Key, Found, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;

@@ -28,7 +28,7 @@ export function rateRefusal(notTaken: NotTaken): ProtocolError {
 interface Bounds {
   readonly now: number;
   readonly eachMilliseconds: number;
-  /** When the full allowance is back for a user who has used none of it. */
+  /** When the allowance will be full again for a user who has used none of it before this registration. */
   readonly nextFullAt: number;
   readonly latestFullAt: number;
   readonly credibleUntil: number;
@@ -67,7 +67,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
   };
   const asked = rows
     .map((row) => ({ ...row, lock: `registrations of user ${row.user_id}` }))
-    // In one order: two transactions for the same users would otherwise deadlock.
+    // Sorted: otherwise two transactions for the same users would deadlock.
     .sort((one, other) => one.user_id - other.user_id);
   const taken = await rate(transaction.db, { ...bounds, asked: JSON.stringify(asked) });
   const users = new Set(taken.map(({ user_id }) => user_id));

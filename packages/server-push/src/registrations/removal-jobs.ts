@@ -21,13 +21,13 @@ const noRelay: RelayRetry = {
   httpStatus: undefined,
 };
 
-/** A phone that still runs registers again at the event, and the relay may give it the same device. */
+/** A phone that still runs registers again when it gets the event, and the relay may assign it the same device. */
 export const removalDelayMilliseconds = 10 * 60_000;
 
 /** How one generation identifies its devices at the relay, and how it removes them. `Name` is JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
-  /** Sorts freed devices by whether they may be removed. Those in use again are in no list. */
+  /** Sorts freed devices by whether they may be removed. Devices that are in use again are in no list. */
   sort(db: Kysely<ServerPushTables>, freed: readonly Name[]): Promise<SortedNames<Name>>;
   /** The form of the request to the relay. */
   encode(realmUuid: string, sorted: SortedNames<Name>): Record<string, string>;
@@ -39,11 +39,14 @@ export interface SortedNames<Name> {
   readonly free: readonly Name[];
   /** A pending registration may get the same device. */
   readonly undecided: readonly Name[];
-  /** Not removed, because other accounts share the device, but the relay drops what it holds for this name. */
+  /**
+   * Not removed, because other accounts share the device. The relay drops the notifications that it holds for this
+   * name.
+   */
   readonly ended?: readonly Name[];
 }
 
-/** Devices at the relay that are to be removed. */
+/** Devices to remove at the relay. */
 export interface Removal<Name> {
   readonly freed: readonly Name[];
   /** Unix milliseconds. */
@@ -94,7 +97,7 @@ export function handleRemovalJobs<Name>(
     const sorted = await removing.sort(database.db, freed);
     const { free, undecided, ended = [] } = sorted;
     const outcome = free.length + ended.length > 0 ? await remove(sorted, signal) : undefined;
-    // After a request that failed, too: the relay may have done it.
+    // Also after a failed request, because the relay may have processed it.
     const apply = (transaction: PushTransaction) => repair?.(transaction, free) ?? Promise.resolve();
     const mayBeGone = free.length > 0 && outcome?.kind !== 'refused-for-good';
     const repairing = mayBeGone ? { apply } : {};

@@ -36,7 +36,7 @@ interface RemovingUnrenewed<Id extends number> {
   isAnyRenewedSince(db: ServerPushDb, instant: number): Promise<boolean>;
   /** Devices after an id, in the order of ids. */
   read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
-  /** Removes those of the devices that are still unrenewed, here and at the relay. Returns an event for each. */
+  /** Removes the devices that are still unrenewed, here and at the relay. Returns an event for each. */
   remove(
     transaction: PushTransaction,
     ids: readonly Id[],
@@ -61,7 +61,7 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   database.jobs.schedule(removing.name, dayMilliseconds, async (signal) => {
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;
-    // If no phone has registered since, the clock is more likely wrong than every phone out of use.
+    // If no phone has registered since then, a wrong clock is more likely than a fleet of unused phones.
     if (!(await removing.isAnyRenewedSince(database.db, before))) return;
     const read = (after: number, limit: number) => removing.read(database.db, after as Id, limit);
     const remove = async (devices: Awaited<ReturnType<typeof read>>) => {

@@ -25,8 +25,8 @@ interface Failure {
 const mostTries = 4;
 
 /**
- * Makes changes in batches, one per event-loop tick and transaction. Serializes those of one user, and locks each user.
- * An outcome `busy` is tried again, at most three times.
+ * Makes changes in batches, one per event-loop tick and transaction. Serializes the changes of one user, and locks each
+ * user. Retries an outcome `busy` at most three times.
  */
 export class UserBatches<Item extends Asked, Outcome extends { readonly kind: string }> {
   readonly #ofUser = new OneAtATime();
@@ -80,7 +80,7 @@ function isFailure(outcome: { readonly kind: string }): outcome is Failure {
   return outcome.kind === 'failed';
 }
 
-/** A fixed lock order: two transactions for the same users would otherwise deadlock. */
+/** Sorts by user, because two transactions that lock the same users in different order would deadlock. */
 function inOneOrder<Item extends Asked>(pending: readonly Pending<Item>[]): Pending<Item>[] {
   return [...pending].sort((a, b) => a.item.userId - b.item.userId);
 }

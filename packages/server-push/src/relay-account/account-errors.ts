@@ -56,7 +56,7 @@ export function joinRefusal(
   return new PushAccountError(said, `${whatToCorrect(message, contactEmail)}, and run the command again`);
 }
 
-/** Relays refuse all of these with one code. */
+/** Describes what to correct. Relays refuse all of these cases with one code. */
 function whatToCorrect(message: string, contactEmail: string): string {
   if (/email/.test(message)) return `name another address than "${contactEmail}" with --contact`;
   if (/invitation/.test(message)) return 'give its code with --invitation';
@@ -91,7 +91,7 @@ export function transferRefusal(
   return new PushAccountError(said, remedy);
 }
 
-/** Why a relay did not take the organization. */
+/** Why a relay did not accept the organization. */
 export function realmRefusal(
   outcome: NotAccepted,
   { url, realmUuid }: { readonly url: string; readonly realmUuid: string },
@@ -131,7 +131,10 @@ export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
   return new PushAccountError(capitalized(reason), 'run the command again');
 }
 
-/** A relay whose signing key is pinned could otherwise undo that by hiding its list. */
+/**
+ * The relay publishes no key list, although its signing key is pinned. Otherwise a relay could undo the pinning by
+ * hiding its list.
+ */
 export function lostKeyList(url: string, { push }: AdminNames): PushAccountError {
   return new PushAccountError(
     `${url} publishes no key list any more, but its signing key is pinned`,

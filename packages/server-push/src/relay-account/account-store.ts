@@ -15,7 +15,7 @@ export function enabledAccount(db: Kysely<ServerPushTables>): Promise<StoredAcco
   return db.selectFrom('relay_accounts').selectAll().where('state', '=', 'enabled').executeTakeFirst();
 }
 
-/** All accounts, the last changed first. */
+/** All accounts, the most recently changed first. */
 export function allAccounts(db: Kysely<ServerPushTables>): Promise<StoredAccount[]> {
   return db.selectFrom('relay_accounts').selectAll().orderBy('changed_at', 'desc').execute();
 }
@@ -26,8 +26,8 @@ export function accountAt(db: Kysely<ServerPushTables>, url: string): Promise<St
 }
 
 /**
- * Stores a new account before the relay hears of it. Keeps a stored one, such as that of a concurrent command, and changes
- * its date. Returns the row.
+ * Stores a new account before the first request to the relay. If an account is already stored, for example by a
+ * concurrent command, keeps it and updates its date. Returns the row.
  */
 export async function storeAccount(database: Database, account: StoredAccount): Promise<StoredAccount> {
   return database.write(async ({ db }) => {
@@ -45,7 +45,7 @@ export async function storeAccount(database: Database, account: StoredAccount): 
   });
 }
 
-/** Stores an account with credentials that a relay issued, in place of any other account there. */
+/** Stores an account with credentials that a relay issued. Replaces any other account at this relay. */
 export async function adoptAccount(database: Database, { url, ...account }: StoredAccount): Promise<void> {
   await database.write(({ db }) =>
     db
@@ -56,12 +56,10 @@ export async function adoptAccount(database: Database, { url, ...account }: Stor
   );
 }
 
-/** What a relay has confirmed of an account. */
+/** The fields of an account that a relay has confirmed. */
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 
-/**
- * Makes a confirmed account the one in use, in every process. Clears the recorded state of the former link.
- */
+/** Puts a confirmed account into use in every process. Clears the recorded state of the former link. */
 export async function enableAccount(
   database: Database,
   { url, ...confirmed }: ConfirmedAccount,
@@ -86,8 +84,8 @@ export async function enableAccount(
 }
 
 /**
- * Stops the use of the account, in every process. Returns it as `leaving`, or the one that an earlier call left so;
- * `undefined` if there is none.
+ * Stops the use of the account in every process. Returns the account as `leaving`, or an account that an earlier call
+ * left in this state; `undefined` if there is none.
  */
 export async function disableAccount(database: Database, now: number): Promise<StoredAccount | undefined> {
   return database.write(async (transaction) => {
@@ -107,7 +105,7 @@ export async function disableAccount(database: Database, now: number): Promise<S
   });
 }
 
-/** Notes that nothing is left to do at the relay, unless the account is in use again. */
+/** Records that nothing remains to be done at the relay, unless the account is in use again. */
 export async function markLeft({ write }: Pick<Database, 'write'>, url: string, now: number): Promise<void> {
   await write(({ db }) =>
     db
@@ -127,7 +125,9 @@ export async function forgetAccounts(database: Database): Promise<void> {
   });
 }
 
-/** Stores a new key before the relay hears of it. Keeps the one of a rotation that did not end; returns it. */
+/**
+ * Stores a new key before it is sent to the relay. If an earlier rotation did not finish, keeps and returns its key.
+ */
 export async function storeNewKey(database: Database, url: string, sealed: string): Promise<string> {
   return database.write(async ({ db }) => {
     await db
@@ -145,7 +145,7 @@ export async function storeNewKey(database: Database, url: string, sealed: strin
   });
 }
 
-/** Puts the new key in place of the former one, in every process. */
+/** Replaces the former key with the new key in every process. */
 export async function adoptNewKey(
   database: Database,
   { url, sealed, now }: { url: string; sealed: string; now: number },

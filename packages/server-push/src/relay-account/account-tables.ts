@@ -7,27 +7,27 @@ export interface RelayAccountTables {
   relay_accounts: {
     /** Base URL of the relay. */
     url: string;
-    /** UUID by which the relay knows this server; chosen here. */
+    /** UUID that identifies this server at the relay; chosen here. */
     server_id: string;
     /**
      * - `joining`: the relay has not confirmed the registration; a repeat sends the same id and key
      * - `enabled`: in use
-     * - `leaving`: not in use; the relay has not confirmed that it serves this server no more
-     * - `disabled`: not in use, kept, so that the server can return to the relay as the same server
+     * - `leaving`: not in use; the relay has not yet confirmed that it has deactivated this server
+     * - `disabled`: not in use; kept so that the server can return to the relay under the same id
      */
     state: 'joining' | 'enabled' | 'leaving' | 'disabled';
-    /** The name of this server at the relay, with a port if it is not 443. */
+    /** The host name of this server at the relay, with a port if it is not 443. */
     hostname: string;
     contact_email: string;
     /** Result of `sealServerKey`. */
     sealed_key: string;
-    /** Stored before the relay is asked to take it; `null` unless a rotation has begun. */
+    /** Stored before it is sent to the relay; `null` unless a rotation has begun. */
     sealed_new_key: string | null;
     /** The relay's signing key, in base64; `null` for a relay that publishes no key list. */
     signing_public_key: string | null;
     changed_at: number;
   };
-  /** The secret that this server shows a relay while it is transferred. At most one row. */
+  /** The secret with which this server proves its host to a relay during a transfer. At most one row. */
   host_challenges: {
     access_token_hash: string;
     verification_secret: string;

@@ -4,14 +4,15 @@ import type { Secret } from '@waxwing/service/config';
 import type { PushRealm } from '../server-push-options.js';
 
 /**
- * An organization as relays expect it; stock ones require every field.
+ * Describes an organization in the form that relays expect. Stock relays require every field.
  * @param secretKey encrypts server keys in the database.
  */
 export function describeRealm({ uuid, url, name }: PushRealm, secretKey: Secret<Uint8Array>): JsonObject {
   return {
     id: 1,
     uuid,
-    // Stock relays store it at first sight. Derived from what no rotation changes, so that it stays the same.
+    // Stock relays store it on the first report. Derived from values that no rotation changes, so that it stays the
+    // same.
     uuid_owner_secret: createHmac('sha256', secretKey.reveal()).update(`realm ${uuid}`).digest('hex'),
     host: new URL(url).host,
     url,

@@ -41,7 +41,7 @@ export interface RelayAccountOptions {
   readonly names: AdminNames;
 }
 
-/** What an admin says to join a relay. */
+/** An admin's request to join a relay. */
 export interface JoinRequest {
   /** Base URL of the relay. */
   readonly url: string;
@@ -59,15 +59,15 @@ export interface EnabledRelay {
 }
 
 /**
- * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into use
- * in every process. The id and the key are stored before the relay hears of them, so that a repeat after a lost answer
- * sends the same ones. A relay in use stays in use until everything has succeeded.
+ * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into
+ * use in every process. The id and the key are stored before they are sent, so that a retry after a lost answer sends
+ * the same ones. A relay in use stays in use until everything has succeeded.
  * @throws PushAccountError with a sentence for the admin.
  */
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  // A server that the relay knows from before may have been deactivated since.
+  // A server that the relay already knows may have been deactivated since.
   const asked = { ...request, reactivate: stored.state !== 'joining' };
   const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);
@@ -84,9 +84,10 @@ export async function enableRelay(options: RelayAccountOptions, request: JoinReq
 }
 
 /**
- * Replaces this server's key at the relay. The new key is stored before the relay hears of it. A rotation that did not
- * end is repeated with the same new key, proved by either key: the relay may have taken it already.
- * @throws PushAccountError with a sentence for the admin; the former key stays in use then.
+ * Replaces this server's key at the relay. The new key is stored before it is sent. If an earlier rotation did not
+ * finish, it is repeated with the same new key and authenticated with either key, because the relay may already have
+ * accepted the new one.
+ * @throws PushAccountError with a sentence for the admin; the former key then stays in use.
  */
 export async function rotateServerKey(options: RelayAccountOptions, row: StoredAccount): Promise<void> {
   const { database, realm, clock, secretKey } = options;
@@ -99,7 +100,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   await withAccountLink({ relay, realm, clock }, async (link) => {
     let rotated = await link.join({ ...registration, newKey });
     if (isRefused(rotated)) {
-      // The relay may have taken the new key already, and have forgotten the former one since.
+      // The relay may already have accepted the new key, and may have forgotten the former one since.
       link.useServerKey(newKey);
       const repeated = await link.join(registration);
       if (repeated.kind === 'accepted') rotated = repeated;
@@ -111,8 +112,8 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
 }
 
 /**
- * Adopts the new key of a rotation that did not end, if the relay has taken it: the relay may have forgotten the former one
- * since. Returns the row then.
+ * Adopts the new key of an unfinished rotation if the relay has accepted it, because the relay may have forgotten the
+ * former key since. Returns the row in that case.
  */
 async function finishRotation(
   options: RelayAccountOptions,
@@ -130,7 +131,7 @@ async function finishRotation(
   return rotated;
 }
 
-/** Decrypts the key of a stored account. @throws PushAccountError if the secret key is another one. */
+/** Decrypts the key of a stored account. @throws PushAccountError if it was encrypted with another secret key. */
 export function openAccount(
   { secretKey, network, names }: Pick<RelayAccountOptions, 'secretKey' | 'network' | 'names'>,
   row: StoredAccount,
@@ -141,7 +142,7 @@ export function openAccount(
   return { kind: 'configured', url, serverId, serverKey, network };
 }
 
-/** Whether the relay has decided, and not for it. */
+/** Whether the relay has decided, with a refusal. */
 function isRefused(outcome: RelayOutcome<unknown>): boolean {
   if (outcome.kind !== 'retry') return outcome.kind === 'refused-for-good';
   return outcome.cause === 'admin-must-act';

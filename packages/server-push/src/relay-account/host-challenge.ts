@@ -7,16 +7,16 @@ import { z } from 'zod';
 import type { ServerPushContext } from '../context.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** As long as relays accept the secret. */
+/** The time for which relays accept the secret. */
 const lifetimeMilliseconds = 10_000;
 
-/** A relay's secret, which this server shows under a random token to prove that it is at its host. */
+/** A relay's secret. This server shows it under a random token to prove that it runs at its host. */
 export interface HostChallenge {
   readonly accessToken: Secret<string>;
   readonly verificationSecret: Secret<string>;
 }
 
-/** Shows the secret in every process for ten seconds, in place of any other. */
+/** Shows the secret in every process for ten seconds. Replaces any other secret. */
 export async function showSecret(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>,
   { accessToken, verificationSecret }: HostChallenge,
@@ -33,16 +33,17 @@ export async function showSecret(
   });
 }
 
-/** Shows no secret any more. */
+/** Stops showing the secret. */
 export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>): Promise<void> {
   await database.write(({ db }) => db.deleteFrom('host_challenges').execute());
 }
 
 /**
- * `GET /api/v1/zulip-services/verify/{access_token}/` (docs/protocol.md#remotesserverregistertransfer): shows the relay the
- * secret of a transfer that `push enable --transfer` has begun, for ten seconds.
+ * `GET /api/v1/zulip-services/verify/{access_token}/` (docs/protocol.md#remotesserverregistertransfer): for ten
+ * seconds, shows the relay the secret of a transfer that `push enable --transfer` has begun.
  *
- * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED without one, for another token, and after ten seconds.
+ * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED if there is no secret, the token is another one, or ten
+ * seconds have passed.
  */
 export const showHostChallenge = operation({
   method: 'GET',

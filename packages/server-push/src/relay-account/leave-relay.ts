@@ -10,8 +10,8 @@ export type LeaveRelayOptions = Pick<
 >;
 
 /**
- * Deactivates this server at a relay. Idempotent: a server that is deactivated already, or that the relay does not know, has
- * left. Returns why it has not left, as the end of a sentence; `undefined` if it has.
+ * Deactivates this server at a relay. Idempotent: it also succeeds if the server is already deactivated, or unknown to
+ * the relay. Returns why it failed, as the end of a sentence; `undefined` on success.
  */
 export async function leaveRelay(
   options: LeaveRelayOptions,
@@ -32,7 +32,7 @@ function whyNotLeft(
 ): string | undefined {
   if (outcome.kind === 'accepted') return undefined;
   if (outcome.kind === 'refused-for-good') {
-    // An address that was mistaken for a relay's: this server never joined there.
+    // The address was mistaken for that of a relay: this server never joined there.
     return state === 'joining' && outcome.code === 'NOT_FOUND' ? undefined : outcome.message;
   }
   const hasLeft = outcome.httpStatus === 401 && /deactivated|is not registered/.test(outcome.reason);

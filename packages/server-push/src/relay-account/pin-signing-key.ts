@@ -2,14 +2,14 @@ import { type KeyListAnswer, type KeyListRefusal, verifyKeyList } from '@waxwing
 import type { Sodium } from '@waxwing/sodium';
 
 /**
- * - `verified`: `signingPublicKey` signs the list, and the pinned key, if there is one, leads to it by endorsements
+ * - `verified`: `signingPublicKey` signs the list, and endorsements lead from the pinned key, if there is one, to it
  * - `refused`: the reason, as phones would name it
  */
 export type PinnedKeyList =
   | { readonly kind: 'verified'; readonly signingPublicKey: string; readonly expiresAtSeconds: number }
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
-/** Verifies a relay's key list against the signing key that was pinned. Without one, the list's own key counts. */
+/** Verifies a relay's key list against the pinned signing key. Without a pinned key, the list's own key is trusted. */
 export function verifyPinned(
   answer: KeyListAnswer,
   pinned: string | undefined,

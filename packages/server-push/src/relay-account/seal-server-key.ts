@@ -12,8 +12,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated too:
- * a key whose URL was changed in the database does not open, so that it cannot be sent to another relay.
+ * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated data:
+ * if its URL is changed in the database, the key does not decrypt, so it cannot be sent to another relay.
  */
 export function sealServerKey(
   secretKey: Secret<Uint8Array>,
@@ -26,7 +26,7 @@ export function sealServerKey(
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
 }
 
-/** Decrypts a stored server key. Returns `undefined` for another secret key, another account or a changed text. */
+/** Decrypts a stored server key. Returns `undefined` for a wrong secret key, a wrong account or a modified text. */
 export function openServerKey(
   secretKey: Secret<Uint8Array>,
   owner: KeyOwner,
@@ -42,7 +42,7 @@ export function openServerKey(
   try {
     decipher.final();
   } catch {
-    // OpenSSL's only answer to a wrong tag.
+    // OpenSSL reports only this for a wrong tag.
     return undefined;
   }
   return new Secret(text);

@@ -10,14 +10,15 @@ import { hideSecret, showSecret } from './host-challenge.js';
 import { sealServerKey } from './seal-server-key.js';
 
 /**
- * Takes over the registration that a relay has for this server's host, with a new key: for a server that moved, or lost its
- * credentials. A running process of this server must answer at the host. The credentials are stored, not yet in use.
- * @throws PushAccountError with a sentence for the admin; the former keys are valid then, unless the answer was lost.
+ * Takes over the relay's existing registration of this server's host, with a new key: for a server that moved, or lost
+ * its credentials. A running process of this server must answer at the host. Stores the credentials, but does not put
+ * them into use.
+ * @throws PushAccountError with a sentence for the admin; the former keys then stay valid, unless the answer was lost.
  */
 export async function transferServer(options: RelayAccountOptions, request: JoinRequest): Promise<void> {
   const { database, network, realm, clock } = options;
   const { url, hostname } = request;
-  // Neither request has credentials.
+  // Both requests are sent without credentials.
   const relay = { kind: 'configured', url, serverId: '', serverKey: new Secret(''), network } as const;
   await withAccountLink({ relay, realm, clock }, async (link) => {
     const verificationSecret = requireAccepted(await link.startTransfer(hostname), request);

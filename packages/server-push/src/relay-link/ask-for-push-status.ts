@@ -13,8 +13,8 @@ export interface AskForPushStatusOptions {
 const everyMilliseconds = 5 * 60_000;
 
 /**
- * Schedules a question to a relay that has switched push off, every five minutes: no notification is sent meanwhile
- * whose answer could say that it is on again. Call it before the jobs start.
+ * If a relay has switched push off, schedules a request for its status every five minutes: otherwise no notification
+ * would be sent whose answer could report that push is on again. Call it before the jobs start.
  */
 export function scheduleQuestionForPushStatus({ database, link, pushStatus }: AskForPushStatusOptions): void {
   database.jobs.schedule('realm-push-status/ask', everyMilliseconds, async (signal) => {

@@ -17,7 +17,7 @@ interface Part<Registration, Registered> {
   readonly outcomes: Outcomes<Registered>;
 }
 
-/** Maximum requests per group while the relay fails at all of them: the whole, halves and quarters (7). */
+/** Maximum requests per group while the relay fails at all of them: the whole, its halves and its quarters (7). */
 const maximumFailedRequests = 8;
 /**
  * Maximum requests per group if the relay accepts some parts: enough to isolate two bad registrations in the largest
@@ -25,14 +25,14 @@ const maximumFailedRequests = 8;
  */
 const maximumRequests = 32;
 
-/** After a relay turns out not to know the batch request, it is not asked again for this long. */
+/** If the relay does not know the batch request, it is not sent again for this long. */
 const oneByOneMilliseconds = 60 * 60_000;
-// The realm and the names around the list.
+// The realm and the field names around the list.
 const charactersAround = 256;
 
 /**
- * Forwards registrations of one generation to the relay in batches, one per event-loop tick. Uses one request each if
- * the relay does not know the batch request.
+ * Forwards registrations of one generation to the relay in batches, one per event-loop tick. If the relay does not know
+ * the batch request, sends one request per registration.
  */
 export class GroupedRegistrations<Registration, Registered> {
   readonly #link: Pick<RelayLink, 'kind' | 'register' | 'registerMany'>;
@@ -53,7 +53,7 @@ export class GroupedRegistrations<Registration, Registered> {
     this.#clock = clock;
   }
 
-  /** Returns the registered device, or why there is none. */
+  /** Returns the registered device, or the reason why there is none. */
   register(registration: Registration, signal: AbortSignal): Promise<RelayOutcome<Registered>> {
     if (this.#sendsSingly()) return this.#link.register(this.#format, registration, signal);
     return this.#batcher.add({ registration, signal });
@@ -73,8 +73,8 @@ export class GroupedRegistrations<Registration, Registered> {
   }
 
   /**
-   * Sends a group in one request. If the relay fails at it, bisects the group to isolate the registrations that cause
-   * the failure. If the relay fails at everything, the fault is the relay's, and all of them are retried later.
+   * Sends a group in one request. If the relay fails, bisects the group to isolate the registrations that cause the
+   * failure. If the relay fails at everything, the relay itself is at fault, and all registrations are retried later.
    */
   async #ask(group: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
     let parts = [await this.#askPart(group)];
@@ -106,7 +106,7 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // Also after the whole batch was refused, so that one bad registration is refused alone.
+    // Also done if the whole batch was refused, so that only the bad registration is refused in the end.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );
@@ -120,8 +120,8 @@ function signalOfAll(group: readonly Forwarded<unknown>[]): AbortSignal {
 }
 
 /**
- * Whether the relay failed at all of them with a 500 and no `Retry-After`, as it does for a registration that it
- * cannot handle.
+ * Whether the relay failed at all of them with a 500 and no `Retry-After`. It does so for a registration that it cannot
+ * handle.
  */
 function isInTrouble({ outcomes }: Pick<Part<unknown, unknown>, 'outcomes'>): boolean {
   return outcomes.every(

@@ -14,12 +14,13 @@ export interface RelayLinkStatus {
   readonly failingSince: number | undefined;
   /** The newest error, even if it is over. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;
-  /** The newest time that the relay did not notify a device, and why. */
+  /** The newest time at which the relay did not notify a device, with the reason. */
   readonly lastRejection: { readonly at: number; readonly reason: string } | undefined;
 }
 
 /**
- * Reads the state that the server processes last stored, for the admin. `untested` if none has asked the relay yet.
+ * Reads the state that the server processes last stored, for the admin. `untested` if none has sent a request to the
+ * relay yet.
  */
 export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
   const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
@@ -89,7 +90,7 @@ export class LinkMonitor {
     try {
       const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
-      // Not awaited: the exchange that found the relay working must not wait for the recovery.
+      // Not awaited: the exchange that detected the recovery must not wait for it.
       if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
@@ -109,7 +110,7 @@ export class LinkMonitor {
   }
 
   async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
-    // The failure may have been seen by another process, or by this one before a restart.
+    // Another process may have seen the failure, or this process before a restart.
     const failingSince =
       seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;

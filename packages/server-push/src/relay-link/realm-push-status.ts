@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** Whether the relay delivers for the organization, as it last said. */
+/** Whether the relay delivers for the organization, according to its last answer. */
 export interface RealmPushStatus {
   readonly canPush: boolean;
   /** When the relay expects to switch push off, in Unix seconds; `null` if it does not. */
@@ -18,7 +18,7 @@ export type RealmPushStatusChange = Partial<RealmPushStatus>;
 
 const initial: RealmPushStatus = { canPush: true, endTimestamp: null };
 
-/** Reads what the relay last said, in any process. A relay that has said nothing delivers. */
+/** Reads the relay's last report to any process. If there is none, the relay is assumed to deliver. */
 export async function readRealmPushStatus(db: Kysely<ServerPushTables>): Promise<RealmPushStatus> {
   const row = await db
     .selectFrom('relay_link')
@@ -36,10 +36,10 @@ export interface RealmPushStatusOptions {
   readonly publishPushStatus?: (transaction: PushTransaction, change: RealmPushStatusChange) => Promise<void>;
 }
 
-/** Another process may have stored another status since this one did. */
+/** Another process may have stored a different status in the meantime. */
 const rereadAfterMilliseconds = 60_000;
 
-/** Stores what the relay says of pushes to the organization, and publishes its changes. */
+/** Stores the relay's push status for the organization, and publishes changes. */
 export class RealmPushStatusRecord {
   readonly #options: RealmPushStatusOptions;
   readonly #troubleLog = new TroubleLog();
@@ -51,8 +51,8 @@ export class RealmPushStatusRecord {
   }
 
   /**
-   * Records the status in the outcome of a notify request. Never rejects: the notification was delivered, and a repeat
-   * would be a second one.
+   * Records the status in the outcome of a notify request. Never rejects: the notification was delivered, and a retry
+   * would deliver it again.
    */
   async report(outcome: RelayOutcome<RelayNotifyAnyAnswer>): Promise<void> {
     const status = statusIn(outcome);
@@ -72,7 +72,7 @@ export class RealmPushStatusRecord {
     }
   }
 
-  /** Makes the next report compare with what other processes stored. */
+  /** Makes the next report compare its status with the one that other processes stored. */
   forget(): void {
     this.#seen = undefined;
   }
@@ -88,7 +88,7 @@ export class RealmPushStatusRecord {
           conflict
             .column('id')
             .doUpdateSet(change)
-            // Only one of two processes that learn it at once publishes it.
+            // If two processes learn it at once, only one publishes it.
             .where(sql<boolean>`coalesce(relay_link.can_push, 1) <> ${change.can_push}
               or coalesce(relay_link.push_end_timestamp, -1) <> ${endTimestamp ?? -1}`),
         )
@@ -115,7 +115,7 @@ export class RealmPushStatusRecord {
   }
 }
 
-/** The status in an answer. A relay that says nothing delivers. */
+/** The status in an answer. If the answer contains none, the relay delivers. */
 export function realmPushStatusOf({
   realm_push_status: status,
 }: Pick<RelayNotifyAnyAnswer, 'realm_push_status'>): RealmPushStatus {
@@ -123,7 +123,7 @@ export function realmPushStatusOf({
   return { canPush: status.can_push, endTimestamp: status.expected_end_timestamp };
 }
 
-/** `undefined` if the relay says nothing of it. */
+/** `undefined` if the answer contains no status. */
 function statusIn(outcome: RelayOutcome<RelayNotifyAnyAnswer>): RealmPushStatus | undefined {
   if (outcome.kind === 'accepted') return realmPushStatusOf(outcome.answer);
   return outcome.code === 'PUSH_NOTIFICATIONS_DISALLOWED'

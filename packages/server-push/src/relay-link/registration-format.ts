@@ -1,15 +1,15 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** How the registrations of one generation are written for the relay, and how its answers are read. */
+/** The request and answer format for registrations of one generation. */
 export interface RegistrationFormat<Registration, Registered> {
   /** Form of one registration. */
   form(realmUuid: string, registration: Registration): Record<string, string>;
   /** Body for many registrations. */
   body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
-  /** Characters of a registration in that body; may be more than the actual number. */
+  /** Number of characters of a registration in that body, rounded up. */
   charactersOf(registration: Registration): number;
-  /** The relay's success of one registration. */
+  /** The relay's answer to one successful registration. */
   readonly answer: z.ZodType<Registered>;
   /** The relay's answer for `count` registrations. */
   manyAnswer(count: number): z.ZodType<{ readonly results: readonly RegistrationResult<Registered>[] }>;

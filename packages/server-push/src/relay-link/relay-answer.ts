@@ -15,7 +15,7 @@ export interface RelayRefusal {
   /** The relay's error code; `BAD_REQUEST` if it gave none. */
   readonly code: string;
   readonly message: string;
-  /** One sentence for the admin, if only they can mend it. */
+  /** One sentence for the admin, if only an admin can fix it. */
   readonly trouble?: string;
 }
 
@@ -48,9 +48,9 @@ export interface ReceivedAnswer {
 const maximumMessageCharacters = 300;
 
 /**
- * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. Final are the codes of
- * `relayCodes` that are final, with their status, and unknown ones with 400. Everything else is retried: a proxy or
- * another service at the relay's address must not fail a registration for good.
+ * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. Two kinds of refusals
+ * are final: a final code of `relayCodes` with its status, and an unknown code with 400. Everything else is retried: a
+ * proxy or another service at the relay's address must not fail a registration for good.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -70,7 +70,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
 /** Error code of an operation that the relay does not know. */
 export const unknownRequest = 'NOT_FOUND';
 
-/** The outcome of such an operation. */
+/** The outcome of an operation that the relay does not know. */
 export const notKnown: RelayRefusal = {
   kind: 'refused-for-good',
   code: unknownRequest,
@@ -78,8 +78,8 @@ export const notKnown: RelayRefusal = {
 };
 
 /**
- * Whether a relay of this project answers that it does not know the operation. The 404 of a proxy, or of another service at
- * the relay's address, is not in the protocol's form.
+ * Whether a relay of this project answers that it does not know the operation. A 404 from a proxy, or from another
+ * service at the relay's address, does not have the protocol's form.
  */
 export function isUnknownOperation({ status, body }: ReceivedAnswer): boolean {
   if (status !== 404 && status !== 405) return false;
@@ -142,7 +142,7 @@ function isSuccess(body: JsonValue | undefined): boolean {
   return isJsonObject(body) && body.result === 'success';
 }
 
-/** Reads the protocol's form of an error; `undefined` for another body. */
+/** Reads an error in the protocol's form; `undefined` for another body. */
 function readError(body: JsonValue | undefined): RelayError | undefined {
   if (!isJsonObject(body) || body.result !== 'error' || typeof body.msg !== 'string') return undefined;
   const { code, msg } = body;
@@ -150,7 +150,7 @@ function readError(body: JsonValue | undefined): RelayError | undefined {
   return { code: isCode ? code : 'BAD_REQUEST', message: printable(msg) };
 }
 
-/** Shortens what a relay says, and removes what could forge lines of a log or a terminal. */
+/** Shortens a relay's text, and removes characters that could forge lines of a log or a terminal. */
 export function printable(text: string): string {
   return text.slice(0, maximumMessageCharacters).replace(/[\p{Control}\p{Surrogate}]/gu, ' ');
 }

@@ -1,4 +1,4 @@
-/** Why to retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
+/** The reason for a retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
 export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
 
 /** The `error_code` of a device whose registration failed. */
@@ -7,13 +7,13 @@ export type DeviceErrorCode = 'BAD_REQUEST' | 'INVALID_BOUNCER_PUBLIC_KEY' | 'RE
 /** The check of `push status` that names a refusal and its remedy. */
 type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
 
-/** How this server takes one error code of a relay. */
+/** How this server handles one error code of a relay. */
 export interface RelayCode {
-  /** The relay answers the code with these statuses. With another one, it is another service's answer. */
+  /** The statuses with which a relay sends the code. With another status, it is another service's answer. */
   readonly statuses: readonly number[];
-  /** `final`: a repeat is refused as well. Otherwise retried, for this cause. */
+  /** `final`: a retry would be refused, too. Otherwise the reason for which it is retried. */
   readonly taken: 'final' | Extract<RetryCause, 'busy' | 'admin-must-act'>;
-  /** Error code of a device if the relay refused its registration with this code, or retries failed for a day. */
+  /** Error code of a device if the relay refused its registration with this code, or if retries failed for a day. */
   readonly deviceCode: DeviceErrorCode;
   readonly check: RefusalCheck;
 }
@@ -42,7 +42,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   REQUEST_CONFUSING_VAR: final('BAD_REQUEST'),
   INVALID_REMOTE_PUSH_DEVICE_TOKEN: final('BAD_REQUEST'),
   PAYLOAD_TOO_LARGE: final('BAD_REQUEST', 413),
-  // Only the relay's operator can move the organization, and a phone registers again after that.
+  // Only the relay's operator can move the organization, and phones register again afterwards.
   REMOTE_REALM_SERVER_MISMATCH_ERROR: { ...final('BAD_REQUEST', 403), check: 'realm' },
   MISSING_REMOTE_REALM: retried('realm', [403]),
   PUSH_NOTIFICATIONS_DISALLOWED: retried('permission', [400]),
@@ -53,7 +53,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   METHOD_NOT_ALLOWED: retried('relay', [405]),
 };
 
-/** The row of a code that the relay gave with this status; `undefined` if it is no such code. */
+/** The row for a code and status of the relay; `undefined` if there is none. */
 export function relayCodeOf(code: unknown, status: number): RelayCode | undefined {
   const row = typeof code === 'string' && Object.hasOwn(relayCodes, code) ? relayCodes[code] : undefined;
   return row?.statuses.includes(status) === true ? row : undefined;

@@ -42,11 +42,13 @@ export interface Exchange {
   readonly content?: RequestContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Statuses that mean that the relay does not know the operation. They are final and say nothing about the health of
+   * Statuses which mean that the relay does not know the operation. They are final and say nothing about the health of
    * the link.
    */
   readonly finalStatuses?: readonly number[];
-  /** Takes `finalStatuses` only from an answer of {@link isUnknownOperation}: the relay is known to be ours. */
+  /**
+   * Accepts `finalStatuses` only from an answer of {@link isUnknownOperation}, because the relay is known to be ours.
+   */
   readonly isFormRequired?: boolean;
 }
 
@@ -73,7 +75,7 @@ export class RelayExchange {
     this.#serverKey = serverKey;
   }
 
-  /** Asks, and reports the outcome to the monitor of the link. */
+  /** Sends a request, and reports the outcome to the link's monitor. */
   async askAsServer<Schema extends z.ZodType>(
     exchange: Exchange,
     schema: Schema,
@@ -85,7 +87,7 @@ export class RelayExchange {
     return outcome;
   }
 
-  /** Asks, and interprets the answer. */
+  /** Sends a request, and interprets the answer. */
   async ask<Schema extends z.ZodType>(
     exchange: Exchange,
     schema: Schema,
@@ -101,7 +103,7 @@ export class RelayExchange {
     return interpretAnswer(received, schema, this.#options.clock());
   }
 
-  /** Asks, and returns the raw answer, or why there is none. */
+  /** Sends a request. Returns the raw answer, or the reason why there is none. */
   async probe(exchange: Exchange): Promise<ProbeAnswer | ConnectTrouble> {
     try {
       return await this.#exchange(exchange);

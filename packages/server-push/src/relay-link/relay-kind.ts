@@ -1,17 +1,17 @@
 /**
  * Whether the relay is this project's or a stock one, learned from its answers to notify requests: only ours reports a
- * result for each device. A stock relay has no batch requests, and may answer 500 after it has delivered if a request
- * names two devices.
+ * result for each device. A stock relay has no batch requests. If a request names two devices, it may answer 500 after
+ * it has delivered.
  */
 export class RelayKind {
   #kind: 'ours' | 'stock' | undefined;
 
-  /** Whether the relay takes many devices in one request. Not before it has shown so. */
+  /** Whether the relay is known to accept many devices in one request. */
   get isOurs(): boolean {
     return this.#kind === 'ours';
   }
 
-  /** Whether requests that only this project's relay knows are in vain. */
+  /** Whether it is useless to send requests that only this project's relay knows. */
   get isStock(): boolean {
     return this.#kind === 'stock';
   }

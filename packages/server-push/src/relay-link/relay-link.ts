@@ -73,7 +73,7 @@ export class RelayLink {
 
   /**
    * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
-   * does not know the request (stock ones do not) refuses it for good with `NOT_FOUND`.
+   * does not know the request, such as a stock relay, refuses it for good with `NOT_FOUND`.
    */
   async registerMany<Registration, Registered>(
     format: RegistrationFormat<Registration, Registered>,
@@ -88,8 +88,8 @@ export class RelayLink {
   }
 
   /**
-   * Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit, and names one
-   * device unless {@link RelayKind.isOurs}.
+   * Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit, and includes
+   * only one device unless {@link RelayKind.isOurs}.
    */
   async notify(
     requests: readonly WrittenPushRequest[],
@@ -105,15 +105,15 @@ export class RelayLink {
     return outcome;
   }
 
-  /** Asks what became of up to 200 queued notifications. Stock relays do not know the request. */
+  /** Asks for the outcome of up to 200 queued notifications. Stock relays do not know the request. */
   async fetchReceipts(notificationIds: readonly string[]) {
     const path = `${relayReceiptsPath}?ids=${notificationIds.join(',')}`;
     return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayReceiptsAnswer);
   }
 
   /**
-   * Asks the relay to delete devices; `encode` builds the form. A relay that does not know the request (stock ones do
-   * not) refuses it for good, which says nothing about the health of the link.
+   * Asks the relay to delete devices; `encode` builds the form. A relay that does not know the request, such as a stock
+   * relay, refuses it for good, which says nothing about the health of the link.
    */
   async remove(
     encode: (realmUuid: string) => Record<string, string>,
@@ -125,7 +125,7 @@ export class RelayLink {
     return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
-  /** Passes a phone's sealed revocation on. A relay that does not know the request refuses it for good. */
+  /** Forwards a phone's sealed revocation. A relay that does not know the request refuses it for good. */
   async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
@@ -145,7 +145,7 @@ export class RelayLink {
     return this.#exchange.probe({ path: relayNotifyPath, isFresh: true, content });
   }
 
-  /** Registers this server with an id and a key of its own choice. Idempotent for the same id and key. */
+  /** Registers this server with an id and a key that the server has chosen. Idempotent for the same id and key. */
   async join(registration: ServerRegistration): Promise<RelayOutcome<{ readonly created: boolean }>> {
     const content = formOf(encodeRegistration(this.#exchange.credentials, registration));
     return this.#exchange.ask(
@@ -154,13 +154,13 @@ export class RelayLink {
     );
   }
 
-  /** Asks for the secret by which this server's host proves to be the registered one. */
+  /** Requests the secret with which this server's host proves that it is the registered one. */
   async startTransfer(hostname: string): Promise<RelayOutcome<Secret<string>>> {
     const content = formOf({ hostname });
     return this.#exchange.ask({ path: serverTransferPath, content, isAnonymous: true }, transferAnswer);
   }
 
-  /** Has the relay read the secret at this server's host. Returns the server's id and its new key. */
+  /** Makes the relay read the secret at this server's host. Returns the server's id and its new key. */
   async verifyChallenge(hostname: string, accessToken: Secret<string>) {
     const content = formOf({ hostname, access_token: accessToken.reveal() });
     return this.#exchange.ask({ path: serverVerifyPath, content, isAnonymous: true }, verifiedAnswer);
@@ -182,15 +182,15 @@ export class RelayLink {
     return this.#exchange.ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
 
-  /** Asks which of the organization's apps the relay can deliver to. Stock relays do not know the request. */
+  /** Asks for the apps of the organization to which the relay can deliver. Stock relays do not know the request. */
   async fetchApps(): Promise<RelayOutcome<RelayAppsAnswer>> {
     const path = `${relayAppsPath}?realm_uuid=${this.#realmUuid}`;
     return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);
   }
 
   /**
-   * Fetches the relay's signed key list; sends no credentials. A relay without key lists (stock ones have none) refuses it
-   * for good.
+   * Fetches the relay's signed key list without credentials. A relay without key lists, such as a stock relay, refuses
+   * it for good.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#exchange.ask(
@@ -199,7 +199,7 @@ export class RelayLink {
     );
   }
 
-  /** How an operation that stock relays do not know is refused. */
+  /** How the relay refuses an operation that stock relays do not know. */
   get #ofExtension(): Pick<Exchange, 'finalStatuses' | 'isFormRequired'> {
     return { finalStatuses: [400, 404, 405], isFormRequired: this.kind.isOurs };
   }

@@ -1,16 +1,16 @@
 import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 
-/** What a server tells a relay about itself when it registers. */
+/** The data that a server sends to a relay when it registers. */
 export interface ServerRegistration {
   /** With a port if it is not 443. */
   readonly hostname: string;
   readonly contactEmail: string;
-  /** The code of an invitation, if the relay asks for one. */
+  /** An invitation code, if the relay requires one. */
   readonly invitation?: Secret<string> | undefined;
-  /** Replaces the key that the request proves. */
+  /** Replaces the key that authenticates the request. */
   readonly newKey?: Secret<string> | undefined;
-  /** Lets a server return that deactivated itself. Stock relays ignore it. */
+  /** Lets a server return after it deactivated itself. Stock relays ignore it. */
   readonly reactivate?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { type ConnectTrouble, findConnectTrouble } from '@waxwing/service/lifecy
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayRetry } from './relay-answer.js';
 
-/** How the relay is reached, for messages. */
+/** The path to the relay, for messages. */
 export interface WayToRelay {
   readonly url: string;
   readonly network: RelayNetwork;
@@ -16,7 +16,7 @@ export function findRelayTrouble(
 ): ConnectTrouble {
   const { proxyUrl, proxySetting = 'the setting of the proxy', authoritiesSetting } = network;
   const trouble = findConnectTrouble(error, authoritiesSetting) ?? otherTrouble(error, timeoutMilliseconds);
-  // The connection that failed may be the one to the proxy.
+  // The failed connection may be the one to the proxy.
   if (proxyUrl === undefined || trouble.step === 'tls') return trouble;
   return { ...trouble, remedy: `${trouble.remedy}; check also the proxy in ${proxySetting}` };
 }
@@ -28,7 +28,7 @@ function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTroub
     const what = `it did not answer within ${timeoutMilliseconds / 1000} s`;
     return { step: 'connection', what, remedy };
   }
-  // undici names the proxy's answer in the message alone.
+  // undici includes the proxy's answer only in the message.
   const [, status] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
   if (status === undefined) return { step: 'connection', what: code, remedy };
   const access = status === '407' ? 'its user name and password' : 'that it opens tunnels to the relay';

@@ -1,9 +1,9 @@
-/** Work in flight per signal. Each signal gets one listener for all of it: Node warns above ten listeners. */
+/** Work in flight per signal. Each signal gets a single listener, because Node warns above ten listeners. */
 const underWay = new WeakMap<AbortSignal, Set<AbortController>>();
 
 /**
- * Runs `work` with a signal that aborts when `signal` does, or with a TimeoutError after `milliseconds`. Leaves no
- * trace afterwards: Node keeps a signal from `AbortSignal.any` referenced as long as its sources live.
+ * Runs `work` with a signal that aborts when `signal` does, or with a TimeoutError after `milliseconds`. Removes its
+ * listener afterwards, unlike `AbortSignal.any`, whose signals Node keeps referenced as long as their sources live.
  */
 export async function whileAllowed<Result>(
   signal: AbortSignal | undefined,

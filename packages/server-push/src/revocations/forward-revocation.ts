@@ -6,12 +6,12 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
 export const forwardRevocationJob = 'revocations/forward';
-// By then the relay has a registration that is out of use expired, or the vendor reports its token dead.
+// By then an unused registration has expired at the relay, or the vendor has reported its token dead.
 const deadlineMilliseconds = 30 * 86_400_000;
 const capMilliseconds = 60 * 60_000;
 const concurrency = 4;
 
-/** Enqueues the forwarding in the transaction that accepts the revocation. */
+/** Enqueues the forwarding job in the transaction that accepts the revocation. */
 export async function enqueueRevocation(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,
@@ -36,8 +36,8 @@ export interface RevocationOptions {
 }
 
 /**
- * Registers the handler of the forwarding job. It retries until the relay has taken or refused the revocation, or answers
- * that it does not know the operation, as stock relays do.
+ * Registers the handler of the forwarding job. It retries until the relay has accepted or refused the revocation, or
+ * answers that it does not know the operation, as stock relays do.
  */
 export function handleRevocations(options: RevocationOptions): void {
   const { database, clock, random } = options;

@@ -23,15 +23,15 @@ export interface PushAccountSettings {
   readonly allowsPlainHttp: boolean;
 }
 
-/** Settings of how the relay is reached. */
+/** Settings of the network path to the relay. */
 export interface RelayNetworkSettings {
-  /** PEM file with certificates of further authorities. */
+  /** PEM file with certificates of additional authorities. */
   readonly caFile: string | undefined;
   /** A secret, because it may hold a password. */
   readonly proxyUrl: Secret<string> | undefined;
 }
 
-/** Settings of which relay is used, and how. */
+/** Settings that select the relay and the path to it. */
 export interface AccountSettings {
   readonly relay: RelaySettings;
   readonly pushAccount: PushAccountSettings;
@@ -39,8 +39,8 @@ export interface AccountSettings {
 }
 
 /**
- * Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. The key file is by default beside the file of
- * a SQLite database.
+ * Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. With SQLite, the key file is by default
+ * next to the database file.
  */
 export function readAccountSettings(
   reader: EnvironmentReader,
@@ -102,7 +102,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   };
 }
 
-/** Whether requests to this URL cross a network in the clear. */
+/** Whether requests to this URL cross a network unencrypted. */
 export function isPlainToOthers({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -3,7 +3,7 @@ import type { AdminNames } from '../admin-names.js';
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayNetworkSettings } from './account-settings.js';
 
-/** Reads how the relay is reached. @throws ConfigurationError if the file of authorities holds none. */
+/** Reads the network path to the relay. @throws ConfigurationError if the file of authorities contains none. */
 export async function readRelayNetwork(
   { caFile, proxyUrl }: RelayNetworkSettings,
   { prefix }: AdminNames,

@@ -45,7 +45,7 @@ export class RelayAccountWatch {
   /** Reads the account now. @throws ConfigurationError if it cannot be used; the former stays in use. */
   read(): Promise<void> {
     const { settings, names, database, serverPush } = this.#options;
-    // One after the other: an earlier, slower read must not bring a former account back.
+    // Serialized: an earlier, slower read must not restore a former account.
     const reading = this.#last.then(async () => {
       const { account } = await findRelayAccount(database, settings, names);
       serverPush.useRelay(account);

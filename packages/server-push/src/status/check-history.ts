@@ -7,8 +7,8 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 const hourMilliseconds = 3_600_000;
 
 /**
- * What the running server found when it last asked the relay. An old failure is no fault if the relay `answersNow`: the
- * server asks again only when there is something to send.
+ * Reports the running server's last result with the relay. An old failure is not a fault if the relay `answersNow`: the
+ * server sends its next request only when there is something to send.
  */
 export async function checkHistory(
   db: Kysely<ServerPushTables>,
@@ -38,7 +38,7 @@ function checkExchange(
   return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);
 }
 
-/** An older rejection may have been mended since. */
+/** An older rejection may have been fixed since. */
 function checkRejection({ lastRejection }: RelayLinkStatus, { push }: AdminNames, now: number): PushCheck {
   if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
   const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;

@@ -15,7 +15,7 @@ export interface KeyListCheckOptions {
   readonly sodium: Sodium;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The relay's signing key as it was pinned; `undefined` if none was. */
+  /** The pinned signing key of the relay; `undefined` if none was pinned. */
   readonly pinned: string | undefined;
   readonly names: AdminNames;
 }
@@ -46,7 +46,7 @@ function checkList(answer: KeyListAnswer, { sodium, now }: KeyListCheckOptions):
   return passed('key list', `The relay's key list is valid until ${until}.`);
 }
 
-/** Independent of the list's age: an expired list still shows who signs. */
+/** Works for a list of any age: even an expired list shows the signer. */
 function checkSigner(answer: KeyListAnswer, { sodium, pinned, names }: KeyListCheckOptions): PushCheck {
   const signer = `The relay signs with ${answer.signing_public_key}`;
   if (pinned === undefined) return passed('signing key', `${signer}; no key is pinned.`);

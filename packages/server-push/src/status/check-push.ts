@@ -15,17 +15,20 @@ import type { PushCheck } from './push-check.js';
 
 export interface CheckPushOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` if there is none, or it cannot be used: the checks that need it are left out. */
+  /** `undefined` if there is none, or it cannot be used: then the checks that need it are omitted. */
   readonly relay: ConfiguredRelay | undefined;
   readonly realm: Pick<PushRealm, 'uuid'>;
-  /** The relay's signing key as it was pinned; `undefined` if none was. */
+  /** The pinned signing key of the relay; `undefined` if none was pinned. */
   readonly pinnedSigningKey: string | undefined;
   readonly sodium: Sodium;
   readonly clock: Clock;
   readonly names: AdminNames;
 }
 
-/** Checks push end to end: the relay, then what this server's database says. Each failed check names its remedy. */
+/**
+ * Checks push end to end: first the relay, then the state in this server's database. Each failed check names its
+ * remedy.
+ */
 export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]> {
   const { database, relay, realm, clock, sodium, names, pinnedSigningKey: pinned } = options;
   const now = clock();

@@ -23,15 +23,15 @@ export interface CheckRelayOptions {
   readonly names: AdminNames;
 }
 
-/** One aspect that is checked once the relay has accepted this server and its organization. */
+/** An aspect to check once the relay has accepted this server and its organization. */
 export type FurtherCheck = (link: RelayLink) => Promise<readonly PushCheck[]>;
 
-/** The relay accepts registrations for a day by their timestamp, but a larger clock error is a fault anyway. */
+/** The relay accepts registrations for a day by their timestamp, but a clock error this large is a fault anyway. */
 const maximumClockErrorMilliseconds = 5 * 60_000;
 
 /**
- * Asks the relay, with this server's credentials, whether the way to it, the credentials and the organization are right.
- * Delivers nothing. Stops at the first failure that makes later checks impossible. Never rejects because of the relay.
+ * Checks the network path to the relay, this server's credentials and the organization. Delivers nothing. Stops at the
+ * first failure that makes later checks impossible. Never rejects because of the relay.
  */
 export async function checkRelay(
   options: CheckRelayOptions,
@@ -76,7 +76,7 @@ function judgeAnswer(answer: ProbeAnswer, options: CheckRelayOptions): PushCheck
     return [notARelay(options, status)];
   }
   const relayAnswers = passed('relay', `A relay answers at ${options.relay.url}.`);
-  // A clock that is off is named even where the relay refuses: the admin sees both at once.
+  // Reports a wrong clock even if the relay refuses, so that the admin sees both problems at once.
   return [relayAnswers, checkClock(answer, options.clock()), ...judgeRefusal(status, body, options)];
 }
 
@@ -100,7 +100,7 @@ function judgeRefusal(
 ): PushCheck[] {
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
-  // Relays say so only to the holder of the key, and with the code of a wrong key.
+  // Relays report this only to the holder of the key, with the error code of a wrong key.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
     const remedy = remedyIfRefused(state, serverId, push);
@@ -157,7 +157,7 @@ function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
   );
 }
 
-/** The timestamp is the relay's, which may be no time at all. */
+/** The timestamp comes from the relay, so it may be invalid. */
 function instantOf(seconds: number): string {
   const instant = new Date(seconds * 1000);
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();

@@ -5,13 +5,13 @@ export interface PushCheck {
   /** Short name, such as `credentials`. */
   readonly check: string;
   readonly ok: boolean;
-  /** What was found; one sentence. */
+  /** The result; one sentence. */
   readonly cause: string;
   /** What to do; `null` if nothing is wrong. */
   readonly remedy: string | null;
 }
 
-/** A check that found nothing wrong. */
+/** A check that found no problem. */
 export const passed = (check: string, cause: string): PushCheck => ({
   check,
   ok: true,
@@ -19,7 +19,7 @@ export const passed = (check: string, cause: string): PushCheck => ({
   remedy: null,
 });
 
-/** A check that found what is wrong. `cause` and `remedy` are sentences. */
+/** A check that found a problem. `cause` and `remedy` are sentences. */
 export const failed = (check: string, cause: string, remedy: string): PushCheck => ({
   check,
   ok: false,
@@ -27,7 +27,7 @@ export const failed = (check: string, cause: string, remedy: string): PushCheck 
   remedy,
 });
 
-/** Makes a sentence of a clause. */
+/** Makes a sentence from a clause. */
 export function sentenceOf(text: string): string {
   return `${capitalized(text)}${text.endsWith('.') ? '' : '.'}`;
 }
