@@ -8,22 +8,22 @@ import {
 } from '@waxwing/client';
 import type { PhoneFacts } from './page-api.js';
 
-/** A phone that lives in this tab, and in the storage that ends with it. */
+/** A phone that lives in this browser tab. Its data ends with the tab's session storage. */
 export interface BrowserPhone {
   readonly client: PushClient;
   readonly registrar: Registrar;
-  /** As Google would have given it. */
+  /** A made-up FCM registration token. */
   readonly token: string;
-  /** The registration that was last sent; `undefined` before the first. */
+  /** The latest registration that the phone sent; `undefined` before the first one. */
   registration(): Promise<SentRegistration | undefined>;
-  /** Base64 of the sealed push token that was last sent; `undefined` before the first. */
+  /** Base64 of the latest sealed push token that the phone sent; `undefined` before the first one. */
   sealedRegistration(): Promise<string | undefined>;
 }
 
 const sealedField = 'encrypted_push_registration';
 
 export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhone> {
-  // Another start of the quickstart has another token in the address, and so another phone.
+  // Each start of the quickstart has its own token in the address, and so its own phone.
   const storage = storageBelow(location.pathname);
   const { accounts, seen, keyList: store } = createTextStores(storage);
   const token = await keptToken(storage);
@@ -42,7 +42,7 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
       const form = new URLSearchParams(typeof init?.body === 'string' ? init.body : '');
       const sealed = form.get(sealedField);
       if (sealed !== null) await storage.setItem(sealedField, sealed);
-      // The server is another origin: the page's server passes on what a phone asks it.
+      // The server has another origin: the page's own server forwards the phone's requests to it.
       return fetch(url.replace(facts.realm_url, 'server'), init);
     },
   });

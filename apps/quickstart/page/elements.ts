@@ -1,11 +1,11 @@
-/** The element that index.html has under this id. */
+/** Returns the element of index.html with this id. @throws Error if there is none. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no element ${id}`);
   return found;
 }
 
-/** A new element with a text in it, or with others. */
+/** Creates an element with a text or with child nodes. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   content: string | readonly Node[],
@@ -17,7 +17,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Has an element say what became known, and whether that is as it should be. */
+/** Replaces an element's text and class. The class shows whether the text is good or bad news. */
 export function tell(id: string, sentence: string, className: 'good' | 'bad' | 'waiting' | '' = ''): void {
   const element = byId(id);
   element.textContent = sentence;
@@ -26,7 +26,7 @@ export function tell(id: string, sentence: string, className: 'good' | 'bad' | '
 
 const shownCharacters = 96;
 
-/** The size of what is opaque, and how it begins. */
+/** Shows the start and the size of opaque bytes, and what they mean. */
 export function tellBytes(id: string, base64: string, meaning: string): void {
   const element = byId(id);
   const shown = base64.length > shownCharacters ? `${base64.slice(0, shownCharacters)}…` : base64;

@@ -5,7 +5,7 @@ import { keepRegistered } from './show-keys.js';
 import { type Push, showPush } from './show-notification.js';
 
 const facts = await fetchPhoneFacts();
-// No word of it is broken where a line ends, and it is the same text when it is copied.
+// One span per word, so that lines break only between words. Copying gives the command unchanged.
 const words = facts.send_command
   .split(' ')
   .flatMap((word) => [make('span', word), document.createTextNode(' ')]);
@@ -28,7 +28,7 @@ byId('send-form').addEventListener('submit', async (event) => {
 const pushes = new EventSource(`api/pushes?token=${encodeURIComponent(phone.token)}`);
 let showing = Promise.resolve();
 pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
-  // One after the other, so that the newest is what the columns tell of.
+  // Shown in order, so that the columns describe the newest push.
   showing = showing
     .then(() => showPush(phone, JSON.parse(data) as Push))
     .catch((error: Error) => {

@@ -1,4 +1,4 @@
-/** What the page's own server answers about the quickstart; the addresses are relative to the link with the token. */
+/** Requests to the page's own server. Paths are relative to the link, which contains the token. */
 
 /** How the phone's user signs in, and the public keys that an app is built with. */
 export interface PhoneFacts {
@@ -14,7 +14,7 @@ export interface PhoneFacts {
   readonly send_command: string;
 }
 
-/** Whether each party has a text in the clear. */
+/** Whether each party stores a text in the clear. */
 interface Holders {
   readonly server: boolean;
   readonly relay: boolean;
@@ -34,7 +34,7 @@ export interface RelayKey {
 
 export const fetchPhoneFacts = (): Promise<PhoneFacts> => ask('GET', 'api/phone');
 
-/** Has the server send the phone's user a notification; to how many devices it goes. */
+/** Makes the server send a notification to the phone's user. Resolves to the number of devices that it goes to. */
 export const sendText = (text: string): Promise<{ devices: number }> => ask('POST', 'api/send', { text });
 
 export const searchHolders = (text: string, token: string): Promise<HoldersAnswer> =>
@@ -44,7 +44,7 @@ export const fetchRelayKeys = (): Promise<{ keys: readonly RelayKey[] }> => ask(
 
 export const rotateRelayKey = (): Promise<{ changed: boolean }> => ask('POST', 'api/keys');
 
-/** @throws with what the server says, when it refuses. */
+/** @throws Error with the server's message if it refuses the request. */
 async function ask<T>(method: 'GET' | 'POST', path: string, fields?: Record<string, string>): Promise<T> {
   const body = fields === undefined ? {} : { body: new URLSearchParams(fields) };
   const response = await fetch(path, { method, ...body });

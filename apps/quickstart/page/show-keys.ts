@@ -2,14 +2,14 @@ import type { BrowserPhone } from './browser-phone.js';
 import { byId, make, tellBytes } from './elements.js';
 import { fetchRelayKeys, rotateRelayKey } from './page-api.js';
 
-/** How long until the phone looks again whether there is something to do. */
+/** Interval between two syncs of the phone. */
 const idleMilliseconds = 5000;
-/** The server asks the relay for its list every five seconds at most. */
+/** Interval while a new key list is expected. The server fetches the list from the relay at most every five seconds. */
 const expectingMilliseconds = 1000;
 
 /**
- * Keeps the phone registered, as an app does at each start: the phone follows each rotation of the relay's key. Shows the
- * status, and to which key the push token is sealed.
+ * Keeps the phone registered, as an app does at each start, so that it follows each rotation of the relay's key. Shows
+ * the status, and the key that the push token is sealed to.
  */
 export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   let sealedTo: string | undefined;
@@ -44,7 +44,7 @@ export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   }
 }
 
-/** Whether the relay has made a new key. */
+/** Asks the relay for a new primary key. Resolves to whether it made one. */
 async function rotate(): Promise<boolean> {
   const button = byId('rotate') as HTMLButtonElement;
   button.disabled = true;
@@ -52,7 +52,7 @@ async function rotate(): Promise<boolean> {
   status.textContent = 'The relay makes a new key …';
   try {
     await rotateRelayKey();
-    status.textContent = 'The relay has a new key. The phone waits for the signed list that says so …';
+    status.textContent = 'The relay has a new key. The phone waits for the new signed list …';
     return true;
   } catch (error) {
     status.textContent = (error as Error).message;
@@ -61,12 +61,12 @@ async function rotate(): Promise<boolean> {
   }
 }
 
-/** What stands beside a key, where its state alone does not say it. */
+/** Longer texts for states that need an explanation. */
 const stateSentences: Readonly<Record<string, string>> = {
-  accepted: 'accepted: what phones have sealed to it can still be opened',
+  accepted: 'accepted: still opens tokens that phones sealed to it',
 };
 
-/** Shows all keys of the relay; the id of the one that the push token is sealed to. */
+/** Shows all keys of the relay. Returns the id of the key that the push token is sealed to. */
 async function showKeys(sealedTo: string): Promise<string> {
   const { keys } = await fetchRelayKeys();
   const items = keys.map(({ id, public_key, state }) => {

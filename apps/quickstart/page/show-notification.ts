@@ -3,31 +3,28 @@ import type { BrowserPhone } from './browser-phone.js';
 import { byId, make, tell, tellBytes } from './elements.js';
 import { searchHolders } from './page-api.js';
 
-/** A shorter text could stand by chance in what others hold. */
+/** A shorter text could occur in another party's data by chance. */
 const leastSearchedCharacters = 8;
 
-/** What Google handed to the phone, as far as the page shows it. */
+/** The part of a push from Google that the page shows. */
 export interface Push {
   readonly data: Record<string, string>;
 }
 
-/**
- * Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others could read of
- * it.
- */
+/** Shows a push on the phone unless it has shown the message before, and what the other parties could read of it. */
 export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
   const opened = await phone.client.open(data);
   if (opened.kind === 'ignored') return;
   const words = showOnPhone(opened);
   const sealed = data.encrypted_data ?? '';
-  tellBytes('relay-bytes', sealed, 'Padded, so that the size does not tell how long the text is.');
+  tellBytes('relay-bytes', sealed, 'Padded, so that the size does not reveal the text’s length.');
   tellBytes('vendor-bytes', sealed, 'The same bytes, passed on.');
   tell('vendor-token', 'Known: it gave it to the phone.');
   tell('server-words', 'Known: it wrote the notification, and sealed it for the phone.');
   await showHolders(phone, words);
 }
 
-/** The text that it shows. */
+/** Shows a notification on the phone. Returns its text. */
 function showOnPhone({ notification }: Extract<OpenedNotification, { kind: 'notification' }>): string {
   byId('nothing-yet').hidden = true;
   const words =
@@ -44,11 +41,11 @@ async function showHolders(phone: BrowserPhone, words: string): Promise<void> {
   tellSearched('relay-token', token.relay, 'its log or in its database, which holds it only encrypted');
   if (words.length < leastSearchedCharacters) {
     for (const id of ['relay-words', 'vendor-words'])
-      tell(id, 'Not looked for: a text this short could be there by chance.', 'waiting');
+      tell(id, 'Not searched: such a short text could occur by chance.', 'waiting');
     return;
   }
   tellSearched('relay-words', text.relay, 'its database and log');
-  tellSearched('vendor-words', text.vendor, 'all that it was handed for this phone');
+  tellSearched('vendor-words', text.vendor, 'its deliveries to this phone');
 }
 
 function tellSearched(id: string, isFound: boolean, where: string): void {

@@ -12,7 +12,7 @@ export default defineConfig({
     assetsDir: '',
     assetsInlineLimit: 0,
     modulePreload: false,
-    // libsodium's WebAssembly is half a megabyte. The warning would be the first thing that `npm start` prints.
+    // libsodium's WebAssembly is half a megabyte. Otherwise `npm start` would print a warning first.
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       output: { entryFileNames: 'page.js', assetFileNames: '[name][extname]', codeSplitting: false },

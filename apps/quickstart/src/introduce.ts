@@ -12,19 +12,19 @@ export interface Introduced {
   readonly mention: string;
 }
 
-/** What a person needs to send the phone a notification and see it. */
+/** Facts that a person needs to send the phone a notification and see it. */
 export interface PhoneIntroduced {
   /** Link to the page on which a browser acts as a phone of the same user. */
   readonly pageLink: string;
   readonly sendCommand: string;
 }
 
-/** curl command prefix that authenticates as the owner, from any folder. */
+/** Returns the start of a curl command that authenticates as the owner and works in any folder. */
 function curlAsOwner(paths: QuickstartPaths): string {
   return `curl -K '${paths.ownerCurl.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Shell command with which the owner mentions the phone's user in the channel. */
+/** Returns the shell command with which the owner mentions the phone's user in the channel. */
 export function sendingCommand({
   paths,
   urls,
@@ -34,7 +34,7 @@ export function sendingCommand({
   return `${curlAsOwner(paths)} ${urls.server}/api/v1/messages ${fields}`;
 }
 
-/** Prints where everything is and how to continue: a link to open, and commands to copy. */
+/** Prints addresses and files, a link to open, and commands to copy. */
 export function introduce({ paths, urls, ...going }: Introduced, narrator: Narrator): void {
   narrator.title('Everything keeps running. Press Ctrl+C to stop.');
   narrator.detail('server', urls.server);
@@ -54,7 +54,7 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.command('see that event', `${curl} '${api}/events?queue_id=${chat.queueId}&last_event_id=-1'`);
 }
 
-/** Prints the final hints if there is a phone. */
+/** Prints how to send the phone a notification. */
 export function introducePhone({ pageLink, sendCommand }: PhoneIntroduced, narrator: Narrator): void {
   narrator.command('send the phone a notification, which it shows below', sendCommand);
   narrator.command(

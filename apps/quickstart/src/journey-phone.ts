@@ -23,7 +23,7 @@ export interface PhoneOwner {
   readonly bouncerPublicKey: string;
 }
 
-/** Makes a phone with a Firebase-like token, signed in as its owner. */
+/** Creates a phone with a made-up FCM token that is signed in as its owner. */
 export async function createJourneyPhone({
   bouncerPublicKey,
   ...account

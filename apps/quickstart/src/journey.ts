@@ -20,8 +20,8 @@ export interface JourneyMessage {
 const deliveryTimeoutMilliseconds = 10_000;
 
 /**
- * Registers the phone, sends one message that mentions its user, and narrates each step. Returns the message's id.
- * @throws when any step has another result than narrated.
+ * Registers the phone, sends one message that mentions its user, and prints each step. Returns the message's id.
+ * @throws Error if a step has an unexpected result.
  */
 export async function makeJourney(
   phone: JourneyPhone,
@@ -89,7 +89,7 @@ function recipientOf({ push_key_id, push_account_id }: Readonly<Record<string, s
 }
 
 /**
- * The journey of a server without a relay. @throws when the server answers anything but PUSH_SERVICE_NOT_CONFIGURED.
+ * Plays the journey on a server without a relay. @throws Error unless the server answers PUSH_SERVICE_NOT_CONFIGURED.
  */
 export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Narrator): Promise<void> {
   narrator.title('A phone meets a server without a relay');

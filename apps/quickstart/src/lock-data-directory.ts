@@ -2,8 +2,8 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { FileLockedError, withFileLock } from '@waxwing/storage';
 
 /**
- * Locks a data directory. The lock ends when the returned function is called or the process ends in any way.
- * @throws ConfigurationError when another quickstart uses it.
+ * Locks a data directory. The returned function releases the lock; so does the end of the process.
+ * @throws ConfigurationError if another quickstart uses the directory.
  */
 export function lockDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Prints each step for a person on standard output. */
+/** Prints each step to standard output, for a person. */
 export class Narrator {
   #step = 0;
 
@@ -8,7 +8,7 @@ export class Narrator {
     process.stdout.write(`\n${picocolors.bold(text)}\n`);
   }
 
-  /** Prints one step of the journey, and what each party saw of it. */
+  /** Prints one step of the journey and the data that each party saw. */
   step(what: string, seen: Readonly<Record<string, string>> = {}): void {
     this.#step += 1;
     process.stdout.write(`\n${picocolors.bold(`${this.#step}. ${what}`)}\n`);

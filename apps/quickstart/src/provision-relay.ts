@@ -6,7 +6,7 @@ import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
 
-/** Gives the relay the vendors' credentials, for any app, and a key ring at the first start. */
+/** Gives the relay vendor credentials for any app. Creates a key ring at the first start. */
 export async function provisionRelay(
   environment: Environment,
   paths: QuickstartPaths,
@@ -47,7 +47,7 @@ export interface RelayCredentials {
   readonly serverKey: string;
 }
 
-/** Gives the realm's server access to the relay, with the same credentials at every start. */
+/** Registers the realm's server at the relay. It has the same credentials at every start. */
 export async function provisionServerAtRelay(
   environment: Environment,
   paths: QuickstartPaths,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { QuickstartOptions } from './quickstart-options.js';
 
-/** Everything listens on loopback only. */
+/** All services listen on loopback only. */
 export const host = '127.0.0.1';
 
 /** Files of the quickstart's parts, all under the data directory. */
@@ -44,7 +44,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
   };
 }
 
-/** Environment that points `waxwing-relay` at the quickstart's relay. */
+/** Environment variables that point `waxwing-relay` at the quickstart's relay. */
 export function relayEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,
@@ -69,7 +69,10 @@ export function relayEnvironment(
   };
 }
 
-/** Environment that points `waxwing-server` at the quickstart's server; without a relay until it has credentials. */
+/**
+ * Environment variables that point `waxwing-server` at the quickstart's server. Configures no relay until the server
+ * has credentials for it.
+ */
 export function serverEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,

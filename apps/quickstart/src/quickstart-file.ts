@@ -19,7 +19,7 @@ export interface QuickstartFacts {
   readonly vendors: { readonly urls: { readonly http: string } };
 }
 
-/** Writes what programs need to use this quickstart: atomically, readable by the owner alone. */
+/** Writes the facts that programs need to use this quickstart. Atomic; only the owner can read the file. */
 export async function writeQuickstartFile(
   path: string,
   { relay, server, vendors }: QuickstartFacts,

@@ -8,10 +8,10 @@ const shape = z.object({
   apiKeys: z.record(z.string(), z.string()),
 });
 
-/** Secrets that are shown only once when made, stored so that later starts can show them again. */
+/** Secrets that are shown only at their creation, stored so that later starts can print them again. */
 export type QuickstartSecrets = z.infer<typeof shape>;
 
-/** Reads the secrets of an earlier start; empty at the first start. */
+/** Reads the secrets of an earlier start. Resolves to an empty object at the first start. */
 export async function readQuickstartSecrets(path: string): Promise<QuickstartSecrets> {
   try {
     return shape.parse(JSON.parse(await readPrivateFile(path, 'the quickstart’s API keys')));

@@ -66,9 +66,9 @@ interface Shown {
 }
 
 /**
- * Starts vendors, relay and server, makes the journey, and then writes `quickstart.json`.
- * @throws ConfigurationError for what the user can fix, such as a port in use. Then nothing is left running, and
- * another quickstart in the same data directory is left alone.
+ * Starts vendors, relay and server, plays the journey, and then writes `quickstart.json`.
+ * @throws ConfigurationError for a problem that the user can fix, such as a port in use. Everything that it started is
+ * stopped then; another quickstart in the same data directory keeps running.
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
@@ -185,7 +185,7 @@ async function keepRunning(
   closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
 }
 
-/** Where to search for leaked secrets, and where to read Google's deliveries. */
+/** Files to search for leaked secrets, and the URL of Google's deliveries. */
 function urlsOf(paths: QuickstartPaths, vendors: Vendors): JourneyUrls {
   return {
     vendorsUrl: vendors.urls.http,

@@ -14,7 +14,7 @@ export async function deliveriesTo(token: string, vendorsUrl: string): Promise<V
   return deliveries;
 }
 
-/** Waits for the first delivery to the token. @throws when there is none in time. */
+/** Waits for the first delivery to the token. @throws Error on a timeout. */
 export async function firstDeliveryTo(
   token: string,
   vendorsUrl: string,
@@ -31,7 +31,7 @@ export async function firstDeliveryTo(
 
 const patientPollMilliseconds = 250;
 
-/** Yields each delivery to the token after the first `seen`, as it arrives, until the signal aborts. */
+/** Yields each delivery to the token as it arrives, skipping the first `seen`, until the signal aborts. */
 export async function* laterDeliveriesTo(
   token: string,
   vendorsUrl: string,

@@ -35,7 +35,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     )
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
     .allowExcessArguments(false)
-    // Empty action: commander requires one beside a subcommand (here `completion`), but only the flags are needed.
+    // Empty action: commander requires one next to a subcommand (here `completion`), but only the flags are needed.
     .action(() => {});
   addCompletion(command, (script) => {
     process.stdout.write(`${script}\n`);

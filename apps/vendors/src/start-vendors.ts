@@ -15,7 +15,7 @@ export interface VendorsOptions {
   readonly dataDir: string;
   /** Address that all listeners bind to. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Port; 0, the default, picks any free one. The same holds for the next two. */
+  /** Port of the HTTP listener. 0, the default, picks any free port; the same holds for the next two. */
   readonly httpPort?: number;
   readonly apnsProductionPort?: number;
   readonly apnsSandboxPort?: number;
@@ -60,9 +60,9 @@ interface Listeners {
 }
 
 /**
- * Starts the stand-ins for FCM and for both APNs environments. The first start makes credentials in the data directory;
- * later starts reuse them.
- * @throws the listener's error, `code` EADDRINUSE, when a port is in use; then nothing is left running.
+ * Starts the stand-ins for FCM and for both APNs environments. The first start creates credentials in the data
+ * directory; later starts reuse them.
+ * @throws the listener's error with `code` EADDRINUSE if a port is in use. Everything that it started is stopped then.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;

@@ -16,11 +16,11 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the page's files by name, as `npm run compile` bundled them; the page itself has the empty name. All files stay
- * in memory, so that no request can name a file of this machine.
+ * Reads the page's files, as bundled by `npm run compile`. Keys are file names; the page itself has the empty name.
+ * Files are served from memory, so no request can reach another file of this machine.
  */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  // The same path from the sources and from the compiled code.
+  // The same relative path from the sources and from the compiled code.
   const folder = new URL('../../dist/browser/', import.meta.url);
   const files = new Map<string, PageFile>();
   for (const name of await readdir(fileURLToPath(folder))) {

@@ -9,7 +9,7 @@ import { findHolders, type SearchedStores } from './find-holders.js';
 import { forward } from './forward.js';
 import { streamPushes } from './push-stream.js';
 
-/** What the page shows and controls. */
+/** Data and services of the page's API. */
 export interface PageContext extends SearchedStores {
   readonly serverUrl: string;
   readonly serverEnvironment: Environment;
@@ -59,7 +59,7 @@ export function answerWith(response: ServerResponse, body: object, status = 200)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Returns what a real app has: its user's credentials, and the relay's keys it is built with. */
+/** Answers with the facts of a real app: its user's credentials and the relay's public keys. */
 async function showPhone(context: PageContext, { response }: PageRequest): Promise<void> {
   const { serverUrl, relayEnvironment, user, sendCommand } = context;
   const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);

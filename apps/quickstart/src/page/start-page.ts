@@ -10,7 +10,7 @@ import { answerPage, answerWith, type PageContext } from './page-routes.js';
 
 /** The running page. */
 export interface RunningPage extends RunningService {
-  /** Link to open. A person who has it may send notifications and rotate keys until the quickstart ends. */
+  /** Link to the page. It lets its holder send notifications and rotate keys until the quickstart ends. */
   readonly link: string;
 }
 
@@ -33,7 +33,7 @@ interface Serving {
   readonly tokenHash: string;
 }
 
-/** Serves the page that shows a phone in the browser, on loopback and under an unguessable address. */
+/** Serves the browser phone's page on loopback, under an unguessable address. */
 export async function startPage(port: number, context: PageContext): Promise<RunningPage> {
   const token = generateCredential().reveal();
   const serving = { context, files: await readPageFiles(), tokenHash: hashCredential(token) };

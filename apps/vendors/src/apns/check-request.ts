@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   /** Names and values as received, alternating; a repeated header occurs twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Length of the received body, of which less may have been kept. */
+  /** Length of the received body. A part of it may have been dropped. */
   readonly bodyBytes: number;
 }
 
@@ -122,7 +122,7 @@ function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Re
   const limit = headers['apns-push-type'] === 'voip' ? maximumVoipPayloadBytes : maximumPayloadBytes;
   if (bodyBytes > limit)
     return refuse('PayloadTooLarge', `the payload has ${bodyBytes} bytes, more than ${limit}`);
-  // Apple has no reason for a payload that is not JSON: an unreadable payload counts as empty.
+  // Apple has no reason for a payload that is not JSON, so an unreadable payload counts as empty.
   if (bodyBytes === 0) return refuse('PayloadEmpty', 'there is no payload');
   if (!isUtf8(body)) return refuse('PayloadEmpty', 'the payload is not UTF-8');
   const text = body.toString('utf8');

@@ -14,7 +14,7 @@ import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
-/** The vendors' side of every credential: the issued ids and the keys that verify clients. */
+/** The vendors' part of every credential: the issued ids and the keys that verify clients. */
 export interface VendorCredentials {
   readonly fcm: {
     readonly projectId: string;
@@ -33,7 +33,7 @@ export interface CredentialFiles {
   readonly caFile: string;
 }
 
-/** The master file from which all others are written, so that a crash between two writes leaves nothing inconsistent. */
+/** Master file that all others are derived from. A crash between two writes therefore leaves nothing inconsistent. */
 interface StoredIdentity {
   readonly fcm: {
     readonly project_id: string;

@@ -14,7 +14,7 @@ export interface AnswerFault {
   readonly body?: string;
   /** Raw value of the Retry-After header. */
   readonly retryAfter?: string;
-  /** APNs, status 410: since when the token is dead. Default: the time of the answer. */
+  /** APNs, status 410: when the token died, in Unix milliseconds. Default: the time of the answer. */
   readonly timestampMilliseconds?: number;
 }
 
@@ -24,7 +24,7 @@ interface ResetFault {
   readonly when: 'before' | 'after';
 }
 
-/** Simulates a half-open connection: no further answers. */
+/** Simulates a half-open connection: sends no further answers. */
 interface SilenceFault {
   readonly kind: 'silence';
 }
@@ -56,6 +56,6 @@ export interface FaultRule {
   readonly initialConcurrentStreams?: number;
   readonly mintIntervalSeconds?: number;
   readonly accessTokenSeconds?: number;
-  /** The rule as received, to show it again. */
+  /** The rule as received, for `GET /faults`. */
   readonly source: Readonly<Record<string, unknown>>;
 }

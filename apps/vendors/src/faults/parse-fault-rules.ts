@@ -107,7 +107,8 @@ function findProblems(path: string, rule: WireRule): string[] {
 }
 
 /**
- * `times` counts only one thing: it cannot limit settings that last as long as the rule, nor both requests and GOAWAYs.
+ * Checks that `times` counts one thing only. It can limit neither settings that last as long as the rule, nor both
+ * requests and GOAWAYs.
  */
 function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {
   const counted = `${path}.times counts requests or GOAWAYs, and not`;

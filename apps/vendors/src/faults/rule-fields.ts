@@ -52,10 +52,10 @@ const wireRule = z.strictObject({
   expires_in: field(['oauth'], integer(1, 3600).optional()),
 });
 
-/** A rule whose fields are valid one by one, not yet checked against each other. */
+/** A rule whose fields are valid individually. Their combination is not checked yet. */
 export type WireRule = Readonly<z.infer<typeof wireRule>>;
 
-/** All field names of a rule, with the vendors that support them. */
+/** All field names of a rule, each with the vendors that support it. */
 export const ruleFields: Readonly<Record<string, { readonly vendors: readonly FaultVendor[] }>> =
   Object.fromEntries(
     Object.entries(wireRule.shape).map(([name, shape]) => [
@@ -64,7 +64,7 @@ export const ruleFields: Readonly<Record<string, { readonly vendors: readonly Fa
     ]),
   );
 
-/** Parses a rule. Returns it, or the problems of single fields as sentences that begin with the field's path. */
+/** Parses a rule. Returns the rule, or its problems: one sentence per field, which starts with the field's path. */
 export function readWireRule(
   path: string,
   source: unknown,

@@ -11,7 +11,7 @@ import {
   wrongType,
 } from './message-fields.js';
 
-/** Fields that both forms of Android's options have. */
+/** Fields that AndroidConfig and AndroidConfigV2 share. */
 const commonFields = [
   'collapse_key',
   'ttl',
@@ -44,8 +44,8 @@ export function checkAndroid(android: unknown): MessageProblem | undefined {
 }
 
 /**
- * Has one of two intents in place of a priority. `hasAndroid`: the message has the older options too.
- * https://firebase.google.com/docs/cloud-messaging/send/v2-api
+ * Checks AndroidConfigV2, which has an intent instead of a priority. `hasAndroid`: the message has the older options
+ * too. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 export function checkAndroidV2(android: unknown, hasAndroid: boolean): MessageProblem | undefined {
   if (!isSet(android)) return undefined;

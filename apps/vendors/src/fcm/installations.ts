@@ -4,8 +4,8 @@ const maximumRemembered = 10_000;
 const installationId = /^[cdef][\w-]{21}$/;
 
 /**
- * Installation ids that got a message. From then on the registration token of the same installation, which begins with the
- * id and a colon, is refused.
+ * Installation ids that received a message. Once an id has received one, the registration token of the same
+ * installation, which starts with the id and a colon, is refused.
  */
 export class Installations {
   readonly #reached = new LRUCache<string, true>({ max: maximumRemembered });
@@ -15,7 +15,7 @@ export class Installations {
     if (installationId.test(target)) this.#reached.set(target, true);
   }
 
-  /** Whether a target is the registration token of an installation that got a message by its id. */
+  /** Whether a target is the registration token of an installation that received a message by its id. */
   hasEnded(target: string): boolean {
     const colon = target.indexOf(':');
     return colon > 0 && this.#reached.has(target.slice(0, colon));

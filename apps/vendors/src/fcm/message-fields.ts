@@ -4,7 +4,9 @@ import { isObject } from '../json-web-token.js';
 export interface MessageProblem {
   readonly message: string;
   readonly field: string;
-  /** Whether FCM detects it, and not the JSON parser in front of FCM. If so, the answer carries an FcmError. */
+  /**
+   * Whether FCM itself detects the problem, not the JSON parser in front of it. The answer then carries an FcmError.
+   */
   readonly isFcmError: boolean;
 }
 

@@ -30,9 +30,9 @@ const badTimes =
   'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.';
 
 /**
- * Verifies the assertion with which a service account requests an access token for FCM.
+ * Verifies the assertion that a service account exchanges for an access token.
  * https://developers.google.com/identity/protocols/oauth2/service-account and RFC 7523 section 3.
- * @returns undefined when it is valid.
+ * @returns undefined if it is valid.
  */
 export function verifyAssertion(assertion: string, context: AssertionContext): OAuthRefusal | undefined {
   const { serviceAccount, tokenUri, nowMilliseconds } = context;

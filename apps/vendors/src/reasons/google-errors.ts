@@ -1,4 +1,4 @@
-/** One error of FCM HTTP v1. `isFcmError`: the answer names it in an FcmError besides its status. */
+/** One error of FCM HTTP v1. With `isFcmError`, the answer names it in an FcmError in addition to its status. */
 interface GoogleError {
   readonly httpStatus: number;
   readonly status: string;
@@ -9,7 +9,7 @@ interface GoogleError {
 const requestedEntity = 'Requested entity was not found.';
 
 /**
- * All FCM errors, by the name that a sender looks for. The first error with an HTTP status is its default.
+ * All FCM errors by the name that clients check. The first error with an HTTP status is its default.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and, for errors without FcmError,
  * https://cloud.google.com/apis/design/errors
  */
@@ -60,8 +60,8 @@ export interface GoogleErrorOptions {
 }
 
 /**
- * Formats an error body as Google does. An unknown name becomes an FcmError of status UNKNOWN, as a sender older than
- * that name would see it.
+ * Formats an error body as Google does. An unknown name becomes an FcmError of status UNKNOWN, as an outdated client
+ * would see it.
  */
 export function formatGoogleError(name: string, options: GoogleErrorOptions = {}): string {
   const known: GoogleError = isGoogleErrorName(name)
