@@ -49,14 +49,16 @@ export interface DeliveriesOptions {
 export interface Deliveries
   extends Pick<DeliverNotifications, 'deliver' | 'deliverRead' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  /** The apps of a realm's devices, and whether each can be delivered to. */
+  /** Resolves to the apps of a realm's devices, and whether the relay can deliver to each. */
   appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
   /**
-   * Names refused credentials and failing vendors: as a warning while any app can be delivered to, otherwise as a reason to
-   * be unready. Resolves to `undefined` if there are none.
+   * Names refused credentials and failing vendors. This is a warning while the relay can deliver to any app, and
+   * otherwise a reason to be unready. Resolves to `undefined` if there are none.
    */
   readiness(): Promise<string | ReadinessWarning | undefined>;
-  /** Reads the apps file and its keys again. @throws ConfigurationError if it is invalid; the former stays in force. */
+  /**
+   * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous one stays in force.
+   */
   reloadCredentials(): Promise<void>;
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
@@ -153,7 +155,7 @@ async function openWays({
   return { apps, credentials, deletions };
 }
 
-/** Recounts the queue in the database: this process's own count misses the changes of other processes. */
+/** Recounts the queue in the database, because other processes change it too. */
 async function countQueued({
   receipts,
   load,
@@ -170,7 +172,7 @@ async function countQueued({
   }
 }
 
-/** Thaws deletions and picks up confirmations even if no further tokens die. */
+/** Reviews frozen deletions, even if no further tokens die: thaws them and loads confirmations. */
 async function reviewDeletions(deletions: DeletionBreakers, log: Log): Promise<void> {
   try {
     await deletions.takeUpChanges();

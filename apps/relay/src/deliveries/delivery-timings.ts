@@ -3,7 +3,7 @@ import type { ApnsTimings } from './vendors/apns/connection.js';
 /** Timeouts and intervals of deliveries. Production uses `productionTimings`; tests shorten them. */
 export interface DeliveryTimings {
   /**
-   * Time that a notify request waits for vendors before it stores the unsent notifications. Well below a server's
+   * Time that a notify request waits for vendors before it queues the unsent notifications. Well below a server's
    * timeout of 15 s.
    */
   readonly requestBudgetMilliseconds: number;
@@ -13,7 +13,7 @@ export interface DeliveryTimings {
   /** Divides every retry delay, and the interval between probes of a refused credential. */
   readonly delayDivisor: number;
   /**
-   * Interval of two jobs: counting the queue in the database, because other processes change it too, and reviewing
+   * Interval of two jobs: recounting the queue in the database, because other processes change it too, and reviewing
    * frozen deletions.
    */
   readonly queueCountMilliseconds: number;

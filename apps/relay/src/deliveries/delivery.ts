@@ -10,7 +10,7 @@ export type VendorUrgency =
       readonly pushType: 'alert' | 'background';
       /** JSON, in ASCII. */
       readonly aps: string;
-      /** Whether the vendor gets all of it as the server wrote it. Otherwise `aps` is from `rebuildAps`. */
+      /** Whether the vendor gets `aps` exactly as the server wrote it. Otherwise `aps` is from `rebuildAps`. */
       readonly isForwarded?: true;
     };
 
@@ -33,7 +33,7 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly collapseId: string | undefined;
 }
 
-/** A notification with its device, which was found and is of the right kind. */
+/** A notification together with its device, which exists and matches the notification's vendor. */
 export interface Delivery {
   readonly notification: EncryptedNotification;
   readonly device: RelayDevice;
@@ -43,7 +43,7 @@ export type Vendor = 'fcm' | 'apns';
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
 
-/** Returns how long it is kept for retries, in Unix milliseconds: until it expires, and for one day at most. */
+/** Returns until when the relay keeps it for retries, in Unix milliseconds: until it expires, but one day at most. */
 export function keptUntil(notification: EncryptedNotification): number {
   return Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
 }
@@ -53,7 +53,10 @@ export function expiresAt({ receivedAt, timeToLiveSeconds }: EncryptedNotificati
   return receivedAt + timeToLiveSeconds * 1000;
 }
 
-/** The payload's field by which the phone finds its key: `push_key_id`, or in the older generation `push_account_id`. */
+/**
+ * The payload's field that tells the phone which key to use: `push_key_id`, or in the older generation
+ * `push_account_id`.
+ */
 export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, 'addressee' | 'pushKeyId'>): {
   readonly name: string;
   /** Decimal. */
@@ -70,7 +73,7 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
 
 /**
  * Derives the collapse id for Google and Apple, 43 characters; Apple allows 64 bytes. Vendors distinguish notifications
- * by phone and app only. With the server's own id, two organizations on one phone would replace each other's
+ * only by phone and app: with the server's own id, two organizations on one phone would replace each other's
  * notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {

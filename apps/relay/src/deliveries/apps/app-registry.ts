@@ -24,14 +24,14 @@ export interface AppRoute {
    */
   readonly appId: string;
   readonly vendor: Vendor;
-  /** Names the credential and its file, for people. */
+  /** The credential and its file, in words for people. */
   readonly credential: string;
   readonly sender: VendorSender;
 }
 
-/** The part that all routes of an app share, cached because every notification needs it. */
+/** Shared by all routes of an app; cached because every notification needs it. */
 interface Served {
-  /** Identifies the credential and the other settings that a sender cannot change. */
+  /** Identifies the sender: its credential and the other settings that are fixed at its creation. */
   readonly identity: string;
   readonly credential: string;
   readonly sender: VendorSender;

@@ -1,4 +1,4 @@
-/** Something that holds back the notifications of an app. */
+/** A reason why an app's notifications are held back. */
 export interface AppTrouble {
   /** Names the app's credential, as `AppRoute` does. */
   readonly credential: string;

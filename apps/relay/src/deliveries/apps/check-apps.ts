@@ -15,7 +15,7 @@ export interface AppCheck {
   /** The app's id, as in `apps status`. */
   readonly app: string;
   readonly ok: boolean;
-  /** The vendor's reason, or why there was no answer; `null` if no request was sent. */
+  /** The vendor's reason, or the reason for the missing answer; `null` if no request was sent. */
   readonly reason: string | null;
   readonly sentence: string;
 }
@@ -24,7 +24,7 @@ export interface CheckAppsOptions {
   readonly apps: AppRegistry;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
-  /** Bundle id for entries that serve any. */
+  /** Bundle id to check entries with that serve any bundle id. */
   readonly topic: string | undefined;
 }
 
@@ -34,8 +34,8 @@ const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;
 
 /**
- * Checks each app's credential at its vendor. Sends to a token that no phone has, so that the answer is about the
- * credential alone.
+ * Checks each app's credential at its vendor. Sends to a token that no phone has, so that the answer concerns only the
+ * credential.
  */
 export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
   const checks = options.apps.entries.map(({ app, sender }) =>

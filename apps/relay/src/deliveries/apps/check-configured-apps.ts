@@ -11,8 +11,8 @@ import { AppRegistry } from './app-registry.js';
 import { type AppCheck, checkApps } from './check-apps.js';
 
 /**
- * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the relay's provider tokens from its database, because Apple
- * allows no second one within 20 minutes.
+ * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the relay's provider tokens from its database, because
+ * Apple allows no second token within 20 minutes.
  * @throws CommandError if no app is configured.
  */
 export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {
@@ -23,7 +23,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     );
   }
   const { clock } = terminal;
-  // A new provider token is no change to report.
+  // A new provider token is not a change worth reporting.
   return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
     const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
@@ -31,7 +31,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
       configuration,
       clock,
       timings: productionTimings,
-      // The answers contain everything that would be logged.
+      // Silent: the answers contain the same information.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       authorities: await OutgoingAuthorities.open(caFile),
       providerTokens: new ProviderTokenStore(database, tokenVault),

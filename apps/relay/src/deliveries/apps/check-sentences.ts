@@ -56,7 +56,10 @@ export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | u
   }
 }
 
-/** The same for a team's key and one of its bundle ids. */
+/**
+ * Explains what is wrong with a team's key or one of its bundle ids, from Apple's answer. Returns `undefined` if the
+ * key is good.
+ */
 export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);
   if (answer.kind === 'unanswered') return unanswered(url, answer.why);
@@ -66,7 +69,7 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'BadDeviceToken':
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
-      // Also the answer to a token that is dated in the future.
+      // Apple gives the same answer to a token that is dated in the future.
       return `Apple refuses ${key} with ${reason}: see that this machine's clock is right, that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
     case 'MissingProviderToken':
     case 'Forbidden':

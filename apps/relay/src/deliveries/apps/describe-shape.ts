@@ -3,7 +3,9 @@ import { nearestName } from '@waxwing/service/config';
 import type { z } from 'zod';
 import { lineInJson } from './line-in-json.js';
 
-/** Names the line where a text stops being JSON, and what to look for. Completes a sentence that starts "The file …". */
+/**
+ * Names the line where a text stops being JSON, and the likely mistake. Completes a sentence that starts "The file …".
+ */
 export function describeJsonMistake(text: string): string {
   return `is not JSON from line ${lineOfJsonMistake(text)} on: look there for a comma, a quote or a bracket that is missing or extra, or a comment.`;
 }

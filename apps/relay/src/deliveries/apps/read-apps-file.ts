@@ -45,8 +45,8 @@ const fields = {
 };
 
 /**
- * Reads the apps file and the keys that it names. Paths are relative to the file. Only the owner may have access to each
- * file.
+ * Reads the apps file and the key files that it names. Paths are relative to the apps file. Only the owner may have
+ * access to each file.
  * @throws ConfigurationError that lists every problem.
  */
 export async function readAppsFile(path: string): Promise<AppSet> {
@@ -148,7 +148,7 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
   };
 }
 
-/** What more than one entry claims, or one entry more than once. */
+/** Finds projects and topics that the apps file claims more than once, in one entry or in several. */
 function findContradictions(path: string, { fcm, apns }: z.infer<typeof appsFile>): string[] {
   const claims = [
     ...fcm

@@ -82,7 +82,7 @@ function parseAccount(file: string, text: string): JsonValue {
   if (foreign !== undefined && foreign !== googleAccount) {
     throw new ConfigurationError([`The file ${file} is ${foreign}, not ${googleAccount}: ${googleRemedy}.`]);
   }
-  // Line breaks that echo or a template made of `\n`: JSON allows none in a text.
+  // Line breaks from echo or a template instead of `\n`: JSON allows none inside a string.
   const mended = text.replace(/"-----BEGIN[^"]*"/, (pem) => pem.replace(/\r\n?|\n/g, '\\n'));
   try {
     return parseJson(mended);
@@ -92,7 +92,7 @@ function parseAccount(file: string, text: string): JsonValue {
 }
 
 interface KeyQuestion {
-  /** Start of the error message: where the key is. */
+  /** Start of the error message, which says where the key is. */
   readonly subject: string;
   readonly wanted: string;
   readonly algorithm: SigningAlgorithm;

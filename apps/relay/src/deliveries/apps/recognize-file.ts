@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// The names of the right files.
+// Names of the files that belong here.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 

@@ -26,9 +26,9 @@ const damaged: UnusableKey = { problem: 'is damaged' };
 const minimumRsaBits = 2048;
 
 /**
- * Reads a private key from PEM, as editors, shells and environments leave it: PKCS #8, PKCS #1 or SEC 1; with any line
- * breaks, blanks or `\n` in their place, or none; in quotes; or its base64 alone. Returns `undefined` if the text holds no
- * key.
+ * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM, as left behind by editors, shells and environment
+ * variables. Line breaks may be missing or replaced by blanks or `\n`. Also accepts a quoted text, and the base64
+ * alone. Returns `undefined` if the text contains no key.
  */
 export async function readSigningKey(
   text: string,
@@ -41,12 +41,12 @@ export async function readSigningKey(
   const mismatch = describeMismatch(found, algorithm);
   if (mismatch !== undefined) return { problem: mismatch };
   try {
-    // Written again in the one form that every library reads.
+    // Normalized to the one format that every library reads.
     const pem = found.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicKey = createPublicKey(found).export({ type: 'spki', format: 'der' });
     return { privateKey: new Secret(await importPKCS8(pem, algorithm)), publicKey };
   } catch {
-    // Such as halves that do not belong together.
+    // For example, the private and the public half do not belong together.
     return damaged;
   }
 }
@@ -54,7 +54,7 @@ export async function readSigningKey(
 function findPrivateKey(text: string): KeyObject | UnusableKey | undefined {
   for (const [, label = '', content = ''] of text.matchAll(pemBlock)) {
     if (label === 'OPENSSH PRIVATE KEY' || !label.endsWith('PRIVATE KEY')) continue;
-    // PKCS #8 says it in the label, older forms in a header (RFC 1421 section 4.6.1.1).
+    // PKCS #8 marks encryption in the label, older formats in a header (RFC 1421 section 4.6.1.1).
     if (/ENCRYPTED/.test(label + content)) return protectedKey;
     return parseKey(content) ?? damaged;
   }
@@ -66,12 +66,12 @@ function parseKey(base64: string): KeyObject | undefined {
   const digits = base64.replace(/[\s"']/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(digits)) return undefined;
   const key = Buffer.from(digits, 'base64');
-  // By content, whatever the label says.
+  // Detects the format by content: the label may be wrong.
   for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
     try {
       return createPrivateKey({ key, format: 'der', type });
     } catch {
-      // Another form.
+      // Not this format: try the next.
     }
   }
   return undefined;

@@ -31,9 +31,9 @@ export interface AttemptOptions {
   readonly triesBefore: number;
   /** Earlier tries that may have been delivered. */
   readonly doubtsBefore: number;
-  /** Whether it was queued, so that a later notification may have replaced it. */
+  /** Whether it was queued before, so that a later notification may have replaced it. */
   readonly hasWaited: boolean;
-  /** Deadline in Unix milliseconds: not sent afterwards. */
+  /** Deadline in Unix milliseconds. The relay does not send the notification after it. */
   readonly notAfter: number;
 }
 
@@ -68,8 +68,8 @@ const suspensionMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
 /**
- * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, repeats once at
- * once where that helps, and judges the answer.
+ * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, and judges the
+ * answer. Where the policy says so, sends a second time at once.
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
@@ -113,7 +113,7 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Rejects a notification for a device with an unreadable token. Deletes nothing, since the token may become readable
+   * Rejects a notification for a device with an unreadable token. Keeps the device, since the token may become readable
    * again.
    */
   refuseUnreadable(
@@ -128,7 +128,7 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** Rejects a notification whose server was deactivated, or whose key has ended. */
+  /** Rejects a notification of a deactivated server, or for an ended key. */
   refuse({ serverId, urgency, relayDeviceId }: EncryptedNotification, reason: string): Outcome {
     const fault = 'server';
     this.#options.metrics.countUnsent(urgency.vendor, reason);
@@ -149,7 +149,7 @@ export class DeliveryAttempts {
   }
 
   #coolDown({ notification, device }: Delivery, at: number): Outcome {
-    // A notification that expires before that neither waits nor replaces another.
+    // A notification that expires earlier is not queued, and replaces no other one.
     if (at < keptUntil(notification)) {
       this.#cooldowns.hold(device.id);
       this.#replaced.note(notification);
@@ -166,7 +166,7 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
-      // Recorded for this app now: the next answer may be from Apple's other environment.
+      // Recorded for this app now, because the next answer may come from Apple's other environment.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);

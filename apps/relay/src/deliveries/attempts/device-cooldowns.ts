@@ -10,7 +10,7 @@ interface Cooldown {
 }
 
 /**
- * Cool-downs of devices that APNs throttles: further notifications would be refused as well.
+ * Cool-downs of devices that APNs throttles. It would refuse further notifications too.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceCooldowns {
@@ -22,7 +22,7 @@ export class DeviceCooldowns {
     this.#apartMilliseconds = apartMilliseconds;
   }
 
-  /** Starts a cool-down of a RelayDevice until `until` (Unix milliseconds). */
+  /** Starts a device's cool-down until `until` (Unix milliseconds). */
   begin(relayDeviceId: RelayDeviceId, until: number): void {
     this.#cooldowns.set(relayDeviceId, { until, held: 0 });
   }

@@ -7,7 +7,7 @@ import type { Vendor } from '../delivery.js';
 export interface VendorOutagesOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when an outage is reported, and when it is over or forgotten. */
+  /** Called when an outage is reported, ends or is forgotten. */
   onChange(app: string, isFailing: boolean): void;
 }
 
@@ -22,7 +22,7 @@ interface Outage {
 
 // Shorter failures are normal: vendors restart servers and limit bursts.
 const reportAfterMilliseconds = 60_000;
-// Without any attempt for so long, it is not known whether the vendor still fails.
+// After so long without an attempt, the vendor's state is unknown.
 const forgetAfterMilliseconds = 30 * 60_000;
 const statusPages: Readonly<Record<Vendor, string>> = {
   fcm: 'https://status.firebase.google.com',
@@ -30,8 +30,8 @@ const statusPages: Readonly<Record<Vendor, string>> = {
 };
 
 /**
- * Notices apps none of whose notifications the vendor has taken for a minute, because it does not answer, fails or limits
- * the app as a whole. Logs the begin and the end of such an outage.
+ * Detects outages: a vendor has accepted no notification of an app for a minute, because it does not answer, fails, or
+ * limits the whole app. Logs the start and the end of an outage.
  */
 export class VendorOutages {
   readonly #options: VendorOutagesOptions;
@@ -43,7 +43,7 @@ export class VendorOutages {
     this.#options = options;
   }
 
-  /** The vendor did not take a notification of this app, and may take it later. */
+  /** Records that the vendor did not accept a notification of this app, but may accept it later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     this.#forgetIfOld(app, now);
@@ -61,7 +61,7 @@ export class VendorOutages {
     );
   }
 
-  /** The vendor judged a notification of this app. */
+  /** Records that the vendor judged a notification of this app. */
   worked({ appId: app, credential }: AppRoute): void {
     this.#workedAt.set(credential, this.#options.clock());
     const outage = this.#outages.get(app);

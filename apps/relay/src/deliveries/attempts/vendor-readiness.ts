@@ -10,15 +10,15 @@ export interface VendorReadinessOptions {
 }
 
 /**
- * Readiness check of a relay: one sentence for all refused credentials and failing vendors. It is a warning while any
- * credential of the apps file works, or is not known to fail: a load balancer must not stop the other apps for it.
+ * Readiness check of a relay: one sentence for all refused credentials and failing vendors. Only a warning while any
+ * credential of the apps file works or is not known to fail: a load balancer must not stop the other apps.
  */
 export function vendorReadiness(options: VendorReadinessOptions): string | ReadinessWarning | undefined {
   const { apps, credentials, outages } = options;
   const troubles = [...credentials.troubles(), ...outages.troubles()];
   if (troubles.length === 0) return undefined;
   const sentence = troubles.map((trouble) => trouble.sentence).join('; ');
-  // A credential may fail for one of its apps alone.
+  // A credential may fail for only one of its apps.
   const failing = troubles.filter(({ credential, since }) => !outages.hasWorkedSince(credential, since));
   const names = new Set(failing.map(({ credential }) => credential));
   return apps.credentials.every((credential) => names.has(credential)) ? sentence : { warning: sentence };

@@ -3,13 +3,13 @@ import { scopeKey } from './breaker-store.js';
 import { DeathShare } from './death-share.js';
 import { smallLruMap } from './small-lru-map.js';
 
-/** A part of an app whose deletions can be frozen separately. */
+/** A subset of an app's notifications whose deletions can be frozen separately. */
 export interface Scope {
   readonly app: string;
   /** `realm <uuid>`, `server <uuid>`, or empty for the whole app. */
   readonly scope: string;
   readonly share: DeathShare;
-  /** The part of this scope that an outcome belongs to. One cause alone must not make the scope unusual. */
+  /** The part of this scope that an outcome belongs to. A single cause must not make the scope unusual. */
   readonly cause: string | undefined;
   /** See {@link scopeKey}. */
   readonly key: string;
@@ -34,7 +34,7 @@ export class AppShares {
 
   /** Returns the scopes of a notification: its realm, its server, the app. */
   scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
-    // `get`, not `peek`: a busy realm must not be evicted by others that come and go.
+    // `get`, not `peek`, marks the entry as used: short-lived realms must not evict a busy one.
     const known = this.#scopesOfRealms.get(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];

@@ -10,7 +10,7 @@ export interface CredentialBreakersOptions {
   readonly log: Log;
   readonly store: BreakerStore;
   readonly probeMilliseconds: number;
-  /** Called before a probe, because operators fix a credential in a file. */
+  /** Called before a probe: the operator may have fixed the credential's file. */
   reload(): Promise<void>;
   /** Called on each change. */
   onChange(appId: string, isOpen: boolean): void;
@@ -24,7 +24,7 @@ export type Admission =
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
-  /** Whether the vendor named the credential itself, which no phone can cause. */
+  /** Whether the vendor named the credential itself. Phones cannot cause such an answer. */
   isCertain: boolean;
   reason: string;
   credential: string;
@@ -43,20 +43,20 @@ interface Refusal {
   readonly notBefore: number;
 }
 
-// Spreads held notifications when they resume: the vendor has only just accepted the credential again.
+// Spreads out held notifications when they resume: the vendor has only just accepted the credential again.
 const suspensionMilliseconds = 2;
 const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
 /**
- * Circuit breaker per app credential. While the vendor refuses it, the app's notifications are held, except for one
- * probe per `probeMilliseconds`. Once the vendor judges a probe itself, the others follow. Never blames tokens for a
- * refused credential.
+ * Circuit breaker per app credential. While the vendor refuses the credential, holds the app's notifications, except
+ * for one probe per `probeMilliseconds`. Resumes once the vendor judges a probe on its merits. A refused credential
+ * never counts against tokens.
  */
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
   readonly #open = new Map<string, OpenBreaker>();
-  /** Apps that recovered but still have a stored row, because deleting it failed. */
+  /** Apps that recovered but still have a stored row, because the delete failed. */
   readonly #unremoved = new Set<string>();
   readonly #suspicions: CredentialSuspicions;
 
@@ -90,8 +90,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Whether a device may probe at once to refute a suspicion. One realm's phones must not use up another realm's probes:
-   * their owners choose them.
+   * Whether a device may probe at once to refute a suspicion. A realm's owners choose its phones, so they must not use
+   * up other realms' probes.
    */
   #mayProveOtherwise(appId: string, device: SuspectDevice, { isCertain }: OpenBreaker): boolean {
     if (isCertain || this.#suspicions.isSuspect(appId, device)) return false;
@@ -141,7 +141,7 @@ export class CredentialBreakers {
     return refusing;
   }
 
-  /** Opens the breaker: the vendor refused the credential. Resolves to when to try again. */
+  /** Opens the breaker because the vendor refused the credential. Resolves to the time of the next try. */
   refused(route: AppRoute, reason: string, notBefore: number): Promise<number> {
     return this.#hold(route, { reason, isCertain: true, notBefore });
   }
@@ -186,7 +186,7 @@ export class CredentialBreakers {
     try {
       await store.close(appId, 'credential');
     } catch (err) {
-      // The notification was sent, whatever "apps status" shows. The next success retries the delete.
+      // The notification was sent, even if "apps status" still shows the breaker. The next success retries the delete.
       this.#unremoved.add(appId);
       log.warn({ app: appId, err }, '"apps status" still shows a credential that works again');
     }

@@ -11,8 +11,8 @@ interface Suspicion {
   /** Suspect devices and their realms, since the vendor last accepted the credential. */
   readonly suspects: LRUCache<RelayDeviceId, RealmId>;
   /**
-   * Devices that are at fault themselves, because the credential worked for another one. Ignored until this time (Unix
-   * milliseconds).
+   * Devices that are themselves at fault, because the credential worked for another device. Ignored until this time
+   * (Unix milliseconds).
    */
   readonly excused: LRUCache<RelayDeviceId, number>;
   /** The first two realms seen with this app. */
@@ -26,9 +26,9 @@ const maximumDevices = 1000;
 const maximumApps = 10_000;
 
 /**
- * Collects answers that blame a credential but may be one token's fault. They count against the credential if several
- * tokens got them and the vendor judged no notification of the app itself meanwhile. If the app serves several realms,
- * the tokens must belong to several. A device that is at fault itself is ignored for one day.
+ * Collects answers that blame a credential but may be the fault of one token. They count against the credential if
+ * several tokens got them and the vendor judged no notification of the app meanwhile. If the app serves several realms,
+ * the tokens must belong to more than one. Ignores a device that is itself at fault for one day.
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class CredentialSuspicions {
     return suspects.size >= fewestDevices && isOfSeveral;
   }
 
-  /** Whether a device is a suspect or excused: a further answer is little evidence. */
+  /** Whether a device is a suspect or excused. Another answer for it would be little evidence. */
   isSuspect(appId: string, { id }: SuspectDevice): boolean {
     const known = this.#apps.get(appId);
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));
@@ -69,7 +69,7 @@ export class CredentialSuspicions {
     return (this.#apps.get(appId)?.suspects.size ?? 0) > 0;
   }
 
-  /** The credential worked: current suspects are at fault themselves. */
+  /** Excuses the current suspects: the credential worked, so their own tokens are at fault. */
   excuse(appId: string): void {
     const known = this.#apps.get(appId);
     if (known === undefined) return;

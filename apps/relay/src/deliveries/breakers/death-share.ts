@@ -1,24 +1,24 @@
 import type { LRUCache } from 'lru-cache';
 import { smallLruMap } from './small-lru-map.js';
 
-/** Size of the moving window: about this many of the last outcomes count, newer ones more. */
+/** Size of the moving window: about this many recent outcomes count, newer ones more. */
 const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
 /** Up to this many dead tokens are noise: a small organization may replace all its phones. */
 const fewestDead = 20;
-/** Weight of that many dead tokens in a row. Halfway to the next one, so that rounding decides nothing. */
+/** Weight of `fewestDead` dead tokens in a row, plus half a token, so that rounding decides nothing. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
-/** Less than half of `fewestDead`, so that it takes at least three causes. */
+/** Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;
 const leastShare = 0.2;
 /** A share above this is always unusual, whatever the history. */
 const mostShare = 0.9;
 const timesUsual = 5;
 /**
- * Half of the freezing threshold. Tokens that were deleted before the freeze are missing afterwards, so the same share
- * is no proof of recovery.
+ * Half of the freezing threshold. The same share would not prove recovery: tokens that were deleted before the freeze
+ * are missing from it.
  */
 const thawingPart = 0.5;
 const initialUsualShare = 0.02;
@@ -32,9 +32,9 @@ interface Contribution {
 }
 
 /**
- * Detects an unusual share of dead tokens, in an exponentially decayed window of about 100 outcomes. Unusual is more
- * than 20 dead tokens that are also more than a fifth and more than five times the usual share. More than 20 in a row,
- * with none sent in between, are unusual too. One silent hour counts as 100 outcomes.
+ * Detects an unusual share of dead tokens, in an exponentially decayed window of about 100 outcomes. A share is unusual
+ * if more than 20 tokens are dead, and these are more than a fifth of the outcomes and more than five times the usual
+ * share. More than 20 dead tokens in a row are unusual too. One silent hour counts as 100 outcomes.
  */
 export class DeathShare {
   /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
@@ -43,7 +43,7 @@ export class DeathShare {
   era: object = {};
   #sent = 0;
   #dead = 0;
-  /** Dead tokens since the last one that was sent. */
+  /** Dead tokens since the last sent notification. */
   #run = 0;
   #outcomes = 0;
   #agedAt = Number.NEGATIVE_INFINITY;
@@ -60,7 +60,7 @@ export class DeathShare {
 
   /**
    * Counts a dead token at `now` (Unix milliseconds). Returns whether it counted. Each `cause`, such as a realm, is
-   * capped: one alone never makes the share unusual.
+   * capped: a single cause never makes the share unusual.
    */
   noteDead(cause: string | undefined, now: number): boolean {
     if (cause !== undefined && !this.#contribute(cause)) return false;
@@ -71,7 +71,7 @@ export class DeathShare {
     return true;
   }
 
-  /** Whether far more tokens are dead than usual. */
+  /** Whether far more tokens than usual are dead. */
   get isUnusual(): boolean {
     const share = this.#dead / (this.#sent + this.#dead);
     return this.#run > fewestDead || (this.#dead > fewestWeight && share > this.highestShare);

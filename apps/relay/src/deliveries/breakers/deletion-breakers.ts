@@ -13,12 +13,12 @@ export interface DeletionBreakersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: BreakerStore;
-  /** Called with the number of frozen scopes of an app: realms, servers, and the app itself as one. */
+  /** Called with an app's number of frozen scopes: its realms and servers, and the whole app as one. */
   onChange(appId: string, frozen: number): void;
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** After an operator confirmed, deletions continue this long whatever the share. */
+/** After an operator confirmed, deletions continue for this long, whatever the share. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
 /** A freeze this soon after a thaw lasts twice as long as the previous one, up to this duration. */
 const relapseMilliseconds = 24 * hourMilliseconds;
@@ -27,18 +27,18 @@ const maximumApps = 10_000;
 const maximumThawed = 10_000;
 /** Used for scopes without outcomes since the start of this process. */
 const unansweredShare = new DeathShare();
-/** Two per scope: the account and the phone. */
+/** Two names per scope and owner: the account and the phone. */
 const maximumNames = 60_000;
 
 /**
- * Circuit breaker for deletions. Freezes them when a vendor suddenly calls far more tokens dead than usual: a mistake of
- * the vendor or in the configuration looks exactly like that, and deletions cannot be undone. Deliveries continue.
+ * Circuit breaker for deletions. Freezes them when a vendor suddenly reports far more dead tokens than usual. A mistake
+ * of the vendor or in the configuration looks exactly like that, and deletions cannot be undone. Deliveries continue.
  *
- * Scope: the realm where it happens; a server if several of its realms are affected; the whole app if several servers
- * are. One member or server can therefore not freeze the deletions of others.
+ * Freezes the affected realm; a server if several of its realms are affected; the whole app if several servers are. A
+ * single member or server can therefore not freeze the deletions of others.
  *
- * Thaws after one hour with few dead tokens, here and in every other process, or when an operator confirms. Each process
- * counts for itself, and learns of another's freeze within seconds.
+ * Thaws when an operator confirms, or after one hour with few dead tokens in every process. Each process counts
+ * separately and learns of another's freeze within seconds.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
@@ -101,7 +101,9 @@ export class DeletionBreakers {
     return true;
   }
 
-  /** Thaws scopes that were usual for their whole period. Call it periodically. Does nothing while nothing is frozen. */
+  /**
+   * Thaws scopes whose share was usual for a whole period. Call it periodically. Does nothing while nothing is frozen.
+   */
   async review(): Promise<void> {
     const now = this.#options.clock();
     const { store } = this.#options;
@@ -138,9 +140,7 @@ export class DeletionBreakers {
     this.#loadedAt = this.#options.clock();
   }
 
-  /**
-   * Picks up freezes of other processes and operators' confirmations. Queries the database at most every two seconds.
-   */
+  /** Loads other processes' freezes and operators' confirmations. Queries the database at most every two seconds. */
   async takeUpChanges(): Promise<void> {
     const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
     if (!isFresh) await this.#reload();
@@ -174,7 +174,8 @@ export class DeletionBreakers {
   }
 
   /**
-   * Reads the stored breakers. Repeats if this process froze a scope meanwhile, which the first read may have missed.
+   * Reads the stored breakers. Reads again if this process froze a scope meanwhile, which the first read may have
+   * missed.
    */
   async #read(): Promise<StoredBreaker[]> {
     for (;;) {
@@ -200,7 +201,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Stores the freeze before it applies here: an operator could not confirm one that only memory knows. */
+  /** Stores the freeze before it applies here: an operator could not confirm a freeze that exists only in memory. */
   async #freeze({ app, scope, share, key }: Scope): Promise<void> {
     const at = this.#options.clock();
     const reason = share.describe();
@@ -258,9 +259,7 @@ export class DeletionBreakers {
   }
 }
 
-/**
- * Hashes the token on demand: most phones get more than one notification per hour and need no hash for the later ones.
- */
+/** Hashes the token on demand: most phones get several notifications per hour, and only the first needs a hash. */
 class OwnerOfDelivery implements Owner {
   readonly account: string;
   readonly #token: string;

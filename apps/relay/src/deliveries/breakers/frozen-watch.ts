@@ -17,7 +17,9 @@ const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;
 
-/** Counts answers since a freeze or its last review. Each owner counts at most once as sent and once as dead. */
+/**
+ * Counts answers since the freeze or since its last review. Each owner counts at most once as sent and once as dead.
+ */
 export class FrozenWatch {
   readonly app: string;
   readonly scope: string;
@@ -40,7 +42,7 @@ export class FrozenWatch {
     const names = [`account ${account}`, `phone ${phone}`];
     const owners = this.#owners[kind];
     if (names.some((name) => owners.has(name))) return false;
-    // The set is full: unknown owners count as dead only. In doubt it stays frozen.
+    // The set is full: count unknown owners only as dead, so that a doubtful scope stays frozen.
     if (owners.size >= maximumOwners) return kind === 'dead';
     for (const name of names) owners.add(name);
     return true;
@@ -60,7 +62,7 @@ export class FrozenWatch {
     return this.#dead < fewestDead || this.#share <= share;
   }
 
-  /** Whether to notify other processes now that more than `share` are dead here. Rate-limited to once per 15 minutes. */
+  /** Whether to notify other processes that more than `share` are dead here. At most once per 15 minutes. */
   mustLock(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
     if (!isDue || this.wasUsual(share)) return false;

@@ -54,7 +54,8 @@ interface RejectedOutcome {
 /** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */
 export type CredentialVerdict =
   /**
-   * The credential was refused, which says nothing about this notification. Hold it until the credential works again.
+   * The credential was refused, so the answer does not concern this notification. Hold it until the credential works
+   * again.
    */
   | {
       readonly kind: 'credential-trouble';
@@ -148,7 +149,8 @@ function judgeRetry(
   if (Math.ceil(delay) >= left) return rejected;
   const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
-  // The vendor may ask for more time than is left. Retry after half of it: obeying would reject the notification.
+  // The vendor asks for more time than is left. Retry after half of it: waiting as asked would let the notification
+  // expire.
   const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }
@@ -174,7 +176,10 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   return { outcome: 'retry', schedule: vendorPolicies[vendor].unavailable };
 }
 
-/** Whether the vendor judged the notification itself, and so accepted the credential. A busy vendor did not. */
+/**
+ * Whether the vendor judged the notification itself and therefore accepted the credential. Not so if the vendor was
+ * busy.
+ */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted') return true;
   const { outcome } = findPolicy(vendor, answer);
@@ -193,12 +198,14 @@ export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
   return row.outcome === 'retry' && row.schedule === 'apnsDeviceThrottle';
 }
 
-/** Whether the vendor took nothing from this app, and may take it later: no answer, an error of its own, or a quota. */
+/**
+ * Whether the vendor accepted nothing from this app but may do so later: no answer, an error of its own, or a quota.
+ */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
   return findPolicy(vendor, answer).outcome === 'retry' && !throttlesDevice(vendor, answer);
 }
 
-/** The vendor's reason, or why there was no answer. */
+/** The vendor's reason, or the reason for the missing answer. */
 export function reasonOf(answer: Unaccepted): string {
   return answer.kind === 'refused' ? answer.reason : answer.why;
 }

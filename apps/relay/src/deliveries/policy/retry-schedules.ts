@@ -41,9 +41,9 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** Either the credential was refused and will be fixed, or only this token is at fault. */
+  /** The credential or this token may be at fault. A refused credential will be fixed. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
-  /** Google does not know the installation yet, or no more. */
+  /** Google does not know the installation: not yet, or not any more. */
   newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** It may have been delivered, and a retry may be a duplicate: at most two retries. */
   ambiguous: {
@@ -52,7 +52,9 @@ export const retrySchedules = {
     stopAfterMilliseconds: hour,
     maximumTries: 3,
   },
-  /** The vendor saw nothing, even on a second connection: the delays of a 500, until the notification expires. */
+  /**
+   * The vendor saw nothing, even on a second connection. Same delays as after a 500, until the notification expires.
+   */
   unseen: { firstMilliseconds: 10 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },
 } as const satisfies Record<string, RetrySchedule>;
 
@@ -69,8 +71,9 @@ export interface RetryQuestion {
 }
 
 /**
- * Returns milliseconds until the next try: exponential backoff with jitter. Never below the vendor's minimum or its
- * Retry-After. Doubles up to the cap. Jitter in the upper part spreads notifications that failed together.
+ * Returns milliseconds until the next try: exponential backoff with jitter. The delay doubles up to the cap, and is
+ * never below the vendor's minimum or its Retry-After. Jitter in the upper part spreads out notifications that failed
+ * together.
  */
 export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: RetryQuestion): number {
   const { firstMilliseconds, thenMilliseconds = firstMilliseconds, capMilliseconds } = schedule;

@@ -18,7 +18,7 @@ export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
       readonly outcome: 'gone';
       /** Whether the vendor says when the token died. A device that registered later keeps its token. */
       readonly isDated: boolean;
-      /** Whether the vendor may not know an installation id yet: the relay may have it first. */
+      /** Whether to retry for a new installation: the relay may know its id before the vendor does. */
       readonly sparesNewInstallations?: true;
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
@@ -47,16 +47,16 @@ const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as con
  */
 export const fcmPolicy = {
   UNREGISTERED: { ...gone, sparesNewInstallations: true },
-  // An INVALID_ARGUMENT that blames the token: FCM accepts the rest of the message every day.
+  // INVALID_ARGUMENT blames the token: FCM accepts the rest of the message every day.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
   FAILED_PRECONDITION: ourMistake,
   // The token belongs to another Firebase project. Never deletes: the relay may be configured with the wrong project.
   SENDER_ID_MISMATCH: configuration,
   UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
-  // Firebase's own key for APNs or web push, which only some tokens need.
+  // Firebase's own key for APNs or web push is wrong. Only some tokens need it.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
-  // The service account may not send for the project, whatever the message.
+  // The service account may not send any message for the project.
   PERMISSION_DENIED: credential,
   // Without an FcmError: either the project or the token does not exist.
   NOT_FOUND: perhapsCredential,
@@ -93,7 +93,7 @@ export const apnsPolicy = {
   MethodNotAllowed: ourMistake,
   IdleTimeout: { repeatAtOnce: 'again', ...apnsUnavailable },
   ExpiredProviderToken: { repeatAtOnce: 'fresh-token', ...credential },
-  // A key may be restricted to an environment and apps, and the phone chose both.
+  // A key may be restricted to an environment and apps. The phone chose both.
   UnrelatedKeyIdInToken: { repeatAtOnce: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
@@ -108,7 +108,7 @@ export const apnsPolicy = {
   Shutdown: { repeatAtOnce: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
 
-/** What the relay knows of a vendor's answers, and how it retries. A new vendor gets a row. */
+/** The relay's policy for a vendor's answers and retries. A new vendor gets a row. */
 export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
   fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
   apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },

@@ -86,7 +86,7 @@ export class DeliveryQueue {
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
     const { clock, attempts, database, servers } = this.#options;
-    // Rights are checked when they are used: an operator may have found the server to be stolen.
+    // Checked at each use: an operator may have suspended the server meanwhile.
     if (!(await servers.isActive(notification.serverId))) {
       return attempts.refuse(notification, 'SERVER_DEACTIVATED');
     }
@@ -142,7 +142,8 @@ export class DeliveryQueue {
 }
 
 /**
- * Whether the notification was settled after its request was answered. A given-up one is not: an operator requeued it.
+ * Whether the notification was settled after its request was answered. A dead-lettered one does not count: an operator
+ * requeued it.
  */
 function hasEnded(receipt: Receipt | undefined): boolean {
   return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
@@ -162,6 +163,6 @@ function decodeNotification(text: string): EncryptedNotification {
 
 interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
-  /** The addressee, as earlier versions stored it. */
+  /** The addressee's name in earlier versions. */
   readonly pushAccountId?: EncryptedNotification['addressee'];
 }

@@ -8,8 +8,8 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Load shedding: caps notifications in flight and in the queue. Fair share: a server with notifications in flight gets
- * more only while its new total fits into the free room. A server with none may take all free room.
+ * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight
+ * may take all free room. A server with some gets more only while its new total fits into the free room.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
@@ -23,7 +23,7 @@ export class LoadLimit {
   }
 
   /**
-   * Admits a request's notifications. A request above the whole limit passes if nothing is in flight.
+   * Admits a request's notifications. Also admits a request above the whole limit if nothing is in flight.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   enter(serverId: string, count: number): void {

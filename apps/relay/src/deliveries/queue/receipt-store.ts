@@ -6,7 +6,7 @@ import type { Addressee } from '../../registrations/store/addressee.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
-/** Primary key of a receipt. Includes the device, because one notification id may serve all devices of a message. */
+/** Primary key of a receipt. Includes the device, because a message's notifications to all devices may share one id. */
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
@@ -41,7 +41,8 @@ const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_acc
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /**
- * A queued notification is given up after one day and its receipt is updated. An older queued receipt has lost its job.
+ * A queued notification is given up after one day, and its receipt is updated then. An older receipt that is still
+ * queued has lost its job.
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
@@ -95,7 +96,10 @@ export class ReceiptStore {
     return Number(count);
   }
 
-  /** Deletes receipts one day after they settled, and queued ones whose job must be gone. Returns how many. */
+  /**
+   * Deletes receipts one day after they settled, and queued receipts whose job must be gone. Returns how many it
+   * deleted.
+   */
   async forgetOld(now: number, signal: AbortSignal): Promise<number> {
     const settled = ['sent', 'gone', 'rejected'];
     const forgotten = await this.#forget(settled, now - rememberedMilliseconds, signal);
@@ -138,7 +142,7 @@ export function reportOutcome(outcome: Outcome): ReportedOutcome {
   };
 }
 
-/** Converts a stored outcome back. Nothing remains to be done for it. */
+/** Converts a stored outcome back into an {@link Outcome} without pending side effects. */
 export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOutcome): Outcome {
   switch (status) {
     case 'sent':
@@ -154,7 +158,7 @@ export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOut
 
 export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
 
-/** Adds an outcome to the counts. A notification that was only held back is not a try. */
+/** Adds an outcome to the counts. A notification that was only held back does not count as a try. */
 export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
   if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
   return {

@@ -15,11 +15,11 @@ export interface RecordOutcomesOptions {
   readonly clock: Clock;
 }
 
-/** A notification and the outcome of its first try, or of not trying. */
+/** A notification and the outcome of its first try, or the reason why there was none. */
 export interface FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether its server gave it an id, by which it can query the receipt. */
+  /** Whether the server gave it an id that it can query the receipt by. */
   readonly hasOwnId: boolean;
   /** Whether another request records this outcome. */
   readonly isRepeat: boolean;
@@ -51,7 +51,7 @@ export class RecordOutcomes {
     const now = clock();
     if (outcome.kind === 'retry') {
       const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
-      // The stored try waits until this time.
+      // The stored retry waits until this time.
       if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
       return;
     }

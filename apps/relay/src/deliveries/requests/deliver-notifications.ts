@@ -38,16 +38,16 @@ export interface DeliverNotificationsOptions {
   readonly timings: DeliveryTimings;
 }
 
-/** A request when its tokens are found. */
+/** A request after its tokens were looked up. */
 interface Arrival {
-  /** The devices and ended keys of the tokens that it names; `undefined` if it names none. */
+  /** Devices and ended keys of the request's tokens; `undefined` if it names no token. */
   readonly tokens: FoundTokenDevices | undefined;
   /** Unix milliseconds. */
   readonly now: number;
   readonly nextTick: () => Promise<void>;
 }
 
-/** Facts that sending needs. */
+/** Data needed to send a request's notifications. */
 interface Known {
   readonly devices: FoundDevices;
   readonly tokens: Arrival['tokens'];
@@ -57,14 +57,14 @@ interface Known {
 }
 
 const internalRetryMilliseconds = 5000;
-/** Begun in one event-loop tick, which takes about ten milliseconds. */
+/** Maximum items to start in one event-loop tick; takes about ten milliseconds. */
 const itemsAtOnce = 250;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
 /**
- * Makes the first try of all notifications of a request, within its time budget. Stores unfinished ones before it
- * returns. Idempotent for notifications with an id, as long as their receipt is kept.
+ * Makes the first try of all notifications of a request within its time budget. Queues unfinished ones before it
+ * returns. Idempotent for notifications with an id while their receipts are kept.
  */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
@@ -85,7 +85,7 @@ export class DeliverNotifications {
 
   /**
    * Returns one result per push request, in order. The reported outcomes are durable.
-   * @param nextTick waits for the server's next tick: thousands are begun in several.
+   * @param nextTick waits for the server's next tick: a request with thousands of items starts them over several ticks.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
    */
   async deliver(
@@ -97,7 +97,7 @@ export class DeliverNotifications {
     const now = this.#options.clock();
     const items = requests.map((request) => {
       const notification = readPushRequest(request, requester, tokens, now);
-      // No device has an unsafe integer as its id, so no receipt has one either.
+      // Device ids are safe integers, so another id has no device and no receipt.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return new DeliveryItem(notification, hasOwnId);
     });
@@ -111,7 +111,7 @@ export class DeliverNotifications {
   }
 
   /**
-   * The same for notifications that are read already, of one server and without ids of their own.
+   * Like {@link deliver}, for parsed notifications of one server that have no ids of their own.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
    */
   deliverRead(serverId: string, notifications: readonly EncryptedNotification[]): Promise<DeliveryResult[]> {
@@ -121,7 +121,7 @@ export class DeliverNotifications {
     return this.#deliver(serverId, items, { tokens: undefined, now, nextTick: async () => undefined });
   }
 
-  /** Graceful shutdown: no request waits for vendors from now on. Tries in flight are stored for a retry. */
+  /** Graceful shutdown: requests stop waiting for vendors. Tries in flight are stored for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
   }
@@ -147,7 +147,7 @@ export class DeliverNotifications {
       }
       const waiting = this.#waits.wait(tries);
       if (waiting !== undefined) await waiting;
-      // This answer may report another request's outcome only once that is durable.
+      // This answer may report another request's outcome only after that outcome is durable.
       for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
       for (const item of items) item.outcome = this.#settle(item, now);
@@ -159,7 +159,7 @@ export class DeliverNotifications {
       isRecorded = true;
     } finally {
       load.leave(serverId, items.length - late.length);
-      // Must follow `record`: otherwise the outcome that the answer reported would overwrite the newer one.
+      // Must follow `record`: otherwise the outcome in the answer would overwrite the newer one.
       for (const item of late) void this.#endLate(item, isRecorded && item.outcome.kind === 'retry');
     }
     return items.map(({ notification, hasOwnId, sameAs, outcome: own }) => {
@@ -195,7 +195,7 @@ export class DeliverNotifications {
       } else if (tokens?.hasEndedKey(notification)) {
         item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
-        // Includes a token that was dead and has been registered again: it gets another try.
+        // Includes a token that was dead and has registered again: it gets another try.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
@@ -223,7 +223,7 @@ export class DeliverNotifications {
       await stored;
       item.ended = first.outcome;
     } catch (err) {
-      // The other request could not store its outcome. The notification may have been delivered; retry it.
+      // The other request could not store its outcome. The notification may have been delivered, so retry it.
       this.#options.log.warn(
         { err, device: item.notification.relayDeviceId },
         'a repeat takes the place of the first',
@@ -245,7 +245,7 @@ export class DeliverNotifications {
     const outcome: Outcome = ended ?? {
       kind: 'retry',
       reason: 'UNDER_WAY',
-      // Later than any try in flight can end: the stored retry must never run concurrently with it.
+      // After the end of any try in flight: the stored retry must never run concurrently with one.
       at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
       isTry: true,
       isInDoubt: true,

@@ -2,8 +2,8 @@ import { keyOf } from '../queue/receipt-store.js';
 import type { DeliveryClaim, DeliveryItem } from './delivery-item.js';
 
 /**
- * Single-flight for notifications with an id: holds those in flight until their outcomes are durable. A duplicate waits
- * for the first instead of sending again.
+ * Single-flight for notifications with an id: remembers those in flight until their outcomes are durable. A duplicate
+ * waits for the first one instead of being sent again.
  */
 export class DeliveryClaims {
   readonly #claims = new Map<string, DeliveryClaim>();
@@ -21,7 +21,7 @@ export class DeliveryClaims {
     return own;
   }
 
-  /** Makes duplicates of `own` wait until `stored` settles: this request's outcomes are durable then. */
+  /** Makes duplicates of `own` wait until `stored` settles, when this request's outcomes are durable. */
   claim(own: ReadonlyMap<string, DeliveryItem>, stored: Promise<unknown>): void {
     for (const [key, item] of own) this.#claims.set(key, { item, stored });
     const release = (): void => {

@@ -8,7 +8,7 @@ export const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' }
 export class DeliveryItem implements FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
-  /** Whether another request or an earlier item delivers it; nothing is recorded then. */
+  /** Whether another request or an earlier item delivers it. Nothing is recorded for it then. */
   isRepeat = false;
   /** The earlier item of this request that it duplicates. */
   sameAs: DeliveryItem | undefined = undefined;

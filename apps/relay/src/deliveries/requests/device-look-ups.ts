@@ -15,7 +15,7 @@ import type { EncryptedNotification } from '../delivery.js';
 /** Devices that were looked up for one request. */
 export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 
-/** Looks up the devices of requests of one event-loop tick together: by token in the newer generation, else by id. */
+/** Batches device lookups of requests in one event-loop tick: by token in the newer generation, otherwise by id. */
 export class DeviceLookUps {
   readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
   readonly #byToken: Batcher<readonly KeyOfToken[], FoundTokenDevices>;

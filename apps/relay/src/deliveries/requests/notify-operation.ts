@@ -24,7 +24,7 @@ interface NotifyContext {
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
-/** As many take milliseconds to look up and to begin. */
+/** Above this count, looking up and starting the notifications takes milliseconds. */
 const manyNotifications = 200;
 
 /**
@@ -58,7 +58,7 @@ export const notify = operation({
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     requireTokenIds(pushRequests);
-    // Parsing thousands has used up the tick.
+    // Parsing thousands of notifications has used up the tick.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests, () =>
       // If the server disconnects, the remaining notifications are still sent.
@@ -69,8 +69,8 @@ export const notify = operation({
 });
 
 /**
- * An id that no token has, such as one in another spelling, is named for deletion instead.
- * @throws ProtocolError BAD_REQUEST for a `token_id` that is no base64.
+ * Checks only the encoding: an id that no token has, such as one in another spelling, is listed for deletion instead.
+ * @throws ProtocolError BAD_REQUEST for a `token_id` that is not base64.
  */
 function requireTokenIds(requests: readonly AnyPushRequest[]): void {
   for (const request of requests) {
@@ -109,7 +109,9 @@ function formatAnswer(
   return answer;
 }
 
-/** The devices that the server must delete, each once, and none that another push request of the same body reaches. */
+/**
+ * The devices that the server must delete, each once. Omits devices that another push request of the same body reaches.
+ */
 class DevicesToDelete {
   readonly #gone = new Set<number | bigint>();
   readonly #reached = new Set<number | bigint>();

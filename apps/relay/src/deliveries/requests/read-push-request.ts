@@ -26,8 +26,8 @@ export interface NotifyRequester {
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /**
- * Converts a push request to the relay's type. Generates a missing `notification_id`. `tokens` has the devices of the
- * tokens that requests of the newer generation name.
+ * Converts a push request to the relay's type. Generates a missing `notification_id`. `tokens` contains the devices of
+ * the tokens that newer-generation requests name.
  */
 export function readPushRequest(
   request: AnyPushRequest,
@@ -42,7 +42,7 @@ export function readPushRequest(
     collapse_id: collapseId,
   } = request;
   const { relayDeviceId, addressee, pushKeyId } = readTarget(request, requester.realmId, tokens);
-  // Field by field: a spread costs a hundred times as much, once per notification.
+  // Assigned field by field: for each notification, a spread would cost a hundred times as much.
   const notification: Mutable<EncryptedNotification> = {
     serverId: requester.serverId,
     realmId: requester.realmId,
@@ -100,7 +100,7 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
  */
 const wakeAps = '{"content-available":1}';
 
-/** Writes JSON in ASCII, as requests to APNs are sent: other characters as escapes. */
+/** Writes JSON in ASCII, with escapes for other characters, as requests to APNs are sent. */
 export function asciiJson(value: JsonObject): string {
   return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,
@@ -108,7 +108,9 @@ export function asciiJson(value: JsonObject): string {
   );
 }
 
-/** Every `aps` dictionary that phones receive, as JSON. The index is a bit set of its fields; the values are fixed. */
+/**
+ * Every `aps` dictionary that phones may receive, as JSON. The index is a bit set of its fields; the values are fixed.
+ */
 const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
   JSON.stringify({
     ...(fields & 1 && { alert: { title: 'New notification' } }),
@@ -119,7 +121,7 @@ const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
 );
 
 /**
- * Rebuilds `aps` from a server's request, as ASCII JSON. Replaces any alert or sound by one neutral placeholder. A phone
+ * Rebuilds `aps` from a server's request as ASCII JSON. Replaces any alert or sound by one neutral placeholder: a phone
  * that cannot decrypt shows the alert under the app's name, where a server must not place its own text.
  * https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
  */

@@ -20,7 +20,7 @@ interface AppDevices {
   readonly devices: number;
 }
 
-/** Which apps the devices of one realm belong to, and whether each can be delivered to. */
+/** Resolves to the apps of one realm's devices, and whether the relay can deliver to each. */
 export async function findRealmApps(
   { apps, credentials, outages, database }: RealmAppsOptions,
   { serverId, realmId, realmUuid }: Realm & { readonly serverId: string },

@@ -14,8 +14,8 @@ interface ReceiptsContext {
 }
 
 /**
- * Returns the outcomes of a server's queued notifications and of notifications that it gave an id, for one day after the
- * last change. Omits unknown ids.
+ * Returns the outcomes of a server's queued notifications and of those that it gave an id, for one day after the last
+ * change. Omits unknown ids.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for `ids`, which cost one unit of the quota as well.

@@ -2,7 +2,7 @@
 export class Tries {
   #underWay = 0;
   #whenOver: (() => void) | undefined;
-  /** Deadline of the wait, by `performance.now()`. */
+  /** When to stop waiting, by `performance.now()`. */
   waitsUntil = 0;
 
   get underWay(): number {
@@ -25,8 +25,8 @@ export class Tries {
 }
 
 /**
- * Makes requests wait for their tries, up to a time budget each. One timer serves all: the budget is constant, so
- * deadlines expire in the order of arrival.
+ * Makes requests wait for their tries, each up to the same time budget. The budget is constant and deadlines expire in
+ * order of arrival, so one timer is enough.
  */
 export class VendorDeadlines {
   readonly #budgetMilliseconds: number;
@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`: a waiting request's connection keeps the process alive, the timer alone must not.
+    // `unref`: a waiting request's connection keeps the process alive; the timer alone must not.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

@@ -13,7 +13,7 @@ export class HttpProxy {
   readonly #url: Secret<string>;
   readonly #authorities: Pick<OutgoingAuthorities, 'trusted'>;
 
-  /** @param url may hold a user name and a password. */
+  /** @param url may contain a user name and a password. */
   constructor(url: Secret<string>, authorities: Pick<OutgoingAuthorities, 'trusted'>) {
     this.#url = url;
     this.#authorities = authorities;
@@ -22,7 +22,7 @@ export class HttpProxy {
   /**
    * Opens a tunnel.
    * @param target host and port, such as `fcm.googleapis.com:443`.
-   * @throws Error with a sentence that names the setting, if the proxy cannot be reached or refuses.
+   * @throws Error with a sentence that names the setting, if the proxy is unreachable or refuses.
    */
   open(target: string): Promise<Socket> {
     const url = new URL(this.#url.reveal());

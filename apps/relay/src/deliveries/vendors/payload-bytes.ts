@@ -2,7 +2,7 @@ import type { Delivery, Vendor } from '../delivery.js';
 import { apnsBodyBytes } from './apns/message.js';
 import { fcmDataBytes } from './fcm/message.js';
 
-/** Bytes of what a vendor limits: FCM's data, or the body for APNs. */
+/** Size in bytes of the part that a vendor limits: FCM's data, or the body for APNs. */
 export function payloadBytes({ notification }: Delivery): number {
   const { plaintext, urgency } = notification;
   if (plaintext !== undefined) return plaintextBytes(plaintext, urgency.vendor);

@@ -8,7 +8,7 @@ export class ReachLog {
   readonly #authoritiesSetting: string;
   readonly #troubleLog = new TroubleLog();
 
-  /** @param authoritiesSetting the setting for the certificates of further authorities. */
+  /** @param authoritiesSetting name of the setting for additional certificate authorities. */
   constructor(log: Log, url: string, authoritiesSetting: string) {
     this.#log = log;
     this.#url = url;

@@ -7,7 +7,7 @@ interface PendingSend {
 
 /**
  * Concurrency limit with fair queuing: round-robin over senders, FIFO within one, so that one server's backlog does not
- * delay others. A queued request leaves when its deadline has passed.
+ * delay others. A queued request gives up when its deadline passes.
  */
 export class SendGate {
   readonly #limit: number;
@@ -21,8 +21,8 @@ export class SendGate {
   }
 
   /**
-   * Returns `true` at once if there is a free slot. Otherwise a promise: `false` if `notAfter` (Unix milliseconds)
-   * passed first.
+   * Returns `true` at once if a slot is free. Otherwise returns a promise, which resolves to `false` if `notAfter`
+   * (Unix milliseconds) passes first.
    */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
     if (this.#underWay < this.#limit) {

@@ -19,19 +19,20 @@ export interface VendorRefusal {
 }
 
 /**
- * Why a request has no answer. `NOT_CONNECTED`, `NOT_PROCESSED` and `OVERLOADED`: the vendor cannot have seen the
- * notification. `TIMED_OUT` and `BROKEN_OFF`: it may have delivered it.
+ * Why a request has no answer. After `NOT_CONNECTED`, `NOT_PROCESSED` and `OVERLOADED`, the vendor cannot have seen the
+ * notification. After `TIMED_OUT` and `BROKEN_OFF`, it may have delivered the notification.
  */
 export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
 
 /**
- * Longer answers are unreadable. Vendors' answers have a few hundred characters, Google's access tokens two thousand.
+ * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters, Google's access tokens two
+ * thousand.
  */
 export const maximumAnswerCharacters = 16 * 1024;
 
 /**
- * Sanitizes a vendor's reason, which is stored, counted and sent to servers. Returns `UNKNOWN` if it is missing or no
- * identifier.
+ * Sanitizes a vendor's reason, which is stored, counted and sent to servers. Returns `UNKNOWN` if it is missing or not
+ * an identifier.
  */
 export function readReason(said: string | undefined): string {
   return said !== undefined && /^\w{1,64}$/.test(said) ? said : 'UNKNOWN';
@@ -52,7 +53,7 @@ export interface VendorSender {
    * after `notAfter` (Unix milliseconds). Rejects only if no credential can be made.
    */
   send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer>;
-  /** Replaces a refused credential by a newer one, if the vendor allows that. */
+  /** Replaces a refused credential with a newer one, if the vendor allows that. */
   refreshCredential(): Promise<void>;
   /** Earliest time to make a new credential, in Unix milliseconds. */
   readonly renewableAt: number;

@@ -16,7 +16,7 @@ export interface ApnsApp {
   readonly hasFilteringEntitlement: boolean;
 }
 
-/** Finds the key for a bundle id: a key that lists it, else a key for any; `undefined` if there is none. */
+/** Finds the key for a bundle id: a key that lists the id, otherwise a key for any id; `undefined` if there is none. */
 export function findApnsApp(
   { apns }: { readonly apns: readonly ApnsApp[] },
   topic: string,

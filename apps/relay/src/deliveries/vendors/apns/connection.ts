@@ -28,7 +28,7 @@ export interface ApnsConnectionOptions extends ApnsHost {
   onEnded(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void;
   /** Called when streams may have become free. */
   onRoom(): void;
-  /** Called when the connection takes no new requests. Requests in flight may still succeed. */
+  /** Called when the connection accepts no new requests. Requests in flight may still succeed. */
   onRetired(connection: ApnsConnection): void;
   /** Called when the connection is closed and all its requests have ended. */
   onClosed(connection: ApnsConnection): void;
@@ -84,7 +84,7 @@ export class ApnsConnection {
 
   /** How many more requests it can take now. */
   get room(): number {
-    // A broken session emits `close` late. Its streams end first, and a new request on it would throw.
+    // A broken session emits `close` late: its streams end first, and a new request on it would throw.
     const { closed, destroyed } = this.#session;
     if (this.isRetired || this.#isDoubtful || closed || destroyed) return 0;
     const allowed = this.#isProven ? Math.min(this.#announcedStreams, maximumStreams) : 1;
@@ -139,13 +139,13 @@ export class ApnsConnection {
 
   /** Called by its streams: the stream is closed. */
   ended(exchange: ApnsExchange): void {
-    // A request that timed out has been removed already.
+    // Requests that timed out are already removed.
     if (!this.#flights.delete(exchange)) return;
     this.#options.onEnded(exchange, this.#endingOf(exchange), this);
     this.#options.onRoom();
   }
 
-  /** Takes no new requests, and closes once those in flight have ended (graceful shutdown). */
+  /** Graceful shutdown: accepts no new requests, and closes after those in flight have ended. */
   retire(): void {
     if (this.isRetired) return;
     this.#retiredAt = this.#options.clock();
@@ -167,7 +167,7 @@ export class ApnsConnection {
       this.#socket = socket as Socket;
     });
     session.on('remoteSettings', ({ maxConcurrentStreams = maximumStreams }) => {
-      // A peer that allows no streams is useless: the connect deadline ends it.
+      // A peer that allows no streams is useless: the connect deadline closes the connection.
       if (maxConcurrentStreams > 0) clearTimeout(this.#connectDeadline);
       this.#announcedStreams = maxConcurrentStreams;
       this.#lastHeardAt = this.#options.clock();
@@ -193,9 +193,9 @@ export class ApnsConnection {
   }
 
   /**
-   * Derives how a request ended. RFC 9113 sections 6.8 and 8.7: the peer did not process refused streams, nor streams
-   * above the last id of a GOAWAY. A connection that worked, was idle, and ends before the next answer was closed by the
-   * peer, or by a firewall, while it was idle.
+   * Classifies how a request ended. The peer did not process refused streams, nor streams above the last id of a GOAWAY
+   * (RFC 9113 sections 6.8 and 8.7). If a connection worked, was idle, and ends before the next answer, the peer or a
+   * firewall closed it while it was idle.
    */
   #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
     if (httpStatus === 200) return success;
@@ -228,7 +228,7 @@ export class ApnsConnection {
       this.#isDoubtful = true;
       onEnded(exchange, { kind: 'unanswered', why: 'TIMED_OUT' }, this);
     }
-    // By then all requests have ended, and the peer should have closed the connection.
+    // All requests have ended by then, and the peer should have closed the connection.
     const patience = timings.requestTimeoutMilliseconds + timings.pingTimeoutMilliseconds;
     if (this.#retiredAt !== undefined && now - this.#retiredAt >= patience) this.destroy();
     if (this.#pingSentAt !== undefined) {
@@ -252,8 +252,9 @@ export class ApnsConnection {
 }
 
 /**
- * Keeps a session alive that got a GOAWAY with an error code. Node destroys it right after the event `goaway`, although the
- * peer may still answer streams up to the last id (RFC 9113 section 6.8): they would be sent again, as duplicates.
+ * Keeps a session alive after a GOAWAY with an error code. Node destroys it right after the event `goaway`, although
+ * the peer may still answer streams up to the last id (RFC 9113 section 6.8). Their notifications would be sent again,
+ * as duplicates.
  */
 function surviveGoaway(session: ClientHttp2Session): void {
   session.destroy = () => undefined;

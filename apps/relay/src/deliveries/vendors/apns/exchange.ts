@@ -23,13 +23,13 @@ export interface ApnsRequest {
   readonly notification: ApnsNotification;
   /** The `authorization` header. */
   readonly authorization: string;
-  /** Deadline in Unix milliseconds: a request without a stream by then is answered OVERLOADED. */
+  /** Deadline in Unix milliseconds. A request that has no stream by then is answered OVERLOADED. */
   readonly notAfter: number;
 }
 
 /**
- * One request, from the queue to its result. A single mutable object that its streams write into: a thousand are in
- * flight at a time, and closures would cost the garbage collector.
+ * One request, from the queue to its result. One mutable object that its streams write into: a thousand are in flight
+ * at a time, and closures would burden the garbage collector.
  */
 export class ApnsExchange {
   readonly request: ApnsRequest;

@@ -24,12 +24,13 @@ export interface ApnsNotification {
 // https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
 const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 
-/** Starts the app's extension, which shows nothing if it can open the notification. */
+/** Starts the app's extension, which suppresses this alert if it can open the notification. */
 const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}';
 
 /**
  * Builds the APNs request of a notification. For apps with the filtering entitlement, a background notification becomes
- * an alert, because iOS throttles background notifications. One of priority 10 gets 5. Forwarded ones stay as they are.
+ * an alert, because iOS throttles background notifications. A background notification with priority 10 gets priority 5.
+ * Forwarded ones stay as they are.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
@@ -73,7 +74,7 @@ function buildApnsBody(aps: string, notification: EncryptedNotification): string
 
 const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
-/** Largest size of the body in bytes, whatever the app. All of it is ASCII. */
+/** Largest size of the body in bytes, for any app. The body is ASCII. */
 export function apnsBodyBytes(
   { pushType, aps: asked, isForwarded }: ApnsUrgency,
   notification: EncryptedNotification,

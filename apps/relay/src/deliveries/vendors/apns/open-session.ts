@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { HttpProxy } from '../http-proxy.js';
 
-/** Where APNs is, and how it is reached. */
+/** Address of APNs and how to connect to it. */
 export interface ApnsHost {
   readonly url: string;
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
@@ -12,7 +12,7 @@ export interface ApnsHost {
   readonly proxy?: HttpProxy | undefined;
 }
 
-/** Opens an HTTP/2 session. Resolves the host name for each, as Apple asks; a proxy does so instead of us. */
+/** Opens an HTTP/2 session. Resolves the host name for each session, as Apple asks; a proxy resolves it itself. */
 export function openSession({ url, ca, proxy }: ApnsHost): ClientHttp2Session {
   const authorities = ca === undefined ? {} : { ca };
   if (proxy === undefined) return connect(url, authorities);
@@ -20,7 +20,7 @@ export function openSession({ url, ca, proxy }: ApnsHost): ClientHttp2Session {
   const createConnection = () =>
     connectTls({
       socket: proxy.stream(`${hostname}:${port || 443}`),
-      // Server Name Indication takes no addresses (https://www.rfc-editor.org/rfc/rfc6066#section-3).
+      // Server Name Indication does not allow addresses (https://www.rfc-editor.org/rfc/rfc6066#section-3).
       servername: isIP(hostname) === 0 ? hostname : '',
       host: hostname,
       ALPNProtocols: ['h2'],

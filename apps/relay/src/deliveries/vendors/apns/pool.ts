@@ -15,7 +15,7 @@ export interface ApnsPoolOptions extends ApnsHost {
   readonly reach: ReachLog;
 }
 
-/** A live connection may refuse the same stream every time. A connection that ends takes many requests with it. */
+/** A live connection may refuse the same stream every time. A connection that ends affects many requests at once. */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
@@ -23,8 +23,8 @@ const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**
- * Connection pool for one of Apple's environments and one credential. Connections are reused as long as they last.
- * Requests queue here until a stream is free, not invisibly inside Node.
+ * Connection pool for one of Apple's environments and one credential. Keeps connections as long as they last. Requests
+ * queue here until a stream is free, not invisibly inside Node.
  */
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
@@ -35,7 +35,7 @@ export class ApnsPool {
   #connectFailures = 0;
   #connectNotBefore = 0;
   #isClosed = false;
-  /** Emits `over` when the pool is drained, or the deadline for that has passed. */
+  /** Emits `over` when the pool is drained or the deadline has passed. */
   readonly #closing = new EventEmitter();
 
   constructor(options: ApnsPoolOptions) {

@@ -11,7 +11,7 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple: replace a token at least every 60 minutes and at most every 20 minutes.
+// Apple: replace a token at least once every 60 minutes, and not more often than every 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
@@ -36,7 +36,7 @@ export class ProviderToken {
       : undefined;
   }
 
-  /** Returns the `authorization` header. Rejects if the database is unavailable and no usable token is cached. */
+  /** Returns the `authorization` header. Rejects if no usable token is cached and the database is unavailable. */
   async get(): Promise<string> {
     return this.peek() ?? (await this.#obtain(renewAfterMilliseconds)).authorization;
   }
@@ -88,8 +88,8 @@ export class ProviderToken {
   }
 
   /**
-   * Age of a token. A token from the future counts as too old: the clock was set back since. Small differences between
-   * the clocks of processes are tolerated.
+   * Age of a token. A token from the future counts as too old, because the clock was set back. Tolerates small
+   * differences between the processes' clocks.
    */
   #ageOf({ mintedAt }: CachedToken): number {
     const age = this.#options.clock() - mintedAt;
@@ -97,7 +97,9 @@ export class ProviderToken {
   }
 }
 
-/** Tolerated clock difference between processes. A token that is newer than now by less is not from the future. */
+/**
+ * Tolerated clock difference between processes. A token that is ahead by less is not considered to be from the future.
+ */
 const clockDifferenceMilliseconds = 60_000;
 
 interface CachedToken {
@@ -141,9 +143,9 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Stores `token`, unless another process stored one that was minted after `olderThan`. Returns the token in force: if
-   * several processes mint at once, all use the first. A stored token from the future (its clock was set back since) is
-   * replaced.
+   * Stores `token` unless another process has stored one that was minted after `olderThan`. Returns the token in force:
+   * if several processes mint at once, all use the first. Replaces a stored token from the future, because its clock
+   * was set back since.
    */
   async replace(credential: string, token: CachedToken, olderThan: number): Promise<CachedToken> {
     const row = {

@@ -13,7 +13,7 @@ export interface FcmApp {
   readonly fingerprint: string;
   /** The message field that addresses a phone that registered with a Firebase installation id. */
   readonly addressBy: 'token' | 'fid';
-  /** Whether messages have Google's AndroidConfigV2 in place of AndroidConfig. */
+  /** Whether messages use Google's AndroidConfigV2 instead of AndroidConfig. */
   readonly usesAndroidV2: boolean;
   /** Path of the credential's file, for error messages. */
   readonly serviceAccountFile: string;

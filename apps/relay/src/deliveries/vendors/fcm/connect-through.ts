@@ -1,7 +1,7 @@
 import { buildConnector } from 'undici';
 import type { HttpProxy } from '../http-proxy.js';
 
-/** A connector of undici, through the proxy if there is one. */
+/** Returns an undici connector that goes through the proxy, if there is one. */
 export function connectThrough(
   proxy: HttpProxy | undefined,
   options: buildConnector.BuildOptions,

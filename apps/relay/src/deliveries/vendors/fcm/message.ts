@@ -9,14 +9,14 @@ export interface FcmMessageOptions {
   readonly isValidateOnly?: boolean | undefined;
 }
 
-/** What the system shows if the app cannot open an urgent notification. */
+/** Shown by the system if the app cannot open an urgent notification. */
 const placeholder = { title: 'New notification' };
 
 /**
- * Builds the body of `messages:send`. It is a data message, so that the app and not the system chooses the display. All
- * values of `data` are strings. `token` addresses any phone today. Google announced `fid` as its successor for phones that
- * registered with an installation id; others of the app keep their registration tokens until they register again.
- * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+ * Builds the body of `messages:send`, with strings as the values of `data`. A data message lets the app choose the
+ * display instead of the system. `token` addresses any phone today. Google announced `fid` as its successor for phones
+ * that registered with an installation id; other phones of the app keep their registration tokens until they register
+ * again. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
   { notification, device }: Delivery,
@@ -52,7 +52,7 @@ export function buildFcmMessage(
 }
 
 /**
- * What AndroidConfigV2 has in place of a priority. Builds of the app that do not know it get the same data message as
+ * Returns AndroidConfigV2's replacement for a priority. App builds that do not know it get the same data message as
  * before. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 function intentOf(isUrgent: boolean): object {

@@ -44,7 +44,7 @@ export class FcmSender implements VendorSender {
   readonly #gate: SendGate;
   readonly #staleConnections = new StaleConnections();
   readonly #pool: Pool;
-  /** For resends: opens a connection for each request, since other idle connections may be stale as well. */
+  /** For resends: opens a connection for each request, since other idle connections may be stale too. */
   readonly #freshPool: Pool;
   /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
@@ -125,7 +125,7 @@ export class FcmSender implements VendorSender {
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
-    // Fetching the access token may have taken until after the deadline.
+    // Fetching the access token may have outlasted the deadline.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), app, isValidateOnly });
     const first = await this.#post(accessToken, body);

@@ -5,16 +5,17 @@ import type { buildConnector, DiagnosticsChannel } from 'undici';
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
 
-/** How a socket fails if the peer has closed it. A timeout, and closing the pool, prove nothing. */
+/** Error codes of a socket that the peer has closed. A timeout, or closing the pool, proves nothing. */
 const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Recognizes connections that the peer closed while they were idle, and that were used again before that was known. Such a
- * connection ends before the first byte of an answer, and its request was not processed. HTTP/1.1 cannot prove that, so
- * this is what browsers do (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and `ShouldResendRequest` of Chromium).
+ * Detects stale connections: the peer closed them while they were idle, and they were reused before that was known.
+ * Such a connection ends before the first byte of an answer, and its request was not processed. HTTP/1.1 cannot prove
+ * that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and `ShouldResendRequest` of
+ * Chromium).
  */
 export class StaleConnections {
-  /** Bytes of answers that each connection had received when its current request was sent. 0: the first request. */
+  /** Bytes that each connection had received when its current request was sent; 0 for the first request. */
   readonly #receivedBefore = new WeakMap<Socket, number>();
   readonly #errors = new WeakSet<object>();
   readonly #onHeaders = (message: unknown): void => {
@@ -26,7 +27,7 @@ export class StaleConnections {
     subscribe(sendHeaders, this.#onHeaders);
   }
 
-  /** Returns a connector for a pool of undici, whose connections are watched. */
+  /** Returns a connector for an undici pool that observes the pool's connections. */
   watching(connect: buildConnector.connector): buildConnector.connector {
     return (target, connected) =>
       connect(target, (...result) => {

@@ -100,7 +100,7 @@ export class AccessToken {
         body: grant.toString(),
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
-        // Needed once an hour: a connection that is kept would be stale.
+        // Needed once an hour: a kept connection would be stale by then.
         reset: true,
       });
       const text = await readBody(body);
