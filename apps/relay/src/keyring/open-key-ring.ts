@@ -50,8 +50,8 @@ export async function readTokenVault(
 
 /**
  * Opens a relay's key ring and follows its changes.
- * @throws ConfigurationError with a sentence that says how to fix it when the ring is missing, cannot be decrypted or
- * is not sound, or the clock is far from the ring's instants.
+ * @throws ConfigurationError with the remedy if the ring is missing, cannot be decrypted or is invalid, or if the clock
+ * is far from the times in the ring.
  */
 export async function openKeyRing(
   configuration: KeyRingConfiguration,
@@ -63,9 +63,10 @@ export async function openKeyRing(
   let wallAtZero: number | undefined;
   const witnessed = () => (wallAtZero === undefined ? undefined : wallAtZero + monotonic());
   const keeper = createKeyRingKeeper(configuration, { ...options, clock, witnessed });
-  // The ring may have been restored from a backup: phones refuse a list with an older sequence than they have seen.
+  // Signed again, because the ring may be from a backup: phones refuse a list whose sequence is older than one they
+  // have seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
-  // From here on, because the ring has just confirmed the clock.
+  // Set only now, because the ring has just confirmed the clock.
   wallAtZero = clock() - monotonic();
   const keyRing = new LiveKeyRing(started, {
     keeper,
@@ -102,7 +103,7 @@ export function createKeyAdmin(
 }
 
 export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'monotonic'> {
-  /** See `ClockReading`. Only in a running relay. */
+  /** See `ClockReading`. Set only in a running relay. */
   readonly witnessed?: () => number | undefined;
 }
 

@@ -60,7 +60,7 @@ export const retireKey = operation({
   },
 });
 
-/** Revokes a key at once; phones learn it from the key list. A new key replaces a revoked primary. */
+/** Revokes a key at once. Phones learn of it from the key list. A new key replaces a revoked primary key. */
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
@@ -102,7 +102,10 @@ export const importPlainKeys = operation({
   },
 });
 
-/** Resets dates that a fast clock wrote. `today` comes from a person, because the clock must not be wrong again. */
+/**
+ * Resets dates that were written while the clock was fast. A person confirms `today`, because the clock must not be
+ * wrong again.
+ */
 export const mendRingDates = operation({
   method: 'POST',
   path: `${path}/mend-dates`,

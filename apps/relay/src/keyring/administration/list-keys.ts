@@ -33,7 +33,7 @@ const ringAnswer = z.object({
     .nullable(),
 });
 
-/** Lists everything about the ring except private halves. Instants are ISO 8601 text. */
+/** Lists the whole ring except private halves. Times are ISO 8601 text. */
 export const listKeys = operation({
   method: 'GET',
   path: '/admin/api/keys',
@@ -107,8 +107,8 @@ function describeKey(
 }
 
 /**
- * Since when the key is safe to retire: for the policy's unused period it opened nothing and was not the primary.
- * `null` if that is not the case yet.
+ * Since when the key is safe to retire: it has opened nothing and not been primary for the policy's unused period.
+ * `null` if it is not safe yet.
  */
 function safeSince(
   key: AcceptedKey,

@@ -3,26 +3,26 @@ import type { BouncerKey, KeyRing, PublishedKeyList } from '../ring/key-ring.js'
 import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js';
 
 /**
- * Checks the clock against the instants in the ring. If they are far apart, the clock is wrong now or was wrong before.
- * No change is made then: it would destroy keys too early, or sign lists that phones refuse for as long as the clock
- * was ahead.
+ * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong before.
+ * The ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse for as long as
+ * the clock was ahead.
  */
 
 /**
  * How far the clock may lag behind the ring. Phones follow a list whose sequence is up to a day ahead of its date. The
- * date is in whole seconds, and each list increments the sequence by one.
+ * date has whole seconds, and each list increments the sequence by one.
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
 /**
- * How far a list's sequence may lie ahead of a phone's clock, whatever the list's date. Equal to the phones' own
+ * How far a list's sequence may be ahead of a phone's clock, whatever the list's date. Equal to the phones' own
  * tolerance (`longestClockLagMilliseconds` of the client).
  */
 export const followedAheadMilliseconds = 7 * dayMilliseconds;
 
 /**
- * How much further ahead a sequence may lie than a date. The sequence stays ahead for days after dates were reset. One
- * extra minute allows for lists signed right after each other, which increment it by one each.
+ * How far a sequence may be ahead of a date. The sequence stays ahead for days after dates were reset. The extra minute
+ * allows for lists signed in quick succession, which increment it by one each.
  */
 const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
 
@@ -38,7 +38,7 @@ export class ClockDoubtError extends ConfigurationError {}
 export interface ClockReading {
   /** Unix milliseconds. */
   readonly now: number;
-  /** The current day according to the operator: its first instant in UTC; `undefined` if not given. */
+  /** A time that has certainly passed: a running relay counts from its start with a monotonic clock. */
   readonly confirmedDay: number | undefined;
   /** An instant that has certainly passed: a running relay counts from its start with a monotonic clock. */
   readonly witnessed?: number | undefined;
@@ -56,7 +56,7 @@ export function parseDay(text: string): number | undefined {
   return Number.isNaN(day) ? undefined : day;
 }
 
-/** @throws ClockDoubtError when the clock is far from the ring's own instants. */
+/** @throws ClockDoubtError if the clock is far from the times in the ring. */
 export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
   const { now } = reading;
   const latest = latestInstant(ring);
@@ -77,9 +77,9 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 
 /**
  * Resets dates that a fast clock wrote into the ring to `now`, and marks the list to be signed again. If the last
- * sequence is at most a week ahead, the new list continues it, so that phones that followed that list follow the new
- * one. Otherwise the sequence restarts from the clock, for the phones that refused that list. The few phones whose own
- * clock was ahead too then follow only when that time has come. Returns the same ring object if nothing is dated more
+ * sequence is at most a week ahead, the new list continues it, and phones that followed the last list follow the new
+ * one too. Otherwise the sequence restarts from the clock, for the phones that refused the last list; the few phones
+ * whose own clock was also ahead follow only when that time has come. Returns the same ring object if no date is more
  * than a day ahead.
  */
 export function mendDates(
@@ -124,7 +124,7 @@ function mendPublished(published: PublishedKeyList, now: number): PublishedKeyLi
   return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 
-/** When the ring last changed according to the clocks of the changers, in Unix milliseconds. */
+/** When the ring last changed, in Unix milliseconds, by the clock of the process that changed it. */
 function latestInstant({ bouncerKeys, signingKeys, tokenKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,

@@ -3,9 +3,9 @@ import type { Clock } from '@waxwing/service/lifecycle';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Wall clock that ignores a forward jump of more than an hour until it has lasted an hour. Until then time continues
- * from before the jump. Otherwise a clock set wrong for a moment would retire every accepted key, and a destroyed key
- * cannot be restored. Backward steps apply at once, because they destroy nothing.
+ * Wall clock that ignores a forward jump of more than an hour until the jump has lasted an hour. Until then, time
+ * continues from before the jump. Otherwise a clock that is wrong for a moment would retire every accepted key, and a
+ * destroyed key cannot be restored. Backward jumps apply at once, because they destroy nothing.
  */
 export class SteadyClock {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class SteadyClock {
   #last: { wall: number; monotonic: number };
   #doubt: { lead: number; since: number } | undefined;
 
-  /** @param monotonic clock in milliseconds that is never set. */
+  /** @param monotonic clock in milliseconds, unaffected by changes of the system time. */
   constructor(clock: Clock, monotonic: Clock) {
     this.#clock = clock;
     this.#monotonic = monotonic;
@@ -33,7 +33,7 @@ export class SteadyClock {
     return monotonic - this.#doubt.since >= hourMilliseconds ? this.#believe(wall, monotonic) : expected;
   }
 
-  /** How far the wall clock is ahead of the trusted time, in milliseconds; 0 if it is trusted. */
+  /** Milliseconds by which the wall clock is ahead of the trusted time; 0 if it is trusted. */
   get doubtedMilliseconds(): number {
     this.now();
     return this.#doubt?.lead ?? 0;

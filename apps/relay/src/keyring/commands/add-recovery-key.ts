@@ -9,7 +9,7 @@ import type { ChangeFlags } from './output.js';
 
 /** `keys add-recovery-key FILE`. */
 export async function giveRecoveryKey(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
-  // Check first, before making a useless file.
+  // Checked first, so that no useless file is created.
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
     throw new CommandError(
@@ -42,14 +42,17 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
 }
 
 /**
- * Whether the relay may still store the key, because it went away before it answered. Phones would trust the key then,
- * so its private half must not be deleted.
+ * Whether the relay may still store the key, because it disconnected before it answered. Phones would then trust the
+ * key, so its private half must not be deleted.
  */
 function mayYetBeStored(error: unknown): boolean {
   return error instanceof CommandError && error.cause !== undefined;
 }
 
-/** The operation may fail after the ring was stored, while writing the audit log. */
+/**
+ * Whether the key is certainly not stored. The operation may fail after it stored the ring, while writing the audit
+ * log.
+ */
 async function isKnownNotToBeStored(terminal: Terminal, publicKey: string): Promise<boolean> {
   try {
     const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);

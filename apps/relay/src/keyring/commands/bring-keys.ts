@@ -38,7 +38,7 @@ export async function importFile(terminal: Terminal, file: string, flags: Import
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
 }
 
-/** Refuses to make a ring beside stored devices: a new ring has a new token key, which cannot open their tokens. */
+/** Refuses to create a ring if devices are stored: a new ring has a new token key, which cannot open their tokens. */
 async function refuseBesideDevices({ db }: RelayDatabase, location: string): Promise<void> {
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
   if (device === undefined) return;
@@ -63,7 +63,7 @@ async function storeRing(
   try {
     isStored = await keeper.create({ ...ring, recoveryPublicKey }, actorName());
   } catch (error) {
-    // `create` may fail after the ring was stored, while writing the audit log.
+    // `create` may have failed after it stored the ring, while writing the audit log.
     if ((await keeper.readStored()) === undefined) await forgetRecoveryKey();
     throw error;
   }

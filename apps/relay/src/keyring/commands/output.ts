@@ -20,7 +20,7 @@ export function withDryRun(command: Command): Command {
   return withJson(command).option('--dry-run', 'only say what would change');
 }
 
-/** Adds the flags of a destructive change. */
+/** Adds the flags of a destructive command. */
 export function withConsent(command: Command): Command {
   return withYes(withDryRun(command));
 }
@@ -33,7 +33,7 @@ export interface AskedChange<Parameters extends z.ZodObject> {
   readonly question?: string;
 }
 
-/** Makes a change to the ring, or describes it with --dry-run, and prints the affected keys. */
+/** Changes the ring, or describes the change with --dry-run, and prints the affected keys. */
 export async function makeChange<Parameters extends z.ZodObject>(
   terminal: Terminal,
   flags: AskedChangeFlags,

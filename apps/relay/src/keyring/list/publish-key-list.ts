@@ -18,8 +18,8 @@ export interface PublishContext {
 }
 
 /**
- * Signs a new key list if the published one differs from the ring, or half of its validity has passed. Returns the same
- * ring object otherwise.
+ * Signs a new key list if the published one differs from the ring, or if half of its validity has passed. Otherwise
+ * returns the same ring object.
  */
 export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishContext): KeyRing {
   const { published } = ring;
@@ -59,7 +59,7 @@ export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }
 
-// A list issued in the future comes from a clock that was wrong, and phones refuse it.
+// A list from the future was issued under a wrong clock, and phones refuse it.
 function isFresh(issuedAt: number, policy: RotationPolicy, now: number): boolean {
   return issuedAt <= now && now < renewalDue(issuedAt, policy);
 }
@@ -98,16 +98,16 @@ export function rotateSigningKey(ring: KeyRing, next: SigningKey, sodium: Endors
 }
 
 export interface Recovery {
-  /** Not endorsed yet. */
+  /** The new signing key, without its endorsement. */
   readonly next: SigningKey;
-  /** The 64 bytes of the recovery key's private half. */
+  /** The recovery key's private half, 64 bytes. */
   readonly recoveryPrivateKey: Uint8Array;
 }
 
 /**
  * Replaces a stolen signing key. The new key starts a new chain, endorsed by the recovery key; the old keys are
  * revoked.
- * @throws CommandError when the private half is not that of the ring's recovery key.
+ * @throws CommandError if the private half does not belong to the ring's recovery key.
  */
 export function recoverSigningKey(
   ring: KeyRing,

@@ -23,7 +23,7 @@ export interface KeyRingKeeperOptions {
   readonly clock: Clock;
   /** The current day according to the operator (its first instant in UTC, Unix milliseconds), if given. */
   readonly confirmedDay?: number | undefined;
-  /** An instant that has certainly passed, in Unix milliseconds; see `ClockReading`. */
+  /** A time that has certainly passed, in Unix milliseconds; see `ClockReading`. */
   readonly witnessed?: () => number | undefined;
   readonly audit: AuditLog;
   /** log2 of scrypt's cost for passphrases. Default: age's own. */
@@ -38,7 +38,7 @@ export interface Change {
   readonly mendsDates?: boolean;
 }
 
-/** A ring and the stored text it was read from. */
+/** A ring, and the stored text that it was read from. */
 export interface StoredKeyRing {
   readonly ring: KeyRing;
   readonly stored: string;
@@ -58,8 +58,8 @@ export class KeyRingKeeper {
   }
 
   /**
-   * Returns the encrypted text, or `undefined` if there is no ring. @throws ConfigurationError when the store must not
-   * be used.
+   * Returns the encrypted text, or `undefined` if there is no ring. @throws ConfigurationError if the store must not be
+   * used.
    */
   readStored(): Promise<string | undefined> {
     return this.options.store.read();
@@ -67,7 +67,7 @@ export class KeyRingKeeper {
 
   /**
    * Reads and decrypts the ring. The caller wipes it after use.
-   * @throws ConfigurationError saying how to fix it when the ring is missing, does not open, or is not sound.
+   * @throws ConfigurationError with the remedy if the ring is missing, does not open, or is invalid.
    */
   async read(): Promise<StoredKeyRing> {
     const stored = await this.readStored();
@@ -134,14 +134,14 @@ export class KeyRingKeeper {
     );
   }
 
-  /** Runs `transition` as {@link change} would, without storing the result. @throws what {@link change} would throw. */
+  /** Runs `transition` as {@link change} does, without storing the result. @throws the errors of {@link change}. */
   preview(transition: (ring: KeyRing) => KeyRing, { mendsDates = false } = {}): Promise<void> {
     return this.look((ring) =>
       wipeKeyRing(this.#transformed(ring, transition, mendsDates), this.options.sodium),
     );
   }
 
-  /** @throws ClockDoubtError when the clock is far from the ring's own instants. */
+  /** @throws ClockDoubtError if the clock is far from the times in the ring. */
   requireClockOf(ring: KeyRing): void {
     const { clock, confirmedDay, witnessed } = this.options;
     requireClockOfRing(ring, { now: clock(), confirmedDay, witnessed: witnessed?.() });
@@ -149,10 +149,10 @@ export class KeyRingKeeper {
 
   /**
    * Applies `transition` to the stored ring, signs the key list again if needed, and stores the result. Stores nothing
-   * if `transition` changes nothing. Retries `transition` if another process changed the ring first. Returns the stored
-   * ring, which the caller wipes. Private halves that the change destroyed are already wiped.
-   * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; then nothing has
-   * changed.
+   * if `transition` changes nothing. Runs `transition` again if another process changed the ring first. Returns the
+   * stored ring, which the caller wipes. Private halves that the change destroyed are already wiped.
+   * @throws the errors of `transition`, ConfigurationError as {@link read} does, and ClockDoubtError. Nothing is
+   * changed then.
    */
   async change(transition: (ring: KeyRing) => KeyRing, change: Change): Promise<StoredKeyRing> {
     const { sodium } = this.options;
@@ -168,7 +168,7 @@ export class KeyRingKeeper {
     }
   }
 
-  /** Returns `undefined` when another process changed the ring first. */
+  /** Returns `undefined` if another process changed the ring first. */
   async #changed(
     before: StoredKeyRing,
     transition: (ring: KeyRing) => KeyRing,

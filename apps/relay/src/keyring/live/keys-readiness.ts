@@ -6,7 +6,7 @@ export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**
  * Readiness check `keys` of a relay: the stored ring is the one in use, it opens registrations, and all `checks` pass.
- * Runs every check; the answer has one sentence per failed check. It is a warning if nothing but warnings was found.
+ * Runs every check and returns one sentence per failed check. The result is a warning if all failures are warnings.
  */
 export function keysReadiness(
   keyRing: Pick<LiveKeyRing, 'storedProblem' | 'openingProblem'>,

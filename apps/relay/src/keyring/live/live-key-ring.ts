@@ -123,8 +123,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Loads the ring that is stored now. Does not join a refresh in flight, which may have read an older ring. For an
-   * unknown key that another relay may have made a moment ago. Otherwise like {@link refresh}.
+   * Loads the ring that is stored now, for an unknown key that another relay may have just made. Does not join a
+   * refresh in flight, which may have read an older ring. Otherwise like {@link refresh}.
    */
   async takeOver(): Promise<void> {
     await this.idle();
@@ -140,7 +140,7 @@ export class LiveKeyRing {
     return this.#storedProblem;
   }
 
-  /** Returns a sentence that says why the ring in use cannot open what phones seal to it, or `undefined`. */
+  /** Returns a sentence that says why the ring in use cannot open registrations, or `undefined` if it can. */
   openingProblem(): string | undefined {
     const { sodium, steadyClock } = this.#options;
     const keys = openingKeys(this.#current.ring, steadyClock.now());
@@ -184,7 +184,7 @@ export class LiveKeyRing {
     wipeKeyRing(await this.#open(stored), sodium);
   }
 
-  // Trying a passphrase takes a second of work: a ring that failed to open is not retried at every refresh.
+  // Trying a passphrase takes a second of CPU time, so a ring that failed to open is not retried at every refresh.
   async #open(stored: string): Promise<KeyRing> {
     const now = this.#options.monotonic();
     const tried = this.#unopened;
@@ -255,7 +255,7 @@ export class LiveKeyRing {
   }
 }
 
-/** When the schedule next changes something, in Unix milliseconds. */
+/** Time of the schedule's next change, in Unix milliseconds. */
 function nextDueAt(ring: KeyRing, policy: RotationPolicy): number {
   const ends = ring.bouncerKeys.map((key) =>
     key.state === 'accepted' ? key.acceptedUntil : Number.POSITIVE_INFINITY,

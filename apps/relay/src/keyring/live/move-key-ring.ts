@@ -6,7 +6,7 @@ import type { KeyRingKeeper } from './key-ring-keeper.js';
 /** Source or target of a move. */
 interface RingLocation {
   readonly store: KeyRingStore;
-  /** The value of RELAY_KEY_RING for it. */
+  /** Its value of RELAY_KEY_RING. */
   readonly setting: string;
 }
 
@@ -14,7 +14,7 @@ export interface MoveKeyRingOptions {
   /** Keeper of the source. */
   readonly keeper: KeyRingKeeper;
   readonly from: RingLocation;
-  /** Where the removed ring is kept. */
+  /** Store for a copy of the removed ring. */
   readonly copy: KeyRingStore;
   readonly to: RingLocation;
   /** Name for the audit log. */
@@ -22,11 +22,11 @@ export interface MoveKeyRingOptions {
 }
 
 /**
- * Moves the encrypted ring without ever leaving two copies that can be changed. It copies the ring beside the source,
- * replaces the source by a move marker, writes the ring to the target and reads it back. A relay that still uses the
+ * Moves the encrypted ring without ever leaving two copies that can be changed. Copies the ring next to the source,
+ * replaces the source with a move marker, writes the ring to the target and reads it back. A relay that still uses the
  * source keeps its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call
  * continues an interrupted move. Returns `false` if the ring was already moved.
- * @throws CommandError or ConfigurationError when the move is not possible; then the ring is where it was.
+ * @throws CommandError or ConfigurationError if the move is not possible; the ring stays where it was then.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherLocation(options);
@@ -44,7 +44,7 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
 
 /**
  * Destroys the copy that a move kept. Returns `false` if there was none.
- * @throws CommandError or ConfigurationError when the target does not hold that ring; then the copy is still there.
+ * @throws CommandError or ConfigurationError if the target does not contain that ring; the copy stays then.
  */
 export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherLocation(options);
@@ -62,7 +62,7 @@ export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<b
   return true;
 }
 
-/** @throws CommandError when the target is the same location as the source or the copy, whatever path names it. */
+/** @throws CommandError if the target is the same location as the source or the copy, even by another path. */
 export function requireOtherLocation({ from, copy, to }: MoveKeyRingOptions): void {
   const target = new Set(to.store.identities());
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
@@ -119,8 +119,8 @@ async function requireArrived(options: MoveKeyRingOptions, kept: string): Promis
 }
 
 /**
- * Requires that the ring at the target descends from the moved one: it still knows all of its bouncer keys, including
- * retired ones.
+ * Requires that the ring at the target descends from the moved one: it still contains all of the moved ring's bouncer
+ * keys, including retired ones.
  */
 async function requireSuccessor(
   { keeper, copy, to }: MoveKeyRingOptions,
@@ -155,7 +155,8 @@ async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): P
 }
 
 /**
- * A copy that an earlier move of this ring kept may be overwritten. Any other ring may be the only copy of its keys.
+ * Requires that an existing copy was left by an earlier move of this ring, which may be overwritten. Any other ring may
+ * be the only copy of its keys.
  */
 async function requireFormerCopy(
   { keeper, copy }: Pick<MoveKeyRingOptions, 'keeper' | 'copy'>,
@@ -172,7 +173,7 @@ async function requireFormerCopy(
   if (!isFormer) throw new CommandError(refusal);
 }
 
-/** Returns `false` if the ring has changed since it was read. */
+/** Returns `false` if the ring changed after it was read. */
 async function transfer(
   { from, to }: MoveKeyRingOptions,
   stored: string,

@@ -4,9 +4,9 @@ import { exampleKeys } from './example-keys.js';
 import type { BouncerKey, KeyRing, SigningKey } from './key-ring.js';
 
 /**
- * Validates a key ring. Returns one sentence that says what is wrong and how to fix it, or `undefined` if the ring is
- * sound. A sound ring is not empty, has exactly one primary key, no duplicate and no example key, and each public half
- * belongs to its private half.
+ * Validates a key ring. Returns one sentence with the problem and its remedy, or `undefined` if the ring is valid. A
+ * valid ring is not empty, has exactly one primary key, no duplicate and no example key, and each public half belongs
+ * to its private half.
  */
 export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined {
   return (

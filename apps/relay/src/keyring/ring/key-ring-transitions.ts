@@ -36,7 +36,7 @@ export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: num
   return { ...facts, state: 'primary', primarySince: createdAt, privateKey: new Secret(privateKey) };
 }
 
-/** Makes a new key primary. The old primary stays accepted for as long as the policy says. */
+/** Makes a new key primary. The old primary stays accepted for the policy's period. */
 export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
   const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), { now, policy }));
@@ -44,8 +44,8 @@ export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
 }
 
 /**
- * Applies the schedule: retires accepted keys past their date and replaces a primary past its age. Returns the same ring
- * object when nothing is due.
+ * Applies the schedule: retires accepted keys after their end date and replaces a primary key that is too old. Returns
+ * the same ring object if nothing is due.
  */
 export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
@@ -57,7 +57,7 @@ export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRin
   return isDue ? rotate(kept, context) : kept;
 }
 
-/** Retires an accepted key: refused from now on, its private half destroyed. */
+/** Retires an accepted key: refuses it from now on and destroys its private half. */
 export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   const key = namedKey(ring, name);
   if (key.state === 'primary') {
@@ -67,7 +67,9 @@ export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   return replaceKey(ring, asRetired(key, now));
 }
 
-/** Revokes a possibly stolen key: refused at once and listed as revoked. A new key replaces a revoked primary. */
+/**
+ * Revokes a possibly stolen key: refuses it at once and lists it as revoked. A new key replaces a revoked primary key.
+ */
 export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
   const key = namedKey(ring, name);
   if (key.state === 'compromised') throw new CommandError(`Key ${key.id} is compromised already.`);
@@ -120,7 +122,7 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Destroys the token keys older than `id`, after every token was re-encrypted with it. */
+/** Destroys the token keys older than `id`, after every token was re-encrypted with key `id`. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;

@@ -70,7 +70,7 @@ export interface TokenKey {
   readonly currentFrom: number;
 }
 
-/** The published key list: signed once and stored, so that all relays serve the same bytes. */
+/** The published key list. Signed once and stored, so that all relays serve the same bytes. */
 export interface PublishedKeyList {
   readonly sequence: number;
   readonly issuedAt: number;
@@ -81,7 +81,7 @@ export interface PublishedKeyList {
   readonly signingPublicKey: SigningPublicKey;
 }
 
-/** All keys of a relay. Immutable: a transition makes a new ring. */
+/** All keys of a relay. Immutable: each transition returns a new ring. */
 export interface KeyRing {
   /** Oldest first. Exactly one is primary. */
   readonly bouncerKeys: readonly BouncerKey[];
@@ -89,7 +89,7 @@ export interface KeyRing {
   readonly signingKeys: readonly SigningKey[];
   /** Public keys of signing keys that were replaced after a theft. */
   readonly revokedSigningKeys: readonly SigningPublicKey[];
-  /** Its private half is kept offline; `undefined` if the operator made none. */
+  /** The private half is kept offline. `undefined` if the operator created no recovery key. */
   readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];

@@ -19,9 +19,9 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
 }
 
 /**
- * Makes a ring with the keys of a plain file, and new keys of the other kinds. `primary` overrides the file's choice of
- * the primary key.
- * @throws CommandError when neither names a primary key.
+ * Creates a ring with the keys of a plain file, and new keys of the other kinds. `primary` overrides the file's primary
+ * key.
+ * @throws CommandError if neither names a primary key.
  */
 export function newKeyRingOf(
   plain: PlainKeys,

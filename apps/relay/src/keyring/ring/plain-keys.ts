@@ -37,7 +37,7 @@ const stockForm = z.record(keyText, keyText);
 
 /**
  * Parses unencrypted keys: the format of `keys.example`, or a stock relay's `{public: private}` map.
- * @throws CommandError with a sentence that says what is wrong and quotes nothing secret.
+ * @throws CommandError with a sentence that names the problem and quotes nothing secret.
  */
 export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
   const json = parseObject(text);
@@ -106,7 +106,7 @@ function parseObject(text: string): object {
 }
 
 function concealed(base64: string): Secret<Uint8Array> {
-  // A buffer of its own: Node's pool and V8's heap would keep a copy.
+  // A separate buffer: Node's pool and V8's heap would keep a copy.
   const bytes = new ArrayBuffer(32);
   Buffer.from(bytes).write(base64, 'base64');
   return new Secret(new Uint8Array(bytes));

@@ -3,8 +3,8 @@ import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { Decrypter, Encrypter, type Identity, type Recipient } from 'age-encryption';
 
 /**
- * Encrypts and decrypts age files (https://age-encryption.org/v1) without leaving copies of the plaintext in memory.
- * The caller holds the only copy and can wipe it. The library's streams leave copies behind that cannot be wiped. The
+ * Encrypts and decrypts age files (https://age-encryption.org/v1) without leaving copies of the plaintext in memory:
+ * the caller has the only copy and can wipe it. The age library's streams leave copies that cannot be wiped. The
  * library therefore handles only the header, and this file encrypts the payload ("Payload": STREAM with
  * ChaCha20-Poly1305 over chunks of 64 KiB).
  */
@@ -45,7 +45,7 @@ export async function encryptAgeFile(
 
 /**
  * Decrypts an age file. The caller wipes the plaintext.
- * @throws Error when no identity (a text `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or the
+ * @throws Error if no identity (a text `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or if the
  * file was changed.
  */
 export async function decryptAgeFile(
@@ -108,7 +108,7 @@ function chunkNonce(index: number, isLast: boolean): Uint8Array {
   return nonce;
 }
 
-/** Offset of the payload: after the line with the header's MAC. */
+/** Offset of the payload, after the line with the header's MAC. */
 function endOfHeader(file: Uint8Array): number {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const lastLine = bytes.indexOf('\n--- ');

@@ -26,7 +26,8 @@ export function auditFile(path: string): AuditLog {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died mid-write leaves half a line: start a new line, so that it does not corrupt this entry.
+        // A process that died while writing leaves half a line. Start a new one, so that it does not corrupt this
+        // entry.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

@@ -1,8 +1,8 @@
 import { base64Length, readBase64, writeBase64 } from './private-base64.js';
 
 /**
- * Moves private keys between a document's bytes and byte arrays of their own, so that no JavaScript string ever holds
- * one. In the text that is parsed or written, a placeholder of the same length replaces each key.
+ * Moves private keys between a document's bytes and separate byte arrays, so that no JavaScript string ever contains
+ * one. In the parsed or written text, a placeholder of the same length replaces each key.
  */
 
 const quote = 0x22;

@@ -18,7 +18,7 @@ export interface KeyRingCipher {
   encrypt(document: Uint8Array): Promise<string>;
   /**
    * Returns the plaintext, which the caller wipes.
-   * @throws ConfigurationError when no identity or passphrase of the unlock file opens it, or it was changed.
+   * @throws ConfigurationError if no identity or passphrase of the unlock file opens it, or if it was changed.
    */
   decrypt(armoured: string): Promise<Uint8Array>;
 }
@@ -44,10 +44,10 @@ function describeUnopened(armoured: string, path: string): string {
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
 
 /**
- * Reads the unlock file. Each line is one identity or one passphrase. Empty lines are skipped, and among identities
- * also lines that start with `#`. The first line encrypts; decryption tries all lines, so that a secret can be replaced
- * while relays run.
- * @throws ConfigurationError when the file cannot be read, is readable by others, or holds no usable secret.
+ * Reads the unlock file. Each line is one identity or one passphrase. Skips empty lines and, among identities, lines
+ * that start with `#`. The first line encrypts. Decryption tries all lines, so that a secret can be replaced while
+ * relays run.
+ * @throws ConfigurationError if the file cannot be read, is readable by others, or contains no usable secret.
  */
 export async function openKeyRingCipher(
   { kind, path }: UnlockFile,
@@ -55,7 +55,7 @@ export async function openKeyRingCipher(
 ): Promise<KeyRingCipher> {
   const text = await readPrivateFile(path, `the key ring's ${kind}`);
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
-  // Blanks around an identity are a slip; in a passphrase they count.
+  // Blanks around an identity are a slip; in a passphrase they are significant.
   const secrets =
     kind === 'identity' ? lines.map((line) => line.trim()).filter((line) => !line.startsWith('#')) : lines;
   const [first] = secrets;

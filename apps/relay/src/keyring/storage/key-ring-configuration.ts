@@ -8,7 +8,7 @@ import {
 } from '../ring/rotation-policy.js';
 import type { UnlockFile } from './key-ring-cipher.js';
 
-/** Where the key ring is stored: a file, or a row of the relay's database if relays run on several machines. */
+/** Where the key ring is stored: in a file, or in the relay's database if relays run on several machines. */
 export type KeyRingLocation =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'database' };
@@ -31,8 +31,8 @@ const databaseLocation = 'database';
 const days = { minimum: 1, maximum: 3650 } as const;
 
 /**
- * Reads the key ring configuration for a command, which needs no other setting of the relay.
- * @throws ConfigurationError naming every problem.
+ * Reads the key ring configuration alone, for a command.
+ * @throws ConfigurationError that names every problem.
  */
 export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingConfiguration {
   const concerned = Object.entries(environment).filter(([name]) => name.startsWith('RELAY_KEY_'));
@@ -71,7 +71,10 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
   };
 }
 
-/** A ring in the database has no folder. The working directory of a command is not necessarily the relay's. */
+/**
+ * Requires an explicit path if the ring is in the database: there is no folder, and a command may run in another
+ * working directory than the relay.
+ */
 function pathBesideRing(
   reader: EnvironmentReader,
   location: string,

@@ -14,7 +14,7 @@ import {
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 
 /**
- * JSON schema of the decrypted key ring: one object, snake_case like all external formats, instants in Unix
+ * JSON schema of the decrypted key ring: one object, snake_case as in all external formats. Times are in Unix
  * milliseconds, keys in canonical base64.
  */
 
@@ -118,7 +118,8 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
 
 /**
  * Decodes a ring and checks only its form; {@link checkKeyRing} checks the content. Overwrites the private keys in
- * `bytes`. Throws an `Error` with a phrase that names the invalid field and quotes nothing of the text.
+ * `bytes`.
+ * @throws Error with a phrase that names the invalid field and quotes nothing of the text.
  */
 export function decodeKeyRing(bytes: Uint8Array): KeyRing {
   const secrets = takeSecrets(bytes);
@@ -130,7 +131,7 @@ export function decodeKeyRing(bytes: Uint8Array): KeyRing {
       return new Secret(taken);
     });
   } finally {
-    // Secrets of an invalid document: a valid ring has taken all of them.
+    // Wipes the secrets of an invalid document. A valid ring has taken over all of them.
     for (const left of secrets.values()) left.fill(0);
   }
 }

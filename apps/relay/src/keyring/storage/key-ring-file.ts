@@ -47,8 +47,7 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change replaces the file. With a second link the old file would survive, together with private keys that have been
-// destroyed since.
+// A change replaces the file. A second link would keep the old file, with private keys that have been destroyed since.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
     throw new ConfigurationError([`The key ring ${path} is a folder: name a file in it in RELAY_KEY_RING.`]);
@@ -65,8 +64,8 @@ function refuseOtherNames(path: string, file: Stats): void {
   }
 }
 
-// A process that died while writing leaves its new file behind: an encrypted ring whose keys may have been retired
-// since.
+// A process that died while writing leaves its new file behind. This is an encrypted ring whose keys may have been
+// retired since.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

@@ -12,8 +12,8 @@ export interface KeyRingStore {
    */
   read(): Promise<string | undefined>;
   /**
-   * Replaces `expected` by `next`, atomically and durably; `expected` is `undefined` if there is no ring yet. Returns
-   * `false` if another process changed the ring since it was read.
+   * Replaces `expected` with `next`, atomically and durably. `expected` is `undefined` if there is no ring yet. Returns
+   * `false` if another process changed the ring after it was read.
    */
   replace(expected: string | undefined, next: string): Promise<boolean>;
   /** Removes `expected`. Returns `false` if something else is stored. */

@@ -5,7 +5,7 @@ import type { UnreadableToken } from '../../registrations/store/token-vault.js';
 import { type KeyRing, type TokenKey, tokenFormat } from '../ring/key-ring.js';
 import { createNonceSource } from './nonce-source.js';
 
-/** The part of libsodium that encryption of tokens at rest needs. */
+/** The part of libsodium that token encryption needs. */
 export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
 const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
@@ -15,8 +15,8 @@ const settlingMilliseconds = 60_000;
 
 /**
  * Encrypts push tokens for the database with XChaCha20-Poly1305. Additional data binds each token to its row. A keyed
- * BLAKE2b hash under a separate key finds tokens again. During a token key rotation several keys are active: new rows
- * use the current key, and rows of older keys still open.
+ * BLAKE2b hash under a separate key makes tokens searchable. During a token key rotation several keys are active: new
+ * rows use the current key, and rows of older keys still open.
  */
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
@@ -53,7 +53,7 @@ export class KeyRingTokenVault {
 
   /**
    * Decrypts a token, or returns why it is unreadable: its key is not in the ring, it was changed, or it belongs to
-   * another place.
+   * another row.
    */
   open(sealed: string, binding: string): string | UnreadableToken {
     const [start = '', keyId] = prefix.exec(sealed) ?? [];
@@ -63,7 +63,10 @@ export class KeyRingTokenVault {
     return this.#open(Buffer.from(sealed.slice(start.length), 'base64'), key, binding) ?? unreadable;
   }
 
-  /** Returns the current key, to re-encrypt rows of older keys with. Returns `undefined` if there is only one key. */
+  /**
+   * Returns the current key, which rows of older keys are re-encrypted with. Returns `undefined` if there is only one
+   * key.
+   */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
     if (this.#ring().tokenKeys.length === 1) return undefined;
     const current = this.#current();

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const noncesPerDraw = 512;
 
-/**
- * Unpredictable nonces, each returned once. Drawn in batches of 512: one draw costs more than encrypting with one
- * nonce.
- */
+/** Returns unpredictable nonces, each once. Draws them in batches of 512: one draw costs more than one encryption. */
 export function createNonceSource(nonceBytes: number): () => Buffer {
   let drawn = Buffer.alloc(0);
   let offset = 0;

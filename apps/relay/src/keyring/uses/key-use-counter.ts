@@ -19,7 +19,7 @@ export class KeyUseCounter implements KeyUseCounts {
 
   /**
    * Writes a transaction's counts at its end, into one slot and in a fixed order. Transactions in different slots do
-   * not wait for each other, and two in one slot cannot deadlock.
+   * not block each other, and two in one slot cannot deadlock.
    */
   used(
     transaction: WriteTransaction<KeyRingTables>,

@@ -98,8 +98,8 @@ export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
 }
 
 /**
- * Deletes the counts of days that began before `before` (Unix milliseconds) and returns how many rows it deleted. Each
- * key keeps the counts of its last day of use, however old.
+ * Deletes the counts of days that began before `before` (Unix milliseconds). Keeps the counts of each key's last day of
+ * use, however old. Returns how many rows it deleted.
  */
 export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: number): Promise<number> {
   const { numDeletedRows } = await db
