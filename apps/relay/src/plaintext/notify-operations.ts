@@ -31,16 +31,16 @@ const object = z.custom<JsonObject>(
   'must be an object',
 );
 const payload = object.meta({ openApi: { type: 'object' } });
-/** Bounds the work for one request: each token is hashed. */
+/** Bounds the work per request, since each token is hashed. */
 const maximumTokens = 1000;
 const tokens = z.array(z.string()).max(maximumTokens).default([]);
 const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() });
 
 /**
- * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers a notification that is not encrypted to
- * all devices of a user, and names the server's tokens that are not stored, so that the server removes them. While
- * `RELAY_PLAINTEXT_DEVICES` is off, it names all of the server's tokens: a refusal would end the server's job before it
- * sends the sealed notification.
+ * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers an unencrypted notification to all
+ * devices of a user. Lists the server's tokens that are not stored, so that the server deletes them. While
+ * `RELAY_PLAINTEXT_DEVICES` is off, lists all of the server's tokens: after an error, the server would not send the
+ * sealed notification.
  */
 export const notifyPlaintext = operation({
   method: 'POST',
@@ -132,7 +132,9 @@ export const testPlaintext = operation({
   },
 });
 
-/** A test for both vendors. iOS shows the text; on Android the app writes its own, with the time in Unix seconds. */
+/**
+ * Builds a test for both vendors. iOS shows the text; on Android the app writes its own, with the time in Unix seconds.
+ */
 function testPayloads(base: JsonObject, now: number): PlaintextPayloads {
   const zulip = { ...base, event: 'test' };
   const realm = typeof base.realm_name === 'string' ? base.realm_name : 'your organization';
@@ -158,7 +160,7 @@ async function deliver(
   );
 }
 
-/** A token as it would be stored; `undefined` for one that would be refused. */
+/** Reads a token in its stored form; `undefined` if registering it would fail. */
 function readKnown(fields: {
   readonly token: string;
   readonly token_kind: number;

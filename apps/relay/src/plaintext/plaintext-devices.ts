@@ -11,7 +11,7 @@ export interface PlaintextDevicesOptions {
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
   readonly log: Log;
-  /** `RELAY_PLAINTEXT_DEVICES`. */
+  /** Value of `RELAY_PLAINTEXT_DEVICES`. */
   readonly isOn: boolean;
 }
 
@@ -34,12 +34,12 @@ interface NewDevice {
   readonly now: number;
 }
 
-/** A user with more devices is notified at the latest ones. */
+/** Maximum devices to notify per user, the latest first. */
 const maximumDevicesPerUser = 100;
 
 /**
- * Devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at rest, expire,
- * and are removed with their server. While the setting is off, stored devices can be removed but not notified.
+ * Devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at rest,
+ * expire, and are deleted with their server. While the setting is off, stored devices can be removed but not notified.
  */
 export class PlaintextDevices {
   readonly isOn: boolean;
@@ -57,7 +57,7 @@ export class PlaintextDevices {
     }
   }
 
-  /** Upserts a device. A row that names the user by its other id is replaced. */
+  /** Upserts a device. Replaces a row that names the user by another id. */
   async register({ realm: { realmId }, user, token, iosAppId, now }: NewDevice): Promise<void> {
     const [lookup, ...olderLookups] = this.#vault.lookups(token.token);
     const key = { realm_id: realmId, push_account_id: user.name, token_lookup: lookup };
@@ -88,7 +88,7 @@ export class PlaintextDevices {
     });
   }
 
-  /** Removes a user's device with this token, or all of the user's devices. Returns whether there were any. */
+  /** Removes a user's device with this token, or all of the user's devices. Returns whether it removed any. */
   async remove(serverId: string, { names }: PlaintextUser, token?: PlaintextToken): Promise<boolean> {
     const lookups = token === undefined ? undefined : this.#vault.lookups(token.token);
     const { numDeletedRows } = await this.#database.write(({ db }) =>
@@ -105,7 +105,7 @@ export class PlaintextDevices {
     return numDeletedRows > 0n;
   }
 
-  /** The user's devices with valid tokens, latest first, at most 100. */
+  /** Returns the user's devices with valid tokens, latest first, at most 100. */
   async find(serverId: string, { names }: PlaintextUser): Promise<PlaintextDevice[]> {
     const rows = await this.#database.db
       .selectFrom('relay_devices')
@@ -134,7 +134,7 @@ export class PlaintextDevices {
     }));
   }
 
-  /** The device that has this token. */
+  /** Restricts a query to the device with this token. */
   withToken(
     devices: readonly PlaintextDevice[],
     { kind, token }: PlaintextToken,

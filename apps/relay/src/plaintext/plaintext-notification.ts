@@ -44,33 +44,35 @@ export function buildPlaintextNotification(
 // https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
 const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
 
-/** FCM takes texts only, and refuses a message with a key that it reserves. */
+/**
+ * Converts a payload to FCM's data, which allows only texts. Omits keys that FCM reserves: it would refuse the message.
+ */
 function fcmData(payload: JsonObject): JsonObject {
   const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
   return Object.fromEntries(entries.map(([name, value]) => [name, toText(value)]));
 }
 
-/** Apps expect the texts that a stock relay sends: True, False and None. */
+/** Converts a value to text as a stock relay does, with True, False and None. Apps expect this form. */
 function toText(value: JsonValue): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Servers that name no priority send two kinds of events, of which only messages are urgent. */
+/** Urgency for FCM. Servers that set no priority send two kinds of events, of which only messages are urgent. */
 function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
   return { vendor: 'fcm', priority: gcmPriority ?? (gcm.event === 'message' ? 'high' : 'normal') };
 }
 
-/** `custom` has the app's own fields, which are beside `aps` in the body; all others belong into `aps`. */
+/** Builds the body for APNs: the app's own fields (`custom`) next to `aps`, which contains all other fields. */
 function apnsBody({ custom, ...aps }: JsonObject): JsonObject {
   const own = typeof custom === 'object' && custom !== null && !Array.isArray(custom) ? custom : {};
   return { ...(own as JsonObject), aps };
 }
 
 /**
- * A stock relay sends neither header. A badge alone is an alert to Apple, but must not wake the phone.
- * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ * Chooses the APNs headers, since a stock relay sends none. A badge alone is an alert to Apple, but must not wake the
+ * phone. https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 function apnsUrgency(payload: JsonObject): VendorUrgency {
   const isShown = ['alert', 'badge', 'sound'].some((name) => payload[name] !== undefined);

@@ -14,17 +14,17 @@ import type { UserAddressee } from '../registrations/store/addressee.js';
 export interface PlaintextUser {
   /** The identifier that devices are stored under. */
   readonly name: UserAddressee;
-  /** All names: a server that upgrades names by id at first, and later by UUID. */
+  /** All names: a server that upgrades identifies a user by id at first and later by UUID. */
   readonly names: readonly UserAddressee[];
 }
 
 export interface PlaintextToken {
   readonly kind: TokenKind;
-  /** Apple's in lowercase: the case of its digits has no meaning. */
+  /** Apple's tokens in lowercase: the case of hexadecimal digits has no meaning. */
   readonly token: string;
 }
 
-/** @throws ProtocolError BAD_REQUEST without either. */
+/** @throws ProtocolError BAD_REQUEST if it names neither a UUID nor an id. */
 export function readPlaintextUser(fields: {
   readonly user_uuid?: string | null | undefined;
   readonly user_id?: number | null | undefined;
@@ -36,12 +36,12 @@ export function readPlaintextUser(fields: {
   return { name, names };
 }
 
-/** An error repeats no more of a value. */
+/** Longer values are truncated in error messages. */
 const maximumQuotedCharacters = 100;
 
 const kindOfNumber: Readonly<Record<number, TokenKind>> = { 1: 'apns', 2: 'fcm' };
 
-/** @throws ProtocolError BAD_REQUEST with the message that a stock relay has. */
+/** @throws ProtocolError BAD_REQUEST with a stock relay's message. */
 export function readPlaintextToken(fields: {
   readonly token: string;
   readonly token_kind: number;
@@ -58,8 +58,8 @@ export function readPlaintextToken(fields: {
 }
 
 /**
- * The priority of `gcm_options`; `undefined` if the server leaves it to the relay.
- * @throws ProtocolError BAD_REQUEST for another priority or another option.
+ * Reads the priority in `gcm_options`; `undefined` if the server leaves it to the relay.
+ * @throws ProtocolError BAD_REQUEST for any other priority or option.
  */
 export function readGcmPriority({ priority, ...others }: JsonObject): 'high' | 'normal' | undefined {
   const isNone = priority === undefined || priority === null;
@@ -78,7 +78,7 @@ function inQuotes(value: JsonValue): string {
   return `'${(typeof value === 'string' ? value : stringifyJson(value)).slice(0, maximumQuotedCharacters)}'`;
 }
 
-/** The bundle id of an Apple device. @throws ProtocolError BAD_REQUEST if it is missing or none. */
+/** Reads the bundle id of an Apple device. @throws ProtocolError BAD_REQUEST if it is missing or invalid. */
 export function readIosAppId({ kind }: PlaintextToken, iosAppId: string | undefined): string | undefined {
   if (kind === 'fcm') return undefined;
   if (iosAppId === undefined) throw refused('Missing ios_app_id');

@@ -22,7 +22,7 @@ const token = { ...user, token: z.string(), token_kind: integerParameter, realm_
 const charge = ({ quotas }: Context, { serverId }: { serverId: string }) => quotas.take(serverId, costOfBody);
 
 /**
- * `POST /api/v1/remotes/push/register` (docs/protocol.md#unsealed-tokens): stores a token that is not sealed, if
+ * `POST /api/v1/remotes/push/register` (docs/protocol.md#unsealed-tokens): stores an unsealed token if
  * `RELAY_PLAINTEXT_DEVICES` is on. Idempotent.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters, or while the

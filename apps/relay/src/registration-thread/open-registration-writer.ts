@@ -16,15 +16,15 @@ export interface RegistrationWriterOptions {
   readonly log: Log;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Module that the thread runs. Default: the compiled one beside this file. */
+  /** Module that the thread runs. Default: the compiled module in this folder. */
   readonly threadModule?: URL | undefined;
 }
 
 const builtModule = new URL('./registration-thread.js', import.meta.url);
 
 /**
- * Opens the writer of registrations. SQLite gets a worker thread for large batches; PostgreSQL already works in
- * processes of its own.
+ * Opens the writer of registrations. SQLite gets a worker thread for large batches; PostgreSQL already runs in separate
+ * processes.
  */
 export function openRegistrationWriter(
   { database, databaseUrl, log, random, threadModule }: RegistrationWriterOptions,

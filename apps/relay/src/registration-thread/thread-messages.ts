@@ -16,12 +16,10 @@ export interface WriteOrder {
   readonly now: number;
 }
 
-/** Write orders to batch into one commit if possible, in order; or the request to end. */
+/** Write orders, to be batched into one commit if possible; or the request to end. */
 export type ThreadOrder = readonly WriteOrder[] | 'end';
 
-/**
- * Outcomes of one order, or the error for which nothing of it was kept. `isUnavailable`: the database did not answer.
- */
+/** Outcomes of one order, or the error that rolled it back. `isUnavailable`: the database did not answer. */
 export type WriteAnswer =
   | { readonly outcomes: readonly RegistrationOutcome[] }
   | { readonly error: Error; readonly isUnavailable: boolean };

@@ -27,9 +27,9 @@ const manyRegistrations = 16;
 const maximumOrdersAtOnce = 8;
 
 /**
- * Writes registrations in a worker thread with its own SQLite connection, so that statements and disk do not block the
- * event loop. The thread starts at the first large batch and stays; a relay with little traffic never starts it. If it
- * ends, writes go to the event loop again.
+ * Writes registrations in a worker thread with its own SQLite connection, so that statements and disk access do not
+ * block the event loop. The thread starts at the first large batch and then stays; a relay with little traffic never
+ * starts it. If the thread ends, writes return to the event loop.
  */
 export class ThreadedWriter implements RegistrationWriter {
   readonly #options: ThreadedWriterOptions;
@@ -87,7 +87,7 @@ export class ThreadedWriter implements RegistrationWriter {
     let some: PendingWrite[] = [];
     try {
       await this.#options.database.withWriteLock(async () => {
-        // The thread may have ended while this waited for the write lock.
+        // The thread may have ended during the wait for the write lock.
         if (!this.#isReady) return;
         some = this.#waiting.splice(0, maximumOrdersAtOnce);
         const answers = await this.#ask(some.map(({ order }) => order));
@@ -112,7 +112,7 @@ export class ThreadedWriter implements RegistrationWriter {
 
   #start(): void {
     if (this.#thread !== undefined || this.#isOver) return;
-    // Use a port of its own: a busy event loop may delay a worker's `message` events for a second.
+    // A separate port: a busy event loop may delay a worker's `message` events for a second.
     const { port1: answers, port2: toThread } = new MessageChannel();
     try {
       const thread = this.#options.startThread(toThread);
@@ -170,7 +170,7 @@ function settle({ resolve, reject }: PendingWrite, answer: WriteAnswer | undefin
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);
 }
 
-/** Restores the error class: errors lose it between threads. */
+/** Restores the error class, which is lost between threads. */
 function unavailable(cause: Error): DatabaseUnavailableError {
   return new DatabaseUnavailableError(cause.message, { cause });
 }

@@ -26,7 +26,9 @@ export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   return sealed && sealed.length <= maximumSealedBytes ? sealed : undefined;
 }
 
-/** Opens a sealed registration. Returns `undefined`, whatever the reason, if it is not a registration. */
+/**
+ * Opens a sealed registration. Returns `undefined` for anything that is not a valid registration, whatever the reason.
+ */
 export function openRegistration(
   sodium: Sodium,
   sealed: Uint8Array | undefined,
@@ -76,8 +78,8 @@ export interface Presentation {
 type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
 
 /**
- * Whether a registration is for this token, if the addressee is one. A registration that a phone sealed for an account of
- * the older generation is for no token.
+ * Whether a registration is for this token, if the addressee is a token. A registration that a phone sealed for an
+ * account of the older generation is for no token.
  */
 export function isOfToken(
   { token, pushAccountId }: Pick<PushRegistration, 'token' | 'pushAccountId'>,
@@ -88,10 +90,10 @@ export function isOfToken(
 }
 
 /**
- * Whether a registration is valid for this realm and account. Its audience, if any, must be the realm, and its
- * push account id, if any, the account. Its timestamp and sequence may lie ahead of `now` by at most the liveness timeout.
- * The sequence is the millisecond of sealing: a larger one would block every later registration of the phone. Stock
- * clients send registrations without these fields, which are valid for any realm and account.
+ * Whether a registration is valid for this realm and account. Its audience, if present, must be the realm, and its push
+ * account id, if present, the account. Its timestamp and sequence may be ahead of `now` by at most the liveness
+ * timeout. The sequence is the millisecond of sealing: a larger one would block every later registration of the phone.
+ * Stock clients send registrations without these fields, which are valid for any realm and account.
  */
 export function isBoundTo(
   { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
@@ -106,18 +108,15 @@ export function isBoundTo(
 
 /** Replay record of a sealed registration, kept for as long as it could be presented again. */
 export interface SealedRegistrationMark {
-  /**
-   * SHA-256 of the sealed bytes, in base64. No other realm may present the same bytes, and their own realm may do so
-   * for few accounts.
-   */
+  /** SHA-256 of the sealed bytes, in base64. Only one realm may present these bytes, and only for a few accounts. */
   readonly hash: string;
-  /** Unix milliseconds from which the registration is expired for every realm, so that the record may be deleted. */
+  /** Unix milliseconds. The registration is expired for every realm from then on, so that the record may be deleted. */
   readonly forgetAt: number;
 }
 
 /**
- * Returns the replay record of an opened registration. Returns `undefined` if it names its audience, because it is
- * invalid for other realms anyway.
+ * Returns the replay record of an opened registration. Returns `undefined` if the registration names its audience,
+ * because it is invalid for other realms anyway.
  */
 export function markSealedRegistration(
   sealed: Uint8Array,
@@ -125,7 +124,7 @@ export function markSealedRegistration(
 ): SealedRegistrationMark | undefined {
   if (audience !== undefined) return undefined;
   const sealedHash = hash('sha256', sealed, 'base64');
-  // In its last second it is still fresh.
+  // A registration is still fresh during its last second.
   return { hash: sealedHash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
 }
 

@@ -29,7 +29,7 @@ export interface SealedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** Other accounts of the same user, to be compared by their token. */
+  /** Other accounts of the same user, to compare tokens with. */
   readonly otherAccounts: readonly PushAccountIdText[];
 }
 
@@ -54,9 +54,9 @@ export interface RegistrationStore {
   /** Whether a save would start at once without blocking the event loop. */
   readonly isIdle: boolean;
   /**
-   * Stores all registrations or none. Resolves with their device ids in order once they are durable, with the refusal
-   * in place of a refused one. A repeat (same realm, push account and token) keeps its id, takes the new values and
-   * revives an expired device.
+   * Stores all registrations or none. Once they are durable, resolves to their device ids in order, with the reason
+   * instead of the id for a refused one. A repeat (same realm, push account and token) keeps its id, takes the new
+   * values and revives an expired device.
    */
   saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly RegistrationOutcome[]>;
 }
@@ -80,9 +80,7 @@ interface PendingRegistration {
 
 // Keeps one event-loop tick below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
-/**
- * A tick that took this long was cut off, because HTTP requests get ten milliseconds of it. More requests are queued.
- */
+/** A tick that took this long was cut off, with more requests queued: HTTP requests get ten milliseconds of a tick. */
 const cutOffMilliseconds = 8;
 /**
  * Bounds the ticks per batch. A commit blocks the event loop for as long as the disk takes, however few registrations
@@ -94,8 +92,8 @@ const minimumEarlyBatch = 16;
 
 /**
  * Opens registrations in batches, one per event-loop tick: 1.5 times faster than interleaving with parsing, and a batch
- * shares one commit. While ticks are cut off with more requests queued, one batch spans several ticks. A store beside
- * the event loop gets a batch whenever it is idle.
+ * shares one commit. While ticks are cut off with more requests queued, one batch spans several ticks. A store that
+ * writes off the event loop gets a batch whenever it is idle.
  */
 export class RegistrationBatches {
   readonly #options: RegistrationBatchesOptions;
@@ -174,7 +172,7 @@ export class RegistrationBatches {
     }
   }
 
-  /** After the commit: of two concurrent registrations of one token, at least one then finds the other. */
+  /** Must follow the commit: of two concurrent registrations of one token, at least one then finds the other. */
   async #findSameToken(
     opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
   ): Promise<readonly PushAccountIdText[][]> {
@@ -185,7 +183,7 @@ export class RegistrationBatches {
     return this.#options.sameToken.find(compared);
   }
 
-  /** Opens a batch and returns the registrations to store. Rejects the invalid ones. */
+  /** Opens a batch and returns the registrations to store. Rejects invalid ones. */
   #open(batch: readonly PendingRegistration[], now: number): Map<PendingRegistration, OpenedRegistration> {
     const opened = new Map<PendingRegistration, OpenedRegistration>();
     for (const waiting of batch) {
@@ -201,12 +199,12 @@ export class RegistrationBatches {
   #openOne(registration: SealedRegistration, now: number): OpenedRegistration {
     const { realmId, addressee, encryptedPushRegistration, bouncerPublicKey } = registration;
     const { sodium, keyRing } = this.#options;
-    // Look the key up only here: it may be retired, and its private half wiped, while a registration is queued.
+    // Looked up only here: while a registration was queued, the key may have been retired and its private half wiped.
     const keyPair = keyRing.find(bouncerPublicKey);
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const opened = openRegistration(sodium, sealed, keyPair);
-    // Checked before the age, as in stock relays: a foreign token gets the error for invalid registrations.
+    // Checked before the age, as in stock relays: a foreign token gets the error for an invalid registration.
     if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
     const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;

@@ -11,8 +11,8 @@ export interface RegistrationKeys {
    */
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
-   * Loads at once what another relay of the ring may have changed a moment ago. For a key that {@link find} does not
-   * know, because a phone may have learned of it already. Single-flight: concurrent calls share one read.
+   * Loads the ring at once, for a key that {@link find} does not know. Another relay of the ring may have just made it,
+   * and a phone may already know it. Single-flight: concurrent calls share one read.
    */
   takeOver(): Promise<void>;
 }
@@ -27,8 +27,8 @@ export interface KeyUseRow {
 /** Counts how often each key opens registrations. */
 export interface KeyUseCounts {
   /**
-   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), in the same commit. The transaction
-   * may be retried from the start, so this acts only through `transaction`.
+   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), in the same commit. Acts only through
+   * `transaction`, which may be retried from the start.
    */
   used(
     transaction: WriteTransaction<RelayTables>,
@@ -40,7 +40,7 @@ export interface KeyUseCounts {
   rowAt(now: number): KeyUseRow;
   /**
    * {@link used} as part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
-   * `registrations` and `last_used_at`. Each key, day and slot may occur only once.
+   * `registrations` and `last_used_at`. Each combination of key, day and slot may occur only once.
    */
   insertion(db: Kysely<RelayTables>, uses: RawBuilder<unknown>): Compilable<unknown>;
 }

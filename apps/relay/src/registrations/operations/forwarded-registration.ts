@@ -28,8 +28,8 @@ interface RegistrationScope {
 }
 
 /**
- * Registers a device and formats the relay's answer. The answer has no `device_id` in the newer generation, which names a
- * device by its token.
+ * Registers a device and formats the relay's answer. In the newer generation the answer has no `device_id`, because the
+ * token names the device.
  * @throws ProtocolError as `RegistrationBatches.register`.
  */
 export async function registerForwarded(
@@ -50,9 +50,10 @@ export async function registerForwarded(
 }
 
 /**
- * Reads the addressee of a registration. A `token_id` comes before a push account. A text that is no token's id is refused
- * later, because it differs from the id of the sealed token.
- * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if neither field is there, as current stock relays answer.
+ * Reads the addressee of a registration. A `token_id` takes precedence over a push account. An id that is not that of
+ * the sealed token is refused later.
+ * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if both fields are missing, as current stock relays
+ * answer.
  */
 export function readAddressee({
   push_account_id: account,

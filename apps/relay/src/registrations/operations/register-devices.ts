@@ -53,7 +53,7 @@ export const registerDevices = operation({
     const { realm_uuid: realmUuid, registrations: items, accounts_of_users: users = [] } = parameters;
     quotas.takeAll(serverId, items.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
-    // Opening a hundred takes milliseconds.
+    // Opening a hundred registrations takes milliseconds.
     await request.nextTick({ isRefusable: false });
     const userOf = new Map(users.flatMap((accounts) => accounts.map((account) => [account, accounts])));
     const outcomes = await Promise.allSettled(
@@ -68,7 +68,7 @@ export const registerDevices = operation({
 });
 
 /**
- * Formats one result per item. Throws instead if every item failed for internal reasons, or if none was stored and the
+ * Formats one result per item. Throws if every item failed for internal reasons, or if no item was stored and the
  * database is unavailable: only an error for the whole request can say when to retry.
  */
 function formatResults(

@@ -32,16 +32,16 @@ interface Context {
 
 /**
  * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
- * deletes only devices that belong to these accounts: after a restore an id may belong to another account. `token_ids`
- * names devices of the newer generation, which users of one phone share: the server names one that none of its users has.
- * `ended_keys` names keys of users who no longer use a shared device: the relay rejects notifications that it has queued for
- * these keys or receives within a minute. Idempotent: unknown, deleted and foreign ids (of another realm or account) also
- * get success. Each id and key costs as much of the server's quota as a notification. An extension
- * (docs/protocol.md#remotespushe2eeremove).
+ * deletes only devices that belong to these accounts: after a restore, an id may belong to another account. `token_ids`
+ * names devices of the newer generation. Users of one phone share such a device, so the server names it only if none of
+ * its users has it any more. `ended_keys` names keys of users who no longer use a shared device. The relay rejects
+ * notifications for these keys that it has queued or receives within a minute. Idempotent: unknown, deleted and foreign
+ * ids (of another realm or account) also succeed. Each id and key costs as much of the server's quota as a
+ * notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when the server's quota is used up;
- * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when the quota
- * does not suffice for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
+ * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one unit of the quota; RATE_LIMIT_HIT if the
+ * quota does not cover all items; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const removeDevices = operation({
   method: 'POST',
@@ -76,7 +76,9 @@ function readEndedKey({ token_id, push_key_id }: { token_id: TokenId; push_key_i
   return { tokenId: token_id, pushKeyId: push_key_id };
 }
 
-/** @throws ProtocolError REQUEST_VARIABLE_MISSING without any list; BAD_REQUEST if two lists differ in length. */
+/**
+ * @throws ProtocolError REQUEST_VARIABLE_MISSING if every list is missing; BAD_REQUEST if two lists differ in length.
+ */
 function requireLists({
   device_ids: ids,
   push_account_ids: accounts,

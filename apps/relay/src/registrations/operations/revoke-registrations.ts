@@ -16,21 +16,21 @@ interface Context extends OpeningOptions {
   readonly clock: Clock;
   readonly servers: ServerDirectory;
   readonly quotas: Pick<ServerQuotas, 'take'>;
-  /** By address. */
+  /** Quotas keyed by address. */
   readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
   readonly revocations: Pick<Revocations, 'revoke'>;
 }
 
-/** How many revocations phones may send from one address without credentials. */
+/** Revocations per minute that phones may send from one address without credentials. */
 export const revocationsPerMinuteAndAddress = 60;
 
 /**
- * Ends a phone's registrations by a sealed revocation. A phone sends it without credentials, or a server passes it on
- * with its own. The answer and the work are the same whether or not there are such registrations. Afterwards the relay
- * treats the devices as unknown. Idempotent, and safe to replay: a revocation does not end registrations that are dated
+ * Ends a phone's registrations by a sealed revocation. A phone sends it without credentials, or a server forwards it
+ * with its own. The answer and the work are the same whether or not such registrations exist. Afterwards the relay
+ * treats the devices as unknown. Idempotent and safe to replay: a revocation does not end registrations that are dated
  * later. An extension (docs/protocol.md#sealed-revocation).
  *
- * Errors, checked in this order: UNAUTHORIZED for wrong credentials; RATE_LIMIT_HIT with HTTP 503 when the quota of the
+ * Errors, checked in this order: UNAUTHORIZED for wrong credentials; RATE_LIMIT_HIT with HTTP 503 if the quota of the
  * server or address is used up; REQUEST_VARIABLE_MISSING; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for a revocation that
  * does not open, whatever the reason.
  */

@@ -3,10 +3,10 @@ import { type AuthenticatedServer, server } from '../../servers/authenticate-ser
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { unknownAddress } from '../../servers/server-quotas.js';
 
-/** A server that passes a revocation on, or the address of a phone that sends its own. */
+/** A server that forwards a revocation, or the address of a phone that sends its own. */
 export type RevokingActor = AuthenticatedServer | { readonly address: string };
 
-/** Actor kind for phones, which have no credentials at the relay, and for servers, which have. */
+/** Actor kind for servers, and for phones, which have no credentials at the relay. */
 export const serverOrPhone: ActorKind<{ readonly servers: ServerDirectory }, RevokingActor> = {
   name: 'serverOrPhone',
   description: 'The UUID of a server and the key that the relay gave it. A phone has no credentials.',

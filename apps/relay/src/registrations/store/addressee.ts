@@ -7,13 +7,13 @@ import {
 } from '@waxwing/protocol';
 
 /**
- * Who a device and its notifications are for, within a realm. In the older generation of the protocol: a push account, in
- * decimal. In the newer one: a token, as `token:` and its id. Without encryption: a user, as `user:` and its id. The columns
- * named `push_account_id` hold it.
+ * Recipient of a device's notifications within a realm. In the older generation: a push account, in decimal. In the
+ * newer one: a token, as `token:` and its id. Without encryption: a user, as `user:` and its id. Stored in the columns
+ * named `push_account_id`.
  */
 export type Addressee = PushAccountIdText | TokenAddressee | UserAddressee;
 
-/** `user:` and a user's UUID, or the id that its server gave it. */
+/** `user:` and the user's UUID, or the id that the server gave the user. */
 export type UserAddressee = `user:${string}`;
 
 /** `token:` and a token's id. */
@@ -25,17 +25,17 @@ export function addresseeOfToken(tokenId: TokenId): TokenAddressee {
   return `${tokenPrefix}${tokenId}`;
 }
 
-/** The token's id of an addressee of the newer generation. */
+/** Token id of a newer-generation addressee; `undefined` for others. */
 export function tokenIdOf(addressee: Addressee): TokenId | undefined {
   return addressee.startsWith(tokenPrefix) ? (addressee.slice(tokenPrefix.length) as TokenId) : undefined;
 }
 
-/** The account of an addressee of the older generation; `undefined` for others. */
+/** Account of an older-generation addressee; `undefined` for others. */
 export function pushAccountOf(addressee: Addressee): PushAccountId | undefined {
   return /^-?\d+$/.test(addressee) ? (BigInt(addressee) as PushAccountId) : undefined;
 }
 
-/** Computes the id that the newer generation gives a token. */
+/** Computes a token's id in the newer generation. */
 export function computeTokenId(token: string): TokenId {
   return tokenIdFromDigest(hash('sha256', token, 'buffer'));
 }

@@ -9,7 +9,7 @@ import { beforeAllDevices, type DeviceRow, deviceColumns } from './relay-device.
 import { FoundRelayDevices } from './relay-device-store.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A token of a realm and one of its keys: a notification of the newer generation is for both. */
+/** A realm's token and one of its keys, which a newer-generation notification addresses together. */
 export interface KeyOfToken {
   readonly realmId: RealmId;
   readonly addressee: TokenAddressee;
@@ -39,9 +39,9 @@ const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, KeyedDev
       where device.realm_id = wanted.realm_id and device.push_account_id = wanted.addressee`.compile(db),
 }));
 
-/** The devices, so that one is looked up in the index for each wanted token, and all are never read. */
+/** Devices, read with one index lookup per wanted token, never with a full scan. */
 function devicesOf(db: Kysely<RelayTables>) {
-  // SQLite keeps the order of a `cross join`. PostgreSQL expects 10,000 tokens, and would hash all devices for them.
+  // SQLite keeps the order of a `cross join`. PostgreSQL expects 10,000 tokens and would hash all devices for them.
   if (!isPostgres(db)) return sql`relay_devices as device`;
   return sql`lateral (
     select * from relay_devices
@@ -58,19 +58,22 @@ export class FoundTokenDevices extends FoundRelayDevices {
   constructor(rows: readonly KeyedDeviceRow[], vault: TokenVault) {
     super(rows, vault);
     for (const { id, realm_id, push_account_id, push_key_id, key_ended_at } of rows) {
-      // While token keys are replaced, a device may have two rows; the later one is current.
+      // While token keys are being rotated, a device may have two rows; the later one is current.
       const name = `${realm_id} ${push_account_id}`;
       if (id > (this.#ids.get(name) ?? beforeAllDevices)) this.#ids.set(name, id);
       if (key_ended_at !== null) this.#endedKeys.set(`${name} ${push_key_id}`, key_ended_at);
     }
   }
 
-  /** Returns an id that no device has if the token is unknown in the realm. */
+  /** Returns the device id of a token. Returns an id that no device has if the token is unknown in the realm. */
   idOf(realmId: RealmId, addressee: TokenAddressee): RelayDeviceId {
     return this.#ids.get(`${realmId} ${addressee}`) ?? beforeAllDevices;
   }
 
-  /** Whether the key of a notification, a wanted one, ended after the relay received it, or at most a minute before. */
+  /**
+   * Whether a notification's key ended after the relay received it, or at most a minute before. The key must be one of
+   * the wanted ones.
+   */
   hasEndedKey({ realmId, addressee, pushKeyId, receivedAt }: KeyedNotification): boolean {
     if (this.#endedKeys.size === 0) return false;
     const endedAt = this.#endedKeys.get(`${realmId} ${addressee} ${pushKeyId}`);
@@ -78,7 +81,7 @@ export class FoundTokenDevices extends FoundRelayDevices {
   }
 }
 
-/** Looks up devices by realm and token, and the ends of keys, in one query, however many there are. */
+/** Looks up devices by realm and token, together with the ends of keys, in one query for any number of tokens. */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
   wanted: readonly KeyOfToken[],

@@ -4,9 +4,9 @@ import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
 import { addresseeOfToken, type TokenAddressee } from './addressee.js';
 
-/** For notifications that were on their way from the server when it asked to end the key. */
+/** Covers notifications that were in transit from the server when it asked to end the key. */
 const onTheWayMilliseconds = 60_000;
-/** No notification lives longer, not even one that an operator requeues. */
+/** No notification lives longer, even if an operator requeues it. */
 const keptMilliseconds = maximumTimeToLiveSeconds * 1000;
 
 /** Ends keys of a realm at `now` (Unix milliseconds). Idempotent. */
@@ -65,12 +65,14 @@ export async function hasEndedKey(
   return row !== undefined && rejectsReceived(row.ended_at, receivedAt);
 }
 
-/** Whether a key's end rejects a notification that the relay received at `receivedAt`. Both in Unix milliseconds. */
+/** Whether an ended key rejects a notification that the relay received at `receivedAt`. Both in Unix milliseconds. */
 export function rejectsReceived(endedAt: number, receivedAt: number): boolean {
   return receivedAt <= endedAt + onTheWayMilliseconds;
 }
 
-/** Deletes up to `limit` keys that ended too long before `now` for any notification. Returns how many it deleted. */
+/**
+ * Deletes up to `limit` keys that ended too long before `now` to affect any notification. Returns how many it deleted.
+ */
 export async function forgetEndedKeys(
   db: Transaction<RelayTables>,
   now: number,

@@ -4,12 +4,12 @@ import type { RelayDatabase, RelayTables } from '../../tables.js';
 import { beforeAllDevices } from './relay-device.js';
 import { bindingOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
-/** The key that new tokens are written with. */
+/** The key that encrypts new tokens. */
 interface CurrentTokenKey {
   readonly id: string;
   /** Prefix of every token sealed with this key. */
   readonly prefix: string;
-  /** Whether every relay has written with this key long enough that no row of an older key is still in flight. */
+  /** Whether every relay has used this key long enough that no row of an older key is still being written. */
   readonly isSettled: boolean;
 }
 
@@ -19,7 +19,7 @@ interface ReplaceableTokenKeys {
     /** Returns `undefined` if there is only one key, and so nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys the keys older than this one, which no row needs. */
+  /** Destroys the keys older than this one, which no row needs any more. */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface ReencryptTokensOptions {
   readonly database: RelayDatabase;
   readonly keyRing: ReplaceableTokenKeys;
   readonly signal: AbortSignal;
-  /** Called for each row that cannot be read and stays unchanged; again if its transaction is retried. */
+  /** Called for each row that is unreadable and stays unchanged; called again if its transaction is retried. */
   onUnreadable(deviceId: RelayDeviceId, token: UnreadableToken): void;
 }
 
@@ -62,12 +62,13 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
     }
     after = last;
   }
-  // Other relays may have written rows of an older key meanwhile, unless this key was settled at the start.
+  // Unless this key was settled at the start, other relays may have written rows of an older key meanwhile.
   if (key.isSettled) await keyRing.concludeTokenMove(key.id);
 }
 
 /**
- * Last id of the next page. Bounds each read: most rows need nothing, and reading all at once would block other work.
+ * Last id of the next page. Pages bound each read: most rows need nothing, and reading all at once would block other
+ * work.
  */
 async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
   const { last } = await db
@@ -98,7 +99,7 @@ async function reencryptRow(
   const token = vault.open(row.token, bindingOfToken(row));
   if (typeof token !== 'string') return onUnreadable(row.id, token);
   const [lookup] = vault.lookups(token);
-  // The device may have registered again meanwhile, in a row of its own. Keep that row and delete this one.
+  // The device may have registered again meanwhile, in a separate row. Keep that row and delete this one.
   await db
     .deleteFrom('relay_devices')
     .where('id', '=', row.id)

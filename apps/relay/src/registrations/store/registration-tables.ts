@@ -10,12 +10,12 @@ export interface RegistrationTables {
   relay_devices: {
     id: Generated<RelayDeviceId>;
     realm_id: RealmId;
-    /** Null in no row; older versions allowed it. */
+    /** Never null; older versions allowed it. */
     push_account_id: Addressee | null;
     token_kind: string;
-    /** The first result of TokenVault.lookups for the token. */
+    /** First result of TokenVault.lookups for the token. */
     token_lookup: string;
-    /** The result of TokenVault.seal for the token. No column holds the token itself. */
+    /** Result of TokenVault.seal for the token. No column contains the token itself. */
     token: string;
     ios_app_id: string | null;
     apns_environment: string | null;
@@ -25,7 +25,7 @@ export interface RegistrationTables {
     expired_at: number | null;
   };
   /**
-   * Replay records: the realm that first presented a sealed registration, and its accounts, until the registration
+   * Replay records: the realm that presented a sealed registration first, and its accounts, until the registration
    * expires.
    */
   presented_registrations: {
@@ -53,9 +53,9 @@ export interface RegistrationTables {
   revocations: {
     /** A keyed hash of realm, account or token id, and token. */
     name: string;
-    /** Registrations that are dated later are valid. */
+    /** Registrations with a later date are valid. */
     revoked_at: number;
-    /** From then on the registrations are expired anyway. */
+    /** The revoked registrations are expired anyway from then on. */
     forget_at: number;
   };
   ended_keys: EndedKeyTable;
@@ -88,7 +88,7 @@ export async function createPresentedRegistrations(db: Kysely<unknown>): Promise
     .addColumn('forget_at', columnTypes.integer, (column) => column.notNull())
     .addColumn('hash', columnTypes.text, (column) => column.notNull())
     .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
-    // Time first: rows of one moment are adjacent, whereas hashes alone would each touch a different index page.
+    // Time first, so that simultaneous rows are adjacent. Hashes alone would each touch a different index page.
     .addPrimaryKeyConstraint('presented_registrations_key', ['forget_at', 'hash'])
     .execute();
 }

@@ -60,8 +60,7 @@ export interface Expiry {
   /** When the token was found dead, in Unix milliseconds. */
   readonly at: number;
   /**
-   * Only a device that last registered before this instant expires: a later registration proves that the token is
-   * valid.
+   * Only a device that last registered before this time expires: a later registration proves that the token is valid.
    */
   readonly ifRegisteredBefore: number;
 }
@@ -92,7 +91,9 @@ export type NamedForDeletion =
   | { readonly id: RelayDeviceId; readonly addressee: Addressee | undefined }
   | { readonly id?: never; readonly addressee: Addressee };
 
-/** Deletes devices of a realm with their tokens. Skips ids of other realms, and of others than the given addressee. */
+/**
+ * Deletes devices of a realm with their tokens. Skips ids of other realms, and of addressees other than the given one.
+ */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
   realmId: RealmId,
@@ -141,16 +142,16 @@ export async function deleteLongExpired(
 }
 
 /**
- * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed them, or
- * lost them. Keeps devices of the newer generation and devices without encryption, because their servers do not forward a
- * registration with the same token again. Returns how many it deleted.
+ * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed or lost
+ * them. Keeps devices of the newer generation and devices without encryption, because their servers do not forward
+ * another registration with the same token. Returns how many it deleted.
  */
 export async function deleteUnrenewed(
   database: RelayDatabase,
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
-  // If no phone has registered since, the clock is more likely wrong than every phone out of use.
+  // If no phone has registered since, a wrong clock is more likely than that all phones are out of use.
   const renewed = await database.db
     .selectFrom('relay_devices')
     .select('id')

@@ -5,7 +5,7 @@ import type { RelayTables } from '../../tables.js';
 import type { Addressee } from './addressee.js';
 import { bindingOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
-/** Less than every id. */
+/** Less than every device id. */
 export const beforeAllDevices = 0 as RelayDeviceId;
 
 /**
@@ -18,7 +18,7 @@ export interface RelayDeviceName {
   readonly addressee: Addressee;
 }
 
-/** One install of an app in one realm, as the relay stores it. Instants in Unix milliseconds. */
+/** One installation of an app in one realm, as the relay stores it. Times in Unix milliseconds. */
 export interface RelayDevice {
   readonly id: RelayDeviceId;
   readonly realmId: RealmId;
@@ -28,7 +28,7 @@ export interface RelayDevice {
   readonly expiredAt: number | undefined;
 }
 
-/** A device with an unreadable token: only its row is known. It does not count as dead. */
+/** A device with an unreadable token; only the rest of its row is known. Its token does not count as dead. */
 export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
   readonly unreadable: UnreadableToken;
 }
@@ -49,7 +49,7 @@ export interface NewRelayDevice {
   readonly datedAt: number;
 }
 
-/** All columns needed to make a device and to open its token. */
+/** All columns needed to create a device and to open its token. */
 export const deviceColumns = [
   'id',
   'realm_id',
@@ -79,7 +79,7 @@ export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDev
 
 const unknownKind: UnreadableToken = { reason: 'UNKNOWN_TOKEN_KIND' };
 
-/** How a row of each kind of token becomes a target. Rows may be of a kind that only a later version knows. */
+/** Converts a row of each token kind to a target. A row may be of a kind that only a later version knows. */
 const targetOfKind: Readonly<Record<TokenKind, (row: DeviceRow, token: string) => PushTarget>> = {
   fcm: (_row, token) => ({ tokenKind: 'fcm', token }),
   apns: (row, token) => {

@@ -5,13 +5,13 @@ import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Addressee } from './addressee.js';
 import type { TokenVault } from './token-vault.js';
 
-/** What a phone revokes: the registrations of a token with one of these addressees, up to a time. */
+/** A phone's revocation: the registrations of a token with one of these addressees, up to a time. */
 export interface Revocation {
   /** Lowercase. */
   readonly realmUuid: string;
   readonly addressees: readonly Addressee[];
   readonly token: string;
-  /** Unix milliseconds, as registrations are dated. */
+  /** Unix milliseconds, on the same clock as the registrations' timestamps. */
   readonly revokedAt: number;
 }
 
@@ -54,12 +54,12 @@ export class Revocations {
   }
 
   /**
-   * Deletes the devices, and stores the revocation for each addressee. Does the same work whether or not there are any.
-   * Idempotent; `now` is in Unix milliseconds.
+   * Deletes the devices, and stores the revocation for each addressee. Does the same work whether or not devices exist.
+   * Idempotent. `now` is in Unix milliseconds.
    */
   async revoke(sealed: Revocation, now: number): Promise<void> {
-    // A phone's clock may be ahead: as far as registrations may be. A time that is no number of the database would fail each
-    // query that reads it, which serves other phones too.
+    // A phone's clock may be ahead by as much as registrations tolerate. A time outside the database's range would fail
+    // every query that reads it, and such queries serve other phones too.
     const revokedAt = Math.max(0, Math.min(sealed.revokedAt, now + livenessMilliseconds));
     const revocation = { ...sealed, revokedAt };
     const { realmUuid, addressees, token } = revocation;
@@ -68,13 +68,14 @@ export class Revocations {
       await storeRevocations(db, names, revokedAt);
       await this.#deleteDevices(db, revocation);
     });
-    // Again: a registration that was stored meanwhile has not seen the revocation.
+    // Delete again: a registration that was stored meanwhile has not seen the revocation.
     await this.#options.database.write(({ db }) => this.#deleteDevices(db, revocation));
   }
 
   /**
-   * Deletes the devices of revoked registrations. Returns for each registration, in order, whether it is revoked. Call it
-   * after the registrations are committed: otherwise they and a concurrent revocation could miss each other.
+   * Deletes the devices of revoked registrations. Returns for each registration, in order, whether it is revoked. Call
+   * it after the registrations are committed: otherwise a concurrent revocation and the registrations could miss each
+   * other.
    */
   async withdraw(registrations: readonly DatedRegistration[]): Promise<readonly boolean[]> {
     const named = registrations.map((each) => this.#namesOf(each));
@@ -106,7 +107,10 @@ export class Revocations {
       .execute();
   }
 
-  /** The first one is current; stored revocations may have one of the others while token keys are being replaced. */
+  /**
+   * Returns the revocation's names, the current one first. While token keys are being rotated, stored revocations may
+   * have one of the others.
+   */
   #namesOf({
     realmUuid,
     addressee,
@@ -139,7 +143,7 @@ async function storeRevocations(
     .execute();
 }
 
-/** Deletes up to `limit` revocations of registrations that are expired at `now`. Returns how many it deleted. */
+/** Deletes up to `limit` revocations whose registrations have expired at `now`. Returns how many it deleted. */
 export async function forgetRevocations(
   db: Transaction<RelayTables>,
   now: number,

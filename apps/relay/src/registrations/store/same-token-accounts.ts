@@ -25,8 +25,8 @@ const columns = {
 } as const;
 
 /**
- * Finds accounts that share a registration's token: the same phone has registered twice, such as after it lost its
- * stores. Looks only at the accounts that the server names as the user's own.
+ * Finds accounts that share a registration's token. This means that one phone has registered twice, for example after
+ * it lost its data. Looks only at accounts that the server names as the same user's.
  */
 export class SameTokenAccounts {
   readonly #options: SameTokenAccountsOptions;
@@ -60,7 +60,10 @@ export class SameTokenAccounts {
     return found;
   }
 
-  /** Apple ignores the case of a token's digits, but the lookup of a row has the case that the phone sent. */
+  /**
+   * Returns the token's lookups in each letter case. Apple ignores the case of digits, but a row's lookup has the case
+   * that the phone sent.
+   */
   #lookups({ tokenKind, token }: PushTarget): readonly string[] {
     const compact = compactApnsToken(token);
     const tokens = tokenKind === 'fcm' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];

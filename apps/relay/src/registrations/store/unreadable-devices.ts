@@ -3,7 +3,7 @@ import type { RelayDatabase } from '../../tables.js';
 import { beforeAllDevices, deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A row as it was when its token could not be read. */
+/** A row at the time when its token could not be read. */
 export interface UnreadableRow {
   readonly id: RelayDeviceId;
   readonly token: string;
@@ -12,7 +12,7 @@ export interface UnreadableRow {
 const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
-/** Scans every device. Returns those that the key ring cannot open and the number of devices scanned. */
+/** Scans every device. Returns those that the key ring cannot open, and the number of scanned devices. */
 export async function findUnreadableDevices(
   { db }: RelayDatabase,
   vault: TokenVault,

@@ -54,9 +54,10 @@ export class UnreadableTokens {
   }
 
   /**
-   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. It is a warning
-   * while the ring has all token keys: damaged tokens concern their own devices only. Reads a few hundred rows by id, so
-   * its cost does not grow with the number of devices. While the database is unavailable, the last known state holds.
+   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. The sentence is
+   * a warning while the ring has all token keys: damaged tokens affect only their own devices. Reads a few hundred rows
+   * by id, so its cost does not grow with the number of devices. Keeps the last known state while the database is
+   * unavailable.
    */
   async describe(): Promise<string | ReadinessWarning | undefined> {
     try {

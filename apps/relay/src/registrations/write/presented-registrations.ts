@@ -46,8 +46,8 @@ export class PresentedRegistrations {
   }
 
   /**
-   * Returns for each registration, in order, whether it may be stored. Requirements: its realm presented these sealed
-   * bytes first, and the account is among the first {@link maximumAccountsPerRegistration} push accounts.
+   * Returns for each registration, in order, whether it may be stored. Its realm must have presented these sealed bytes
+   * first, and the account must be among the first {@link maximumAccountsPerRegistration} push accounts.
    */
   async claim(
     db: Transaction<RelayTables>,

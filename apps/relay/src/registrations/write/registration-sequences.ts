@@ -8,7 +8,7 @@ import type { RegistrationToWrite } from './registration-writer.js';
 
 type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 
-/** Highest sequence of one account, among those presented now or ever. */
+/** Highest sequence that one account has presented, now or earlier. */
 interface AccountSequence {
   readonly realm_id: RealmId;
   readonly push_account_id: Addressee;
@@ -16,8 +16,8 @@ interface AccountSequence {
 }
 
 /**
- * How far ahead of the clock a stored sequence may lie to count. Sequences are accepted up to the liveness timeout
- * ahead. One beyond twice that was stored under a wrong clock, and would lock its phone out.
+ * How far ahead of the clock a stored sequence may be to count. Sequences are accepted up to the liveness timeout
+ * ahead. A sequence beyond twice that was stored under a wrong clock and would lock its phone out.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
@@ -40,8 +40,8 @@ export class RegistrationSequences {
   }
 
   /**
-   * Returns the registrations in force: none with a higher sequence was presented for the same account, before or
-   * together with it. A registration without a sequence is in force if its account never had one.
+   * Returns the registrations in force: those for which the account presented no higher sequence, before or in this
+   * batch. A registration without a sequence is in force if its account never had one.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,

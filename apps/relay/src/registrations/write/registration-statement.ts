@@ -14,7 +14,7 @@ export interface RegistrationStatementOptions {
   readonly keyUses: KeyUseCounts;
 }
 
-/** A registration and when it is written, in Unix milliseconds. */
+/** A registration and the time of the write, in Unix milliseconds. */
 export interface PresentedNow {
   readonly registration: RegistrationToWrite;
   readonly now: number;
@@ -40,9 +40,9 @@ const columns = {
 } as const;
 
 /**
- * Does the work of {@link TransactionWriter} in one PostgreSQL statement: one round trip instead of one per step. Uses
- * the same insertions and locks rows in the same order. Contains no lookups of its own, so that connections may cache
- * its plan: an account without a sequence is stored with 0, and the insertion returns whether it ever had one.
+ * Does the work of {@link TransactionWriter} in one PostgreSQL statement, and so in one round trip. Uses the same
+ * insertions and locks rows in the same order. Contains no separate lookups, so that connections may cache its plan: an
+ * account without a sequence is stored with 0, and the insertion returns whether the account ever had one.
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;

@@ -46,7 +46,7 @@ export class RelayDeviceUpsert {
     const ids = new Array<RelayDeviceId>(rows.length);
     let waiting: readonly NumberedRow[] = [...rows.entries()];
     while (waiting.length > 0) {
-      // A statement's results are matched by push account alone, so each account may occur only once per round.
+      // A statement's results are matched only by push account, so each account may occur only once per round.
       const round = new Map<string, NumberedRow>();
       const later: NumberedRow[] = [];
       for (const each of waiting) {

@@ -9,7 +9,7 @@ import {
 import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 
 export interface StatementWriterOptions extends RegistrationStatementOptions {
-  /** Fallback for what one statement cannot write. */
+  /** Fallback for writes that one statement cannot do. */
   readonly inSteps: RegistrationWriter;
 }
 
@@ -57,16 +57,16 @@ export class StatementWriter implements RegistrationWriter {
   }
 }
 
-/** Number of leading writes that one statement can take together. */
+/** Number of leading writes that fit into one statement. */
 function countDistinct(writes: readonly Presented[]): number {
   const distinct = new Distinct();
   const count = writes.findIndex((presented) => !distinct.add(presented));
   return count === -1 ? writes.length : count;
 }
 
-/** Set of registrations that one statement can take together. */
+/** Set of registrations that fit into one statement. */
 class Distinct {
-  /** Accounts and hashes in one set: a decimal text is never a hash. */
+  /** Accounts and hashes share one set, because a decimal text is never a hash. */
   readonly #names = new Set<string>();
   #count = 0;
 

@@ -68,8 +68,8 @@ export class TransactionWriter implements RegistrationWriter {
 }
 
 /**
- * Updates the lookup of a row written under an older lookup key, so that the upsert recognizes it. If the device has
- * several rows, keeps the one of the current key, or else the latest.
+ * Updates the lookup of a row that was written under an older lookup key, so that the upsert recognizes the row. If the
+ * device has several rows, keeps the one of the current key, otherwise the latest one.
  */
 async function renewLookup(
   db: Transaction<RelayTables>,
