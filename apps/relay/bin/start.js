@@ -1,3 +1,3 @@
-// A relay needs all of this anyway, and Node loads it for a fifth less one after another than as it does for import().
+// A relay needs all of these modules anyway, and `require` loads them in four fifths of the time that `import()` takes.
 if (process.argv[2] === 'serve' && process.features.require_module) require('../dist/start-relay.js');
 import('../dist/main.js');

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// In the JavaScript of 2009: a Node that is too old for all the rest must still be able to say so.
+// Written in ECMAScript 5, so that an outdated Node can still print this error message.
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
 var running = /(\d+)\.(\d+)/.exec(process.versions.node);

@@ -25,7 +25,7 @@ import {
 } from './servers/joining/joining-configuration.js';
 
 const prefix = 'RELAY_';
-// Well above what one server has in flight, and well below the limit for all servers.
+// Far more than one server has in flight, and far below the limit for all servers.
 const maximumRequestsPerServer = 1000;
 
 export interface RelayConfiguration extends ListenConfiguration {
@@ -38,7 +38,7 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly joining: JoiningConfiguration;
   /** PEM file of further certificate authorities to trust for all outgoing connections. */
   readonly caFile: string | undefined;
-  /** Whether devices register and are notified without encryption. */
+  /** Whether devices may register and be notified without encryption. */
   readonly takesPlaintextDevices: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface RelayContext {
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;
   readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
-  /** By address, of phones that send revocations. */
+  /** Quotas for revocations that phones send, keyed by address. */
   readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
   readonly revocations: Revocations;
   readonly plaintextDevices: PlaintextDevices;

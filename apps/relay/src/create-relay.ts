@@ -45,12 +45,12 @@ export interface RelayOverrides {
   /** Default: standard output at the configured level. */
   readonly log?: Log;
   readonly clock?: Clock;
-  /** Monotonic clock, in milliseconds. The key ring compares it with `clock` to detect that the latter was set. */
+  /** Monotonic clock, in milliseconds. The key ring compares it with `clock` to detect changes of the system time. */
   readonly monotonic?: Clock;
   /** Returns a number in [0, 1). */
   readonly random?: () => number;
   readonly timings?: DeliveryTimings;
-  /** What hosts of servers are reached by. */
+  /** Network access to the hosts of joining servers. */
   readonly hostNetwork?: HostNetwork;
   /** Module of the registration worker thread. Tests run from sources, where the built module is missing. */
   readonly registrationThread?: URL;
@@ -58,11 +58,11 @@ export interface RelayOverrides {
 
 /** A relay that is ready for requests and runs its jobs, but does not listen yet. */
 export interface Relay extends HttpService {
-  /** Dependencies of its operations. */
+  /** Dependencies of the relay's operations. */
   readonly context: RelayContext;
   /**
-   * Reads the vendors' credentials and the certificates of authorities again.
-   * @throws ConfigurationError if they are invalid; the former stay in use.
+   * Reloads the vendors' credentials and the trusted certificate authorities.
+   * @throws ConfigurationError if they are invalid; the previous ones stay in use.
    */
   reloadCredentials(): Promise<void>;
 }
@@ -75,7 +75,8 @@ const activityDeadlineMilliseconds = 1000;
 
 /**
  * Creates a relay: opens the database and the key ring, and starts the jobs.
- * @throws ConfigurationError or DatabaseUnusableError with messages for the operator; nothing is left open then.
+ * @throws ConfigurationError or DatabaseUnusableError with messages for the operator. Everything that it opened is
+ * closed then.
  */
 export function createRelay(
   configuration: RelayConfiguration,
@@ -102,7 +103,7 @@ async function assemble(
   return { app, context, metrics: machine.metrics, readiness, reloadCredentials };
 }
 
-/** What everything else works with: log, clocks, encryption and the open database. */
+/** Opens the foundation of the other parts: log, clocks, encryption and the database. */
 async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;
@@ -118,7 +119,7 @@ async function openMachine(configuration: RelayConfiguration, overrides: RelayOv
 
 type Machine = Awaited<ReturnType<typeof openMachine>>;
 
-/** The key ring, and what it cannot open of the stored tokens. */
+/** Opens the key ring, and checks which stored tokens it cannot open. */
 async function openKeys(configuration: RelayConfiguration, machine: Machine, closers: Closers) {
   const { sodium, clock, monotonic, log, database, metrics } = machine;
   const ring = await openKeyRing(configuration.keyRing, { sodium, clock, monotonic, log, database });
@@ -132,7 +133,7 @@ async function openKeys(configuration: RelayConfiguration, machine: Machine, clo
 
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
-/** What operations work with. */
+/** Creates the dependencies of the relay's operations. */
 async function openContext(
   {
     deliveries: configuration,
@@ -180,7 +181,7 @@ async function openContext(
   return { ...context, revocations, revocationQuotas, plaintextDevices };
 }
 
-/** The HTTP app and, unless it is off, the admin socket. */
+/** Creates the HTTP app and, unless it is disabled, the admin socket. */
 async function openDoors(
   context: RelayContext,
   { configuration, readiness, admin }: DoorOptions,
@@ -270,7 +271,7 @@ function createApp(
 }
 
 /**
- * Graceful shutdown of listeners and jobs, in parallel: a slow request must not use up the deadline of the jobs. Jobs
+ * Graceful shutdown of listeners and jobs in parallel, so that a slow request does not use up the jobs' deadline. Jobs
  * that are unfinished at their deadline return to the queue.
  */
 async function stop({ deliveries, database }: RelayContext, doors: readonly RunningService[]): Promise<void> {

@@ -29,7 +29,7 @@ import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-ope
 
 type AdminContext = OpenKeyRing['admin'];
 
-/** Joining, and what a stock server's hourly job and workers ask besides. */
+/** For stock servers: joining, and the requests of their hourly job and workers. */
 const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerServer,
   startTransfer,

@@ -26,12 +26,14 @@ const dayMilliseconds = 24 * hourMilliseconds;
 /** How long an expired device keeps its id: a registration within this time restores it. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
-/** Phones register every 30 days. A device that has not for this long belongs to a phone that is no longer in use. */
+/**
+ * Phones register every 30 days. A device that did not register for this long belongs to a phone that is out of use.
+ */
 export const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
- * Retention of registration sequences. Phones register every 30 days. A phone that returns after this time may start at
- * any sequence.
+ * Retention of registration sequences. A phone that returns after this time may start at any sequence. Phones register
+ * every 30 days.
  */
 export const sequenceRetentionMilliseconds = 400 * dayMilliseconds;
 

@@ -30,7 +30,7 @@ export interface RelayTables extends RelayServerTables, RegistrationTables, KeyR
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 export type RelayTransaction = WriteTransaction<RelayTables>;
 
-/** One list for servers and registrations: existing databases record these migrations under these names. */
+/** One list for servers and registrations, because existing databases recorded these migrations under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'relay',
   migrations: {

@@ -1,7 +1,7 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { RelayDatabase } from './tables.js';
 
-/** What to do if a command finds no database, as the end of a sentence. */
+/** Remedy for a missing database, as the end of a sentence. */
 export const remedyIfMissing =
   'name the database of the relay in RELAY_DATABASE, or the file with its settings in --env-file; "waxwing-relay db migrate" creates a new database';
 

@@ -1,3 +1,4 @@
-// A server needs all of this anyway, and Node loads it for a fifth less one after another than as it does for import().
+// A server needs all of these modules anyway, and `require` loads them in four fifths of the time that `import()`
+// takes.
 if (process.argv[2] === 'serve' && process.features.require_module) require('../dist/start-server.js');
 import('../dist/main.js');

@@ -6,7 +6,7 @@ import type { Operator } from './operator.js';
 
 type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: Declared };
 
-/** Stub for the missing HTTP request: an operator's operation depends on its parameters only. */
+/** Stands in for the missing HTTP request: an operator's operation depends only on its parameters. */
 const noHead: RequestHead = {
   id: 'here',
   address: undefined,
@@ -30,10 +30,10 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     actor: { name: operatorName },
     parameters: declared.parameters.parse(form),
     head: noHead,
-    // Never aborts: no client can disconnect, only the process can end.
+    // Never aborts: there is no client that could disconnect.
     signal: AbortSignal.any([]),
     file: undefined,
-    // Nothing else runs in this process.
+    // No other work shares this process, so there is no tick to wait for.
     nextTick: async () => undefined,
   });
   return declared.answer.parse(answer);

@@ -37,7 +37,7 @@ export function describeDistrust(
   return describeOpenFolder(path, folder, uid);
 }
 
-/** The same check for the folder alone, before a relay listens there. */
+/** Checks the folder alone, before a relay listens there. Returns a sentence as {@link describeDistrust} does. */
 export function describeOpenFolder(path: string, folder: FileFacts, uid: number): string | undefined {
   const name = dirname(path);
   if (!isTrustedOwner(folder, uid)) {

@@ -1,7 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import { readAuthorities } from '@waxwing/service/config';
 
-/** For messages about certificates that are not trusted. */
+/** Setting that messages about untrusted certificates name. */
 export const authoritiesSetting = 'RELAY_CA_FILE';
 
 /** Certificate authorities that the relay trusts when it connects: to vendors, their proxy, and hosts of servers. */
@@ -25,7 +25,10 @@ export class OutgoingAuthorities {
     return this.#trusted && [...this.#trusted];
   }
 
-  /** Reads the file again, for new connections. @throws ConfigurationError as `open` does; the former stay trusted. */
+  /**
+   * Reloads the file for new connections. @throws ConfigurationError as `open` does; the previous authorities stay
+   * trusted.
+   */
   async load(): Promise<void> {
     if (this.#file === undefined) return;
     this.#trusted = [...rootCertificates, await readAuthorities(this.#file, authoritiesSetting)];

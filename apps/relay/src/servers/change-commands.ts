@@ -103,7 +103,7 @@ interface Consent {
   readonly yes: ConsentFlags['yes'];
 }
 
-/** @throws CommandError for an unknown server, and if the answer is no. */
+/** Asks for consent, then changes a server. @throws CommandError for an unknown server, and without consent. */
 function changeWithConsent<Result>(
   terminal: Terminal,
   { serverId, question, yes }: Consent,

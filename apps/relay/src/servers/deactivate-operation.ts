@@ -14,9 +14,9 @@ interface Context {
 }
 
 /**
- * `POST /api/v1/remotes/server/deactivate` (docs/protocol.md#remotesserverdeactivate): a server leaves the relay. Its realms
- * and devices stay, and everything that it requests afterwards is refused with UNAUTHORIZED, until it returns with
- * `reactivate` of `registerServer`, or the operator lets it in again.
+ * `POST /api/v1/remotes/server/deactivate` (docs/protocol.md#remotesserverdeactivate): a server leaves the relay. Its
+ * realms and devices stay. The relay refuses all later requests with UNAUTHORIZED, until the server returns with
+ * `reactivate` of `registerServer` or the operator resumes it.
  */
 export const deactivateServer = operation({
   method: 'POST',

@@ -3,17 +3,17 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
 import type { RelayDatabase } from '../tables.js';
 
-/** Generations of the protocol; `plaintext` is the one without encryption. */
+/** Generations of the protocol; `plaintext` is the generation without encryption. */
 const generations = ['plaintext', 'v1', 'v2'] as const;
 type Generation = (typeof generations)[number];
 
-/** Living devices by generation of the protocol and vendor. */
+/** Valid devices by protocol generation and vendor. */
 export type DeviceCounts = Record<Generation, Record<'fcm' | 'apns', number>>;
 
 const intervalMilliseconds = 15 * 60_000;
 const rowsPerPage = 5000;
 
-/** The generation of a row of `relay_devices`. */
+/** SQL expression for the generation of a `relay_devices` row. */
 export const generationOfDevice = sql<Generation>`case when push_account_id like 'token:%' then 'v2'
   when push_account_id like 'user:%' then 'plaintext' else 'v1' end`;
 
@@ -21,7 +21,7 @@ export function noDevices(): DeviceCounts {
   return { plaintext: { fcm: 0, apns: 0 }, v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
 }
 
-/** Counts all devices, page by page: one count of a large table would block other work on SQLite. */
+/** Counts all devices page by page: one count of a large table would block other work on SQLite. */
 async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSignal): Promise<DeviceCounts> {
   const counts = noDevices();
   for (let after = 0; !signal.aborted; ) {
@@ -43,7 +43,7 @@ async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSign
   return counts;
 }
 
-/** Shows the number of devices in the metrics. Counts every 15 minutes. */
+/** Exports the number of devices as a metric. Counts every 15 minutes. */
 export class DeviceGauge {
   readonly #database: RelayDatabase;
   readonly #log: Log;
@@ -61,7 +61,7 @@ export class DeviceGauge {
     ]);
   }
 
-  /** Begins the first count, and does not wait for it. */
+  /** Starts the first count without waiting for it. */
   start(): void {
     void this.count();
     this.#timer = setInterval(() => void this.count(), intervalMilliseconds).unref();
@@ -73,7 +73,7 @@ export class DeviceGauge {
     await this.#counting;
   }
 
-  /** Single-flight. Never rejects: the metric keeps its value if the database does not answer. */
+  /** Counts devices. Single-flight; never rejects: the metric keeps its value if the database does not answer. */
   count(): Promise<void> {
     this.#counting ??= this.#count().finally(() => {
       this.#counting = undefined;

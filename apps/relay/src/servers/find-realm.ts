@@ -9,7 +9,8 @@ export interface Realm {
 
 /**
  * Finds a server's own realm by its UUID (lowercase).
- * @throws ProtocolError MISSING_REMOTE_REALM, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's realm.
+ * @throws ProtocolError MISSING_REMOTE_REALM if there is none, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another
+ * server's realm.
  */
 export function findRealm(
   servers: ServerDirectory,

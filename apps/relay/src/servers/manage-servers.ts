@@ -65,8 +65,8 @@ export async function addRealms(
 }
 
 /**
- * Replaces a server's key. The former one is accepted for ten minutes more. With `isImmediate` it ends within two seconds,
- * and so does the one before.
+ * Replaces a server's key. The previous key stays valid for ten more minutes. With `isImmediate`, it and the key before
+ * it end within two seconds.
  * @throws CommandError for an unknown server.
  */
 export async function rotateServerKey(
@@ -93,8 +93,8 @@ export async function rotateServerKey(
 }
 
 /**
- * Refuses everything from a server, within two seconds. Realms and devices stay. Returns whether it was not suspended
- * before.
+ * Suspends a server: refuses all its requests within two seconds. Realms and devices stay. Returns `false` if it was
+ * already suspended.
  * @throws CommandError for an unknown server.
  */
 export function suspendServer(database: RelayDatabase, serverId: string, now: number): Promise<boolean> {
@@ -111,7 +111,7 @@ export function suspendServer(database: RelayDatabase, serverId: string, now: nu
 }
 
 /**
- * Lets a server in again that was suspended, or that deactivated itself, within two seconds. Returns whether it was.
+ * Admits a suspended or self-deactivated server again, within two seconds. Returns `false` if it was active.
  * @throws CommandError for an unknown server.
  */
 export function resumeServer(database: RelayDatabase, serverId: string): Promise<boolean> {

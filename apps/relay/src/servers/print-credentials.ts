@@ -7,7 +7,7 @@ export interface PrintedCredentials extends ServerCredentials {
   readonly realmUuids?: readonly string[];
 }
 
-/** Prints a server's id and key, this once; for a new server also the lines of its settings. */
+/** Prints a server's id and key, and a new server's lines of settings. The key cannot be shown again. */
 export function printCredentials(
   terminal: Terminal,
   { serverId, serverKey, realmUuids }: PrintedCredentials,

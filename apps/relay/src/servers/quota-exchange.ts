@@ -9,15 +9,15 @@ export interface QuotaExchangeOptions {
   readonly store: UsedQuotaStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Time between two exchanges. Other processes see this process's usage that much later. */
+  /** Interval between exchanges, and the delay until other processes see this process's usage. */
   readonly intervalMilliseconds: number;
 }
 
 /**
- * Shares quota usage between all processes on a database. Once per interval, each process writes its own usage and reads
- * the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
+ * Shares quota usage between all processes on a database. Once per interval, each process writes its own usage and
+ * reads the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
  *
- * While the database is unavailable, each process counts alone. A failed write is not retried: it may have been
+ * While the database is unavailable, each process counts separately. A failed write is not retried: it may have been
  * committed, and a retry would count it twice.
  */
 export class QuotaExchange {
@@ -68,7 +68,7 @@ export class QuotaExchange {
     try {
       await store.add(quotas.collect(), this.#lastCollection());
       const readAt = clock();
-      // A busy database answers late. Quotas refill meanwhile, so pass the time before the read.
+      // A busy database answers late, and quotas refill meanwhile: pass the time before the read.
       quotas.adopt(await store.read(readAt), readAt);
       this.#troubleLog.end(() => log.info("servers' quotas are shared with the other relays again"));
     } catch (err) {
@@ -82,8 +82,8 @@ export class QuotaExchange {
   }
 
   /**
-   * Returns when counts were last collected. Quotas refill from that time: none is full later than the Retry-After that
-   * its server received.
+   * Returns when counts were last collected. Quotas refill from that time, so none becomes full later than the
+   * Retry-After that its server received.
    */
   #lastCollection(): number {
     const now = this.#options.clock();

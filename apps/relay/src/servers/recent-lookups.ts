@@ -22,7 +22,7 @@ export class RecentLookups<Value> {
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
     const age = this.#options.clock() - entry.foundAt;
-    // A negative age means that the clock was set back. Without this check the entry would live longer by that step.
+    // A negative age means that the clock was set back. Without this check, the entry would live longer by that amount.
     if (age >= 0 && age < this.#options.lifetimeMilliseconds) return entry.value;
     this.#entries.delete(key);
     return undefined;
@@ -32,7 +32,7 @@ export class RecentLookups<Value> {
     this.#entries.set(key, { value, foundAt: this.#options.clock() });
   }
 
-  /** Removes the entries with such keys. */
+  /** Removes the entries whose key satisfies `isForgotten`. */
   forget(isForgotten: (key: string) => boolean): void {
     for (const key of [...this.#entries.keys()]) if (isForgotten(key)) this.#entries.delete(key);
   }

@@ -3,8 +3,8 @@ import type { RelayDatabase } from '../tables.js';
 import { suspendServer } from './manage-servers.js';
 
 /**
- * Removes a server and all that the relay stores of it: realms, devices, receipts, counts, and invitations for it.
- * Suspends the server first, so that it adds nothing meanwhile. Takes a transaction per 500 devices. Repeat it after an
+ * Removes a server and all its data at the relay: realms, devices, receipts, counts, and invitations for it. Suspends
+ * the server first, so that it adds nothing meanwhile. Uses one transaction per 500 devices. Repeat it after an
  * interruption. Returns how many devices it removed.
  * @throws CommandError for an unknown server.
  */
@@ -42,7 +42,7 @@ async function removeRest(database: RelayDatabase, serverId: string): Promise<nu
       .where('server_id', '=', serverId)
       .execute();
     let late = 0n;
-    // One realm at a time: the index of devices begins with the realm.
+    // One realm at a time, because the index of devices starts with the realm.
     for (const { id } of realms) {
       const { numDeletedRows } = await db
         .deleteFrom('relay_devices')

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 
-/** What happened to a server's notifications in an hour, and when it was last seen (Unix milliseconds; 0 if it was not). */
+/**
+ * Counts of a server's notifications in an hour by outcome, and when it was last seen (Unix milliseconds; 0 for never).
+ */
 export interface ActivityCounts {
   sent: number;
   gone: number;
@@ -24,7 +26,7 @@ export class ServerActivityStore {
     this.#database = database;
   }
 
-  /** Adds the counts of each server to those of the hour. */
+  /** Adds the counts of each server to the hour's stored counts. */
   async add(counts: ReadonlyMap<string, ActivityCounts>, hour: number): Promise<void> {
     const rows = [...counts].map(([server_id, { lastSeenAt, ...outcomes }]) => ({
       ...outcomes,
@@ -64,8 +66,8 @@ async function addRows(
 }
 
 /**
- * Deletes the counts of hours more than a day ago, and those of removed servers. The last row of each server stays, because
- * it says when the server was last seen. Returns how many rows it deleted.
+ * Deletes counts older than a day, and those of removed servers. Keeps each server's last row, because it says when the
+ * server was last seen. Returns how many rows it deleted.
  */
 export async function forgetOldActivity(database: RelayDatabase, now: number): Promise<number> {
   const { numDeletedRows } = await database.writeStatement((db) =>

@@ -18,7 +18,7 @@ export interface ServerActivityOptions {
 const intervalMilliseconds = 60_000;
 
 /**
- * Records when servers were last seen and how their notifications ended, for operators. Counts in memory and writes once
+ * Records for operators when servers were last seen and how their notifications ended. Counts in memory and writes once
  * a minute, so that no request waits. A process that is killed loses the last minute.
  */
 export class ServerActivity {
@@ -57,7 +57,7 @@ export class ServerActivity {
     await answerWithin(deadlineMilliseconds, this.flush(), undefined);
   }
 
-  /** Writes what was counted since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flush());
     return this.#flushing;

@@ -16,7 +16,7 @@ export interface KnownRealm {
   readonly serverId: string;
 }
 
-// TTL of the cache, and the delay until another process's deactivation or key rotation takes effect here.
+// TTL of the cache, and the delay until a deactivation or key rotation by another process takes effect here.
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
@@ -46,7 +46,7 @@ export class ServerDirectory {
   /** Whether servers are active. */
   readonly #active: RecentLookups<boolean>;
 
-  /** @param activity notes each lookup of a valid key, so at most one per server and TTL. */
+  /** @param activity records each lookup of a valid key: at most one per server and TTL. */
   constructor(db: Kysely<RelayTables>, clock: Clock, activity: Pick<ServerActivity, 'noteSeen'>) {
     this.#db = db;
     this.#activity = activity;
@@ -58,7 +58,7 @@ export class ServerDirectory {
 
   /**
    * Verifies a server's id and key. Synchronous on a cache hit. Caches only successes, so that a wrong key takes the
-   * same path and the same time whether or not the id exists. With `isFresh`, looks only in the database.
+   * same path and the same time whether or not the id exists. `isFresh` bypasses the cache.
    */
   statusOf(serverId: string, key: Secret<string>, isFresh = false): ServerStatus | Promise<ServerStatus> {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
@@ -66,7 +66,10 @@ export class ServerDirectory {
     return this.#lookUpServer(serverId, key, proof);
   }
 
-  /** Whether a server is active, without its key: for work that it requested before. A removed server is not. */
+  /**
+   * Whether a server is active, without checking its key: for work that it requested earlier. `false` for a removed
+   * server.
+   */
   isActive(serverId: string): boolean | Promise<boolean> {
     return this.#active.get(serverId) ?? this.#lookUpState(serverId);
   }
@@ -76,7 +79,10 @@ export class ServerDirectory {
     return this.#realms.get(realmUuid) ?? this.#lookUpRealm(realmUuid);
   }
 
-  /** Makes a change of a server's keys or state take effect at once here. Other processes follow within the TTL. */
+  /**
+   * Evicts a server, so that a change of its keys or state takes effect here at once. Other processes follow within the
+   * TTL.
+   */
   forget(serverId: string): void {
     this.#proven.forget((proof) => proof.startsWith(`${serverId} `));
     this.#active.forget((id) => id === serverId);

@@ -7,12 +7,12 @@ export type StoredKeys = Pick<
   'key_hash' | 'previous_key_hash' | 'previous_key_until'
 >;
 
-/** How long the key before a rotation is accepted, in milliseconds. */
+/** How long the previous key is accepted after a rotation, in milliseconds. */
 const overlapMilliseconds = 10 * 60_000;
 
 /**
- * Compares a key with a server's stored keys, in constant time. `undefined` for a wrong or expired key, and for an unknown
- * server (`stored` is `undefined`).
+ * Compares a key with a server's stored keys in constant time. Returns `undefined` for a wrong or expired key, and for
+ * an unknown server (`stored` is `undefined`).
  */
 export function matchingKey(
   key: Secret<string>,
@@ -26,8 +26,9 @@ export function matchingKey(
 }
 
 /**
- * The stored keys after a rotation. The replaced key is accepted for ten minutes more. A server that lost the answer
- * rotates again with that key, which does not extend its time: a stolen old key would otherwise work without end.
+ * Returns the stored keys after a rotation. The replaced key stays valid for ten more minutes. A server that did not
+ * receive the answer rotates again with that key, which does not extend its time: otherwise a stolen old key would work
+ * without end.
  */
 export function rotateKeys(
   stored: StoredKeys,

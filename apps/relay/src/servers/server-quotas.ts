@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 interface Bucket {
   left: number;
   filledAt: number;
-  /** Usage since the last `collect`, including the fraction that it carried over. */
+  /** Usage since the last `collect`, including the fraction carried over from it. */
   uncollected: number;
 }
 
@@ -20,7 +20,7 @@ export interface UsedQuota {
 export const unknownAddress = 'unknown';
 
 const minuteMilliseconds = 60_000;
-/** Cost of reading a request body, whatever it contains. It counts as the first item of the request. */
+/** Cost of reading a request body, whatever its content. It counts as the first item of the request. */
 export const costOfBody = 1;
 /** Maximum number of servers in memory. The least recently used one is evicted and starts again with a full quota. */
 export const maximumServers = 10_000;
@@ -40,7 +40,7 @@ export class ServerQuotas {
   }
 
   /**
-   * Charges `cost` to a server's quota; `taken` of it is charged already. A cost above the whole quota passes if the
+   * Charges `cost` to a server's quota, of which `taken` is already charged. A cost above the whole quota passes if the
    * quota is full.
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers treat 429 as a final refusal.
    */
@@ -61,9 +61,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Charges the rest of a request for `count` items; its body is charged already. If the quota or `requireRoom` refuses,
-   * refunds the body: a client that must retry pays nothing.
-   * @throws ProtocolError as {@link take} does, and whatever `requireRoom` throws.
+   * Charges the rest of a request for `count` items; its body is already charged. If the quota or `requireRoom`
+   * refuses, refunds the body: a client that must retry pays nothing.
+   * @throws ProtocolError as {@link take} does, and the errors of `requireRoom`.
    */
   takeAll(serverId: string, count: number, requireRoom: () => void = () => undefined): void {
     try {
@@ -91,9 +91,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Lowers each server's remaining quota to what all processes together left of it. `used` is the total usage at
-   * `readAt`, without this process's uncollected part. Never raises the remaining quota: whatever other processes
-   * report, a server gets no more than from one process alone.
+   * Lowers each server's remaining quota to what all processes together left. `used` is the total usage at `readAt`,
+   * without this process's uncollected part. Never raises the remaining quota: reports of other processes cannot give a
+   * server more than one process alone would.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();

@@ -20,20 +20,20 @@ export interface ServerSummary {
   readonly devices: DeviceCounts;
   /** Notifications of the last 24 hours by their outcome. */
   readonly lastDay: { readonly sent: number; readonly gone: number; readonly rejected: number };
-  /** Share of the quota in use, 1 if it is used up. */
+  /** Share of the quota in use; 1 if it is used up. */
   readonly quotaUsed: number;
 }
 
-/** Which servers to list. */
+/** Filter for the listed servers. */
 export interface ServerFilter {
-  /** Occurs in their id, name, hostname or contact, ignoring letter case. */
+  /** Matches id, name, hostname or contact, ignoring letter case. */
   readonly text?: string | undefined;
   readonly limit?: number | undefined;
 }
 
 const serversAtOnce = 250;
 
-/** The servers that match, oldest first, in pages. */
+/** Yields pages of the matching servers, oldest first. */
 export async function* summarizeServers(
   { db }: RelayDatabase,
   now: number,

@@ -15,9 +15,9 @@ export interface RelayServerTables {
     created_at: number;
     /** When the server left by itself. */
     deactivated_at: number | null;
-    /** When an operator shut it out. */
+    /** When an operator suspended it. */
     suspended_at: number | null;
-    /** Host and port as a URL has them, unique. Null for a server that never registered itself. */
+    /** Host and port in the spelling of URLs, unique. Null for a server that never registered itself. */
     hostname: string | null;
     contact_email: string | null;
     /** SHA-256 of the key before the last rotation, which is accepted until `previous_key_until`. */
@@ -42,11 +42,11 @@ export interface RelayServerTables {
   server_invitations: {
     /** SHA-256 of the code. */
     code_hash: string;
-    /** What the operator calls the server. */
+    /** The operator's name for the server. */
     name: string;
-    /** The host that it is for; null for any. */
+    /** The invited host; null for any. */
     hostname: string | null;
-    /** The server that it is for; null for any. */
+    /** The invited server; null for any. */
     server_id: string | null;
     created_at: number;
     expires_at: number;
@@ -59,7 +59,7 @@ export interface RelayServerTables {
     sent: number;
     gone: number;
     rejected: number;
-    /** 0 if it was not seen. */
+    /** 0 if it was never seen. */
     last_seen_at: number;
   };
   /** Secrets that hosts must show; see `createChallenge`. */
@@ -100,7 +100,10 @@ export async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Adds what a server states about itself when it registers, the key before a rotation, and invitations. */
+/**
+ * Adds the columns and tables for servers that register themselves: their details, the key before a rotation, and
+ * invitations.
+ */
 export async function addServerRegistrations(db: Kysely<unknown>): Promise<void> {
   const texts = ['hostname', 'contact_email', 'previous_key_hash'] as const;
   for (const name of texts) {

@@ -4,8 +4,8 @@ import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
 /**
- * Tolerated clock difference between processes. Rows from further ahead are ignored; below that, the clock that is ahead
- * determines how a quota refills.
+ * Tolerated clock difference between processes. Rows from further ahead are ignored. Within the tolerance, the clock
+ * that is ahead determines how a quota refills.
  */
 const clockDifferenceMilliseconds = 10_000;
 const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
@@ -36,7 +36,7 @@ export class UsedQuotaStore {
       .selectFrom('server_quotas')
       .selectAll()
       .where(fullAt, '>', now)
-      // A row from the future: its clock was set back since, so its refill is unknown.
+      // Skips rows from the future: their clock was set back since, so their refill is unknown.
       .where('counted_at', '<=', now + clockDifferenceMilliseconds)
       .orderBy(fullAt, 'desc')
       .limit(maximumServers)
@@ -48,7 +48,7 @@ export class UsedQuotaStore {
   }
 }
 
-/** Deletes the rows of quotas that are full at `now`. Returns how many. */
+/** Deletes the rows of quotas that are full at `now`. Returns how many it deleted. */
 export function forgetFullQuotas(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {

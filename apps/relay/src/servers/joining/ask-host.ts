@@ -8,14 +8,14 @@ import { isPublicAddress } from './public-addresses.js';
 
 /** Network access for requests to servers' hosts. Tests replace it. */
 export interface HostNetwork {
-  /** Finds all addresses of a name. */
+  /** Resolves a name to all its addresses. */
   readonly lookUp: (name: string) => Promise<readonly LookupAddress[]>;
-  /** PEM of the trusted certificate authorities; the system's if `undefined`. Read for each question. */
+  /** PEM of the trusted certificate authorities; the system's if `undefined`. Read for each request. */
   readonly authority?: string | string[] | undefined;
   readonly deadlineMilliseconds: number;
 }
 
-/** The network of this machine, with authorities that can be read again. */
+/** Returns this machine's network access, with certificate authorities that can be reloaded. */
 export function systemHostNetwork(authorities: Pick<OutgoingAuthorities, 'trusted'>): HostNetwork {
   return {
     lookUp: (name) => dns.lookup(name, { all: true }),
@@ -27,7 +27,7 @@ export function systemHostNetwork(authorities: Pick<OutgoingAuthorities, 'truste
 }
 
 export interface HostQuestion {
-  /** With the port, as `readHostname` returns it. */
+  /** Includes the port if it is not 443, as `readHostname` returns it. */
   readonly hostname: string;
   readonly path: string;
   readonly mayBePrivate: boolean;
@@ -43,9 +43,9 @@ export const maximumAnswerBytes = 4096;
 const maximumQuestionsAtOnce = 10;
 
 /**
- * Asks the host of a server by HTTPS GET. An unauthenticated client decides which host and when, so the question is bounded:
- * public addresses, no redirects, 5 seconds in all, 4096 bytes, ten at a time. The name is looked up once, and the
- * connection goes to an address that was checked: a name service could otherwise answer a second time with a private one.
+ * Sends HTTPS GET requests to the host of a joining server. Since an unauthenticated client chooses the host and the
+ * time, requests are bounded: public addresses only, no redirects, 5 seconds in all, 4096 bytes, ten at a time. Looks
+ * up the name once and connects to the checked address: a second lookup could return a private address.
  */
 export class HostAsker {
   readonly #network: HostNetwork;
@@ -55,7 +55,7 @@ export class HostAsker {
     this.#network = network;
   }
 
-  /** @throws ProtocolError BAD_REQUEST that says what failed; SERVICE_UNAVAILABLE while it asks ten hosts. */
+  /** @throws ProtocolError BAD_REQUEST that says what failed; SERVICE_UNAVAILABLE while ten requests are in flight. */
   async ask(question: HostQuestion): Promise<HostAnswer> {
     if (this.#asking >= maximumQuestionsAtOnce) {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 5, cause: 'hosts-asked-at-once' });
@@ -78,7 +78,7 @@ export class HostAsker {
     }
     const dispatcher = await this.#connectTo(addresses);
     try {
-      // Lazy import: a relay that no server joins by this needs no client. It follows no redirects.
+      // Lazy import: most relays never need an HTTP client here. It follows no redirects.
       const { request } = await import('undici');
       const { statusCode, body } = await request(url, { dispatcher, signal });
       return { status: statusCode, text: await readAnswerText(body, maximumAnswerBytes) };
@@ -87,7 +87,7 @@ export class HostAsker {
     }
   }
 
-  /** A lookup cannot be aborted: it goes on after the deadline, without anyone waiting for it. */
+  /** Looks up a name. A lookup cannot be aborted: after the deadline it continues, and its result is ignored. */
   async #find(name: string, signal: AbortSignal): Promise<readonly LookupAddress[]> {
     if (isIP(name) !== 0) return [{ address: name, family: isIPv6(name) ? 6 : 4 }];
     const aborted = new Promise<never>((_resolve, reject) => {
@@ -115,7 +115,10 @@ export class HostAsker {
 const inTls = /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HOSTNAME_MISMATCH)|CERT/;
 const inConnection = /^(?:E[A-Z]+|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/;
 
-/** Converts a failure to a refusal. Names only its kind, so that clients cannot scan the relay's network by it. */
+/**
+ * Converts a failure to a refusal. Names only the kind of failure, so that clients cannot use it to scan the relay's
+ * network.
+ */
 function hostTrouble(error: unknown): ProtocolError {
   const { code = '', name = '' } = Object(error) as { readonly code?: string; readonly name?: string };
   const what =

@@ -7,7 +7,10 @@ import { requireActive, stateOf } from '../server-state.js';
 
 const lifetimeMilliseconds = 10_000;
 
-/** Finds the server with a hostname. @throws ProtocolError `missing` if there is none; UNAUTHORIZED if it is not active. */
+/**
+ * Finds the server with a hostname. @throws ProtocolError `missing` if there is none; UNAUTHORIZED if the server is not
+ * active.
+ */
 export async function findServerOfHost(
   { db }: Pick<RelayDatabase, 'db'>,
   hostname: string,
@@ -24,8 +27,8 @@ export async function findServerOfHost(
 }
 
 /**
- * Creates the secret that a host must show within ten seconds, once, to prove that a server runs there. Each request gets a
- * secret of its own, so that no client can spoil the one of another.
+ * Creates a secret that a host must show once within ten seconds, to prove that the server runs there. Each request
+ * gets a separate secret, so that no client can invalidate another's.
  */
 export async function createChallenge(
   database: RelayDatabase,
@@ -56,9 +59,10 @@ export interface HostProof {
 }
 
 /**
- * Uses up the challenge of a secret, and gives the server a new key. The former keys end at once: the new owner of a host
- * does not share the registration with the former one.
- * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host, which changes nothing.
+ * Consumes the challenge of a secret, and gives the server a new key. The previous keys end at once: a host's new owner
+ * does not share the registration with the previous owner.
+ * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host. Nothing is changed
+ * then.
  */
 export async function transferServer(
   database: RelayDatabase,

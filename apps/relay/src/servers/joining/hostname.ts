@@ -6,8 +6,8 @@ const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])(?::\\d{1,5})?$`);
 
 /**
- * Reads a server's hostname, with a port if it has one. Returns the one spelling that a URL gives it: lower case, punycode,
- * without the port 443 and without a dot at its end, so that two spellings are no two servers.
+ * Reads a server's hostname, with an optional port. Returns the spelling that a URL gives it: lower case, punycode,
+ * without port 443 and without a final dot. Two spellings of a hostname therefore count as one server.
  * @throws ProtocolError BAD_REQUEST
  */
 export function readHostname(text: string): string {
@@ -16,7 +16,7 @@ export function readHostname(text: string): string {
   }
   const url = `https://${text}`;
   const host = URL.canParse(url) ? new URL(url).host.replace(/\.(?=$|:)/, '') : '';
-  // URLs take user names, white space and control characters, and drop them from the host.
+  // A URL parser accepts user names, white space and control characters, and drops them from the host.
   if (/[\s@\p{Cc}]/u.test(text) || !hostPattern.test(host)) throw refused(`${text} is not a valid hostname`);
   return host;
 }

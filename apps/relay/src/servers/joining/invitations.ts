@@ -3,7 +3,7 @@ import { generateCredential, hashCredential, type Secret } from '@waxwing/servic
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 
-/** An invitation for one server. It is for any server, or for the one with this hostname or id. */
+/** An invitation for one server: any server, or only the one with this hostname or id. */
 export interface NewInvitation {
   readonly name: string;
   readonly hostname?: string | undefined;
@@ -13,7 +13,7 @@ export interface NewInvitation {
   readonly expiresAt: number;
 }
 
-/** Creates an invitation. Returns its code, of which the database has only a hash. */
+/** Creates an invitation. Returns its code; the database stores only a hash of the code. */
 export async function createInvitation(
   database: RelayDatabase,
   { name, hostname, serverId, expiresAt }: NewInvitation,
@@ -32,7 +32,7 @@ export async function createInvitation(
   return code;
 }
 
-/** What a new server shows for its right to join. */
+/** A new server's claim to an invitation. */
 export interface InvitedServer {
   readonly serverId: string;
   readonly hostname: string;
@@ -40,9 +40,9 @@ export interface InvitedServer {
 }
 
 /**
- * Uses up the invitation that a new server has a code of, or that is for its hostname or id: a stock server cannot send a
- * code. Returns the name that the operator gave it.
- * @throws ProtocolError BAD_REQUEST if there is none that has not expired.
+ * Consumes the invitation for a new server, found by its code, hostname or id: a stock server cannot send a code.
+ * Returns the name that the operator gave it.
+ * @throws ProtocolError BAD_REQUEST if there is no valid invitation.
  */
 export async function useInvitation(
   db: Transaction<RelayTables>,
@@ -71,7 +71,7 @@ export async function useInvitation(
   return found.name;
 }
 
-/** Deletes the invitations that have expired. Returns how many. */
+/** Deletes expired invitations. Returns how many. */
 export async function forgetExpiredInvitations(database: RelayDatabase, now: number): Promise<number> {
   const { numDeletedRows } = await database.write(({ db }) =>
     db.deleteFrom('server_invitations').where('expires_at', '<=', now).executeTakeFirstOrThrow(),

@@ -8,7 +8,7 @@ import { requireActive, stateOf } from '../server-state.js';
 import { useInvitation } from './invitations.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
-/** What a server states when it registers. */
+/** A server's registration request. */
 export interface ServerRegistration {
   /** UUID, lowercase. */
   readonly serverId: string;
@@ -18,12 +18,12 @@ export interface ServerRegistration {
   readonly hostname: string;
   readonly contactEmail: string;
   readonly invitation: Secret<string> | undefined;
-  /** Whether a server that deactivated itself returns. */
+  /** Whether this is the return of a server that deactivated itself. */
   readonly returns: boolean;
   readonly mode: JoiningConfiguration['registration'];
 }
 
-/** New servers per day while registration is open. Invitations limit themselves. */
+/** Maximum number of new servers per day in `open` mode. With invitations, their number is the limit. */
 export const maximumNewServersPerDay = 1000;
 const dayMilliseconds = 86_400_000;
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -34,7 +34,7 @@ export function requireServerId(text: string): void {
 }
 
 /**
- * Stores a new server, or what a known one changed. Returns whether it is new.
+ * Stores a new server, or the changes of a known one. Returns whether it is new.
  * @throws ProtocolError as `registerServer` says; nothing is changed then.
  */
 export function joinServer(
@@ -43,7 +43,7 @@ export function joinServer(
   now: number,
 ): Promise<boolean> {
   return database.write(async ({ db }) => {
-    // Two servers could otherwise both find a hostname free.
+    // Locked: otherwise two servers could claim the same hostname.
     await lockExclusive(db, 'server registrations');
     const known = await db
       .selectFrom('servers')
@@ -69,7 +69,7 @@ async function updateServer(
       fields: { role: serverId },
     });
   }
-  // Not a suspended one: only the operator lets it in again.
+  // Does not end a suspension: only the operator can do that.
   const deactivated_at = returns ? null : known.deactivated_at;
   requireActive(stateOf({ ...known, deactivated_at }));
   await requireFreeHostname(db, hostname, serverId);
@@ -115,7 +115,7 @@ interface Admission {
   readonly now: number;
 }
 
-/** Decides whether a new server may join. Returns what the operator calls it, or an empty text. */
+/** Checks whether a new server may join. Returns the operator's name for it, or an empty text. */
 async function admit(db: Transaction<RelayTables>, { mode, server, now }: Admission): Promise<string> {
   if (mode === 'closed') {
     throw refused('This relay takes no new servers by itself: ask its operator to add yours.');

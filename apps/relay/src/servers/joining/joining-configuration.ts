@@ -3,10 +3,10 @@ import type { EnvironmentReader } from '@waxwing/service/config';
 /** Which new servers may register themselves. */
 const registrationModes = ['invitation', 'open', 'closed'] as const;
 
-/** Settings of how servers join. */
+/** Settings for joining servers. */
 export interface JoiningConfiguration {
   readonly registration: (typeof registrationModes)[number];
-  /** Whether a server that is verified by its hostname may be at a private or loopback address. */
+  /** Whether a server that is verified by its hostname may have a private or loopback address. */
   readonly mayHostsBePrivate: boolean;
 }
 

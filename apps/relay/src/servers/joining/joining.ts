@@ -7,7 +7,7 @@ import { ServerQuotas, unknownAddress } from '../server-quotas.js';
 import { type HostAnswer, HostAsker, type HostNetwork } from './ask-host.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
-/** The bodies have a few short fields. */
+/** Enough for a few short fields. */
 export const joiningBodyLimitBytes = 8192;
 /** Requests to join per address and minute. */
 const requestsPerAddress = 30;
@@ -16,17 +16,17 @@ const requestsPerAddress = 30;
 export interface Joining extends JoiningConfiguration {
   /**
    * Charges a request to its address, runs `work` and counts its outcome.
-   * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503, and whatever `work` throws.
+   * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503, and the errors of `work`.
    */
   run<Result>(request: JoiningRequest<Result>): Promise<Result>;
-  /** Asks the host of a server; see {@link HostAsker}. */
+  /** Requests a path from a server's host; see {@link HostAsker}. */
   askHost(hostname: string, path: string): Promise<HostAnswer>;
 }
 
 interface JoiningRequest<Result> {
   readonly address: string | undefined;
   readonly work: () => Promise<Result>;
-  /** Names a success in the metric. */
+  /** Classifies a success for the metric. */
   readonly outcomeOf: (result: Result) => 'created' | 'updated' | 'transferred' | 'challenged';
 }
 
@@ -74,7 +74,7 @@ export function createJoining(
   };
 }
 
-/** The answer says no more than that TLS failed: it goes to clients without credentials. */
+/** Logs why TLS failed. The answer omits the reason, because it goes to clients without credentials. */
 function logTlsTrouble(log: Log, hostname: string, error: unknown): void {
   const trouble = findConnectTrouble((error as Error).cause, authoritiesSetting);
   if (trouble?.step !== 'tls') return;

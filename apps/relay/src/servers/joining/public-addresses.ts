@@ -30,7 +30,7 @@ const otherRanges = new AddressRanges([
   'ff00::/8',
 ]);
 
-/** Whether an IP address is one of the public internet. */
+/** Whether an IP address is publicly routable. */
 export function isPublicAddress(address: string): boolean {
   return isIP(address) !== 0 && !privateAddresses.has(address) && !otherRanges.has(address);
 }

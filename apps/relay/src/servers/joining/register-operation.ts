@@ -23,13 +23,14 @@ const serverKey = z
   .transform((text) => new Secret(text));
 
 /**
- * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname or
- * address of contact, rotates its key, or returns after it deactivated itself. Idempotent: a server that lost the answer
- * repeats the request.
+ * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname
+ * or contact address, rotates its key, or returns after it deactivated itself. Idempotent: a server that did not
+ * receive the answer repeats the request.
  *
  * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
- * BAD_REQUEST for hostname, contact and id; INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a suspended server, and
- * for a deactivated one without `reactivate`; HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR; BAD_REQUEST without an invitation.
+ * BAD_REQUEST for hostname, contact and id; INVALID_ZULIP_SERVER for a wrong key; UNAUTHORIZED for a suspended server,
+ * and for a deactivated one without `reactivate`; HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR; BAD_REQUEST without an
+ * invitation.
  */
 export const registerServer = operation({
   method: 'POST',

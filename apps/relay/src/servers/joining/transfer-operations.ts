@@ -30,11 +30,11 @@ const hostname = z.string().min(1, 'must not be empty').max(maximumHostnameChara
 const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
 
 /**
- * `POST /api/v1/remotes/server/register/transfer` (docs/protocol.md#remotesserverregistertransfer): a server that lost its
- * credentials asks for a secret, which its host then shows to the relay.
+ * `POST /api/v1/remotes/server/register/transfer` (docs/protocol.md#remotesserverregistertransfer): a server that lost
+ * its credentials requests a secret, which its host then shows to the relay.
  *
  * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
- * BAD_REQUEST for what is no hostname, and for a host that is not registered; UNAUTHORIZED for a deactivated server.
+ * BAD_REQUEST for an invalid or unregistered hostname; UNAUTHORIZED for a deactivated server.
  */
 export const startTransfer = operation({
   method: 'POST',
@@ -60,11 +60,11 @@ export const startTransfer = operation({
 });
 
 /**
- * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregistertransfer): asks the
- * host for the secret, and gives its server a new key.
+ * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregistertransfer): fetches the
+ * secret from the host, and gives its server a new key.
  *
- * Errors, checked in this order: those of `startTransfer`; BAD_REQUEST for a host that cannot be reached or has no public
- * address, for its answer, and for the secret; SERVICE_UNAVAILABLE while ten hosts are asked.
+ * Errors, checked in this order: those of `startTransfer`; BAD_REQUEST for a host that cannot be reached or has no
+ * public address, for its answer, and for the secret; SERVICE_UNAVAILABLE while ten requests to hosts are in flight.
  */
 export const verifyChallenge = operation({
   method: 'POST',
@@ -73,7 +73,7 @@ export const verifyChallenge = operation({
   actor: anyone,
   parameters: z.object({
     hostname,
-    // It becomes a part of the path that the host is asked for.
+    // Becomes a part of the path that is requested from the host.
     access_token: z
       .string()
       .regex(/^[\w-]{1,128}$/, 'must be at most 128 letters, digits, hyphens and underscores'),

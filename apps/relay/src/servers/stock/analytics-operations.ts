@@ -18,14 +18,15 @@ interface Context {
   readonly reportedCounts: ReportedCounts;
 }
 
-/** Rows per list that a stock server sends at once. */
+/** Maximum rows per list that a stock server sends at once. */
 const maximumRows = 10_000;
-/** Room for three full lists, percent-encoded: about 8 MiB. A refusal would make the server switch push off. */
+/** Enough for three full lists, percent-encoded: about 8 MiB. After a refusal, the server would disable push. */
 const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**
- * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): the newest counts that a
- * server reported. The server sends only later ones. The relay keeps none, but remembers the ids until it restarts.
+ * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): the highest ids of the
+ * counts that a server has reported. The server sends only later ones. The relay stores no counts, and remembers the
+ * ids until it restarts.
  */
 export const getAnalyticsStatus = operation({
   method: 'GET',
@@ -50,19 +51,19 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-// A server reports more of each realm than this, and later versions yet more.
+// A server reports more fields of each realm, and later versions may add others.
 const realm = z.object({ uuid });
-// Their texts are parsed in chunks by the handler: schemas would parse megabytes in one event-loop tick.
+// Strings here, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
 const auditLogText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows).nullable() });
 const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumRealmsPerServer).nullable() });
 
 /**
- * `POST /api/v1/remotes/server/analytics` (docs/protocol.md#remotesserveranalytics): a stock server reports its realms once
- * an hour, and with them its right to push. Stores new realms, accepts the counts and keeps none of them.
+ * `POST /api/v1/remotes/server/analytics` (docs/protocol.md#remotesserveranalytics): a stock server reports its realms
+ * once an hour, and needs this report to keep push. Stores new realms; accepts the counts without storing them.
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for
- * parameters; BAD_REQUEST "Duplicate registration detected." for a realm of another server.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
+ * for parameters; BAD_REQUEST "Duplicate registration detected." for a realm of another server.
  */
 export const postAnalytics = operation({
   method: 'POST',
@@ -109,7 +110,7 @@ interface Report {
   nextTick(): Promise<void>;
 }
 
-/** The highest id of a list's rows, 0 if there is none. Ignores rows without an integer `id`. */
+/** Returns the highest id of a list's rows; 0 if there is none. Ignores rows without an integer `id`. */
 async function highestIdOf(report: Report, name: Lists): Promise<number> {
   let highest = 0;
   await readReportedList(report.parameters[name] ?? 'null', {
@@ -124,7 +125,7 @@ async function highestIdOf(report: Report, name: Lists): Promise<number> {
   return highest;
 }
 
-/** The UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without one. */
+/** Returns the UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without one. */
 async function realmsOf(report: Report): Promise<string[]> {
   const uuids: string[] = [];
   await readReportedList(report.parameters.realms ?? 'null', {

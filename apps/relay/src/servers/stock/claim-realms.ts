@@ -14,9 +14,9 @@ interface Claim {
 }
 
 /**
- * Gives a server the realms that it reports and no server has yet. Idempotent; writes only if there are new ones.
- * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer};
- * nothing is changed then.
+ * Assigns to a server the reported realms that no server has yet. Idempotent; writes only if there are new ones.
+ * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer}.
+ * Nothing is changed then.
  */
 export async function claimRealms(
   database: RelayDatabase,
@@ -48,7 +48,7 @@ export async function claimRealms(
       .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
       .onConflict((conflict) => conflict.column('uuid').doNothing())
       .execute();
-    // Read after the insertion: another server may have claimed one meanwhile.
+    // Read after the insertion: another server may have claimed a realm meanwhile.
     if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) throw duplicate();
   });
 }

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** Characters that are parsed at once, which takes about two milliseconds. A longer row is refused. */
+/** Maximum characters to parse at once; takes about two milliseconds. A longer row is refused. */
 export const chunkCharacters = 256 * 1024;
 
 interface ReadListOptions {
@@ -14,10 +14,10 @@ interface ReadListOptions {
 }
 
 /**
- * Parses a JSON list in chunks, so that megabytes of rows do not block the event loop. `null` is an empty list. Numbers
- * become doubles.
- * @throws ProtocolError BAD_REQUEST for a text that is no JSON list, for too many rows, and for a row that is longer than
- * {@link chunkCharacters}.
+ * Parses a JSON list in chunks, so that megabytes of rows do not block the event loop. `null` counts as an empty list.
+ * Numbers become doubles.
+ * @throws ProtocolError BAD_REQUEST for a text that is not a JSON list, for too many rows, and for a row that is longer
+ * than {@link chunkCharacters}.
  */
 export async function readReportedList(text: string, options: ReadListOptions): Promise<void> {
   const { name, maximumRows, nextTick, onRow } = options;
@@ -30,7 +30,7 @@ export async function readReportedList(text: string, options: ReadListOptions): 
     await nextTick();
     const end = endOfChunk(list, start, name);
     const rows = parseRows(list.slice(start, end), name);
-    // A chunk follows a comma, or precedes one, unless it is the whole list.
+    // A chunk has a comma before or after it, unless it is the whole list.
     const isWhole = start === 1 && end === list.length - 1;
     if (rows.length === 0 && !isWhole) throw invalid(name, 'must be JSON');
     if (count + rows.length > maximumRows) throw invalid(name, `must have at most ${maximumRows} entries`);
@@ -39,7 +39,7 @@ export async function readReportedList(text: string, options: ReadListOptions): 
   } while (start < list.length);
 }
 
-/** The error for a parameter. `problem` ends a sentence whose subject is the parameter. */
+/** Creates the error for a parameter. `problem` ends a sentence whose subject is the parameter. */
 export function invalid(name: string, problem: string): ProtocolError {
   return refused(`Invalid ${name}: ${problem}`);
 }
@@ -58,7 +58,7 @@ const comma = 0x2c;
 const opening = new Set([0x5b, 0x7b]);
 const closing = new Set([0x5d, 0x7d]);
 
-/** The index of the comma that ends the chunk, or of the list's last bracket. Does not check the JSON. */
+/** Returns the index of the comma that ends the chunk, or of the list's last bracket. Does not check the JSON. */
 function endOfChunk(list: string, start: number, name: string): number {
   const last = list.length - 1;
   if (last - start <= chunkCharacters) return last;
@@ -75,7 +75,7 @@ function endOfChunk(list: string, start: number, name: string): number {
   throw invalid(name, `an entry may have at most ${chunkCharacters} characters`);
 }
 
-/** The index of the quote that ends the string that begins at `index`. */
+/** Returns the index of the closing quote of the string that starts at `index`. */
 function endOfString(list: string, index: number): number {
   for (let end = index + 1; end < list.length; end += 1) {
     const character = list.charCodeAt(end);
