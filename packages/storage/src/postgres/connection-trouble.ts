@@ -1,13 +1,6 @@
 import { fileTrouble } from '@waxwing/service/config';
-import pg from 'pg';
-import { connectionSettings } from './postgres-pool.js';
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user: string;
-}
+import { type Address, addressOf } from './address.js';
+import { urlPerHost } from './postgres-hosts.js';
 
 const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
 
@@ -20,17 +13,22 @@ export function describeConnectionTrouble(url: string, error: unknown): string {
   if (path !== undefined && syscall === 'open') {
     return `The file ${path} that the database URL names cannot be used: ${fileTrouble(error)}.`;
   }
-  const address = addressOf(url);
+  const [first] = urlPerHost(url);
+  const address = addressOf(first);
   if (address === undefined) {
     return 'The database URL cannot be read: write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25.';
   }
-  return `The ${locationOf(address)}, cannot be reached: ${whatAndRemedy(address, error)}.`;
+  return `The ${describeLocation(url)}, cannot be reached: ${whatAndRemedy(address, error)}.`;
 }
 
-/** Names the database of a URL that the driver can read: its name, host and port. */
+/** Names the database of a URL that the driver can read: its name, and each host with its port. */
 export function describeLocation(url: string): string {
-  const address = addressOf(url);
-  return address === undefined ? 'PostgreSQL database' : locationOf(address);
+  const addresses = urlPerHost(url).map(addressOf);
+  const places = addresses.flatMap((address) => (address === undefined ? [] : [placeOf(address)]));
+  const [first] = addresses;
+  return first === undefined
+    ? 'PostgreSQL database'
+    : `PostgreSQL database "${first.database}" ${places.join(' or ')}`;
 }
 
 /** Explains that the pooler must pool by session, and what to do. */
@@ -38,25 +36,18 @@ export function describeTransactionPooling(url: string): string {
   return `The ${describeLocation(url)}, is behind a pooler that shares connections between sessions, so that LISTEN and prepared statements get lost: set pool_mode = session for this database in pgbouncer.ini, or connect to PostgreSQL directly.`;
 }
 
-function locationOf({ host, port, database }: Address): string {
-  const where = host.startsWith('/') ? `in ${host}` : `at ${host}`;
-  return `PostgreSQL database "${database}" ${where}, port ${port}`;
+/** Explains that a standby takes no writes, and what to do. */
+export function describeStandby(url: string): string {
+  return `The ${describeLocation(url)}, is a standby, which takes no writes: name its primary in the URL, or both, as in postgres://user:password@host1,host2/database?target_session_attrs=read-write.`;
 }
 
-/** Parses the URL with the driver, which adds defaults from the environment. */
-function addressOf(url: string): Address | undefined {
-  try {
-    const { host, port, database = '', user = '' } = new pg.Client(connectionSettings(url));
-    return { host, port, database, user };
-  } catch {
-    // The driver's message contains the URL, and with it the password.
-    return undefined;
-  }
+function placeOf({ host, port }: Address): string {
+  return host.startsWith('/') ? `in ${host}, port ${port}` : `at ${host}, port ${port}`;
 }
 
 /** Explains why a user lacks the right to create or change tables, and what to do; `undefined` for other errors. */
 export function describeMissingRight(url: string, error: unknown): string | undefined {
-  const address = addressOf(url);
+  const address = addressOf(urlPerHost(url)[0]);
   if ((error as NodeJS.ErrnoException).code !== '42501' || address === undefined) return undefined;
   const { database, user } = address;
   return `The user "${user}" may not make or change the tables of the PostgreSQL database "${database}": ${(error as Error).message}; make it the owner (alter database ${database} owner to ${user}), and of all tables that are there.`;
@@ -74,10 +65,12 @@ function sentenceOf(address: Address, error: NodeJS.ErrnoException): string {
   return known ?? `${message}; check that it runs, its address and its credentials`;
 }
 
-function byCode({ host, database, user }: Address, { code = '' }: NodeJS.ErrnoException) {
+function byCode({ host, database, user }: Address, { code = '', message }: NodeJS.ErrnoException) {
   switch (code) {
     case 'ECONNREFUSED':
       return 'nothing listens there; start PostgreSQL, or mend host and port in the URL';
+    case 'ENOPRIMARY':
+      return `${message}; start the primary, or promote a standby`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `the name ${host} is not known here; mend the host in the URL, or the name service of this machine`;

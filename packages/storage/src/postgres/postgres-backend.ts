@@ -6,13 +6,16 @@ import {
   describeConnectionTrouble,
   describeLocation,
   describeMissingRight,
+  describeStandby,
   describeTransactionPooling,
 } from './connection-trouble.js';
 import { describeOpenKeyFile } from './describe-open-key-file.js';
+import { isStandby } from './is-standby.js';
 import { poolsTransactions } from './pooling-mode.js';
 import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
+import { PrimaryFinder } from './primary-finder.js';
 import { withPlainTlsMode } from './tls-mode.js';
 
 // While one transaction waits for the disk, the next collects writes. A third would only make batches smaller.
@@ -26,11 +29,13 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   const url = withPlainTlsMode(options.url);
   const openKeyFile = describeOpenKeyFile(url);
   if (openKeyFile !== undefined) throw new DatabaseUnusableError(openKeyFile);
-  const pool = createPool({ url, connections: Math.max(2, connections) });
+  const primary = new PrimaryFinder(url);
+  const pool = createPool({ primary, connections: Math.max(2, connections) });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
-  const signals = new PostgresSignals(url, pool, onError);
+  const signals = new PostgresSignals(primary, pool, onError);
   try {
     if (await poolsTransactions(pool)) throw new DatabaseUnusableError(describeTransactionPooling(url));
+    if (await isStandby(pool)) throw new DatabaseUnusableError(describeStandby(url));
     await refuseEmpty(db, url, options);
   } catch (cause) {
     await db.destroy();
@@ -46,7 +51,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     writers: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
     waitPatiently: async (transaction) => void (await sql.raw(waitPatiently).execute(transaction)),
-    migrating: (work) => withPatience(url, work),
+    migrating: (work) => withPatience(url, primary, work),
     withWriteLock: (work) => work(),
     logBytes: () => undefined,
     async close() {
@@ -74,9 +79,10 @@ async function refuseEmpty<Tables>(
 /** Runs without timeouts: changing large tables takes long, and other processes wait for the migration lock. */
 async function withPatience<Tables>(
   url: string,
+  primary: PrimaryFinder,
   work: Parameters<Backend<Tables>['migrating']>[0],
 ): Promise<void> {
-  const pool = createPool({ url, connections: 2, isPatient: true });
+  const pool = createPool({ primary, connections: 2, isPatient: true });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   try {
     await work({ db, lock: lockMigrations });

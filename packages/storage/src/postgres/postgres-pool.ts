@@ -3,16 +3,16 @@ import pg from 'pg';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 import { isKeptStatementLost, translatePostgresError } from './postgres-errors.js';
 import { preparedName } from './prepared-statements.js';
+import type { PrimaryFinder } from './primary-finder.js';
 
 export interface PostgresPoolOptions {
-  readonly url: string;
+  readonly primary: PrimaryFinder;
   /** Maximum connections of this process, at least 2; one more listens for notifications. */
   readonly connections: number;
   /** Whether to wait for answers without timeouts. */
   readonly isPatient?: boolean;
 }
 
-const connectTimeoutMilliseconds = 5_000;
 const statementTimeoutMilliseconds = 30_000;
 // Covers a network that drops all packets, so that the server's own timeout never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
@@ -21,17 +21,6 @@ const idleTransactionTimeoutMilliseconds = 60_000;
 export const waitPatiently = 'set local statement_timeout = 0';
 /** The longest possible timer: 24 days. Zero would select the connection's own timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
-
-/** Settings of every connection of this process. */
-export function connectionSettings(url: string): pg.ClientConfig {
-  return {
-    connectionString: url,
-    application_name: 'waxwing',
-    connectionTimeoutMillis: connectTimeoutMilliseconds,
-    keepAlive: true,
-    types: { getTypeParser: portableTypeParser as typeof pg.types.getTypeParser },
-  };
-}
 
 const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
   set idle_in_transaction_session_timeout = ${idleTransactionTimeoutMilliseconds}`;
@@ -42,9 +31,10 @@ const timeouts: pg.PoolConfig = {
   onConnect: (client) => client.query(setTimeouts),
 };
 
-export function createPool({ url, connections, isPatient = false }: PostgresPoolOptions): pg.Pool {
+export function createPool({ primary, connections, isPatient = false }: PostgresPoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    ...connectionSettings(url),
+    ...primary.settings,
+    Client: primary.Client,
     max: connections,
     idleTimeoutMillis: 30_000,
     ...(isPatient ? {} : timeouts),
@@ -120,24 +110,4 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
 
 function isStatementTimeout(error: unknown): boolean {
   return (error as { code?: unknown }).code === '57014';
-}
-
-/**
- * Parses 64-bit integers and sums as numbers, as on SQLite. Throws for integers beyond 2^53 instead of rounding them.
- */
-function portableTypeParser(oid: number, format: 'text' | 'binary'): (value: string) => unknown {
-  if (format === 'text' && (oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC)) {
-    return parseExactNumber;
-  }
-  return pg.types.getTypeParser(oid, format) as (value: string) => unknown;
-}
-
-function parseExactNumber(text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new RangeError(
-      `The database holds the integer ${text}, which a number cannot hold: keep it as decimal text.`,
-    );
-  }
-  return value;
 }

@@ -1,10 +1,10 @@
 import { backOffMilliseconds } from '@waxwing/service/lifecycle';
-import pg from 'pg';
+import type pg from 'pg';
 import { SignalListeners } from '../signals/signal-listeners.js';
 import { assertSignalFits, type SignalListener, type Signals } from '../signals/signals.js';
 import type { AnyTransaction } from '../transaction.js';
 import { translatePostgresError } from './postgres-errors.js';
-import { connectionSettings } from './postgres-pool.js';
+import type { PrimaryFinder } from './primary-finder.js';
 
 // All channels share one PostgreSQL channel: a process listens once, and names need not be valid identifiers.
 const postgresChannel = 'waxwing_signals';
@@ -20,7 +20,7 @@ const maximumPerStatement = 1000;
  * including their disk flush, which would undo the gain of group commits.
  */
 export class PostgresSignals implements Signals {
-  readonly #url: string;
+  readonly #primary: PrimaryFinder;
   readonly #pool: pg.Pool;
   readonly #onError: (error: unknown) => void;
   readonly #listeners: SignalListeners;
@@ -34,8 +34,8 @@ export class PostgresSignals implements Signals {
   #sendTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(url: string, pool: pg.Pool, onError: (error: unknown) => void) {
-    this.#url = url;
+  constructor(primary: PrimaryFinder, pool: pg.Pool, onError: (error: unknown) => void) {
+    this.#primary = primary;
     this.#pool = pool;
     this.#onError = onError;
     this.#listeners = new SignalListeners(onError);
@@ -83,8 +83,8 @@ export class PostgresSignals implements Signals {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({
-      ...connectionSettings(this.#url),
+    const client = new this.#primary.Client({
+      ...this.#primary.settings,
       query_timeout: answerTimeoutMilliseconds,
     });
     // An error is always followed by `end`, where it is handled.

@@ -1,0 +1,25 @@
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+
+const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#@]*)(.*)$/s;
+const sessionPattern = /([?&])target_session_attrs=([^&#]*)&?/;
+/** Both mean a host that takes writes, which the programs always need. */
+const writingSessions: readonly string[] = ['read-write', 'primary'];
+
+/**
+ * Splits a database URL with several hosts (`postgres://user:password@h1:5432,h2/name?target_session_attrs=read-write`) into
+ * one URL per host, in order. A URL with one host stays one. The driver knows neither the list nor `target_session_attrs`.
+ *
+ * @throws DatabaseUnusableError for a `target_session_attrs` that would allow a host that takes no writes.
+ */
+export function urlPerHost(url: string): readonly [string, ...string[]] {
+  const session = sessionPattern.exec(url)?.[2];
+  if (session !== undefined && !writingSessions.includes(session)) {
+    throw new DatabaseUnusableError(
+      `The database URL has target_session_attrs=${session}, but the programs write: write target_session_attrs=read-write.`,
+    );
+  }
+  const plain = session === undefined ? url : url.replace(sessionPattern, '$1').replace(/[?&]$/, '');
+  const [, start = '', hosts = '', rest = ''] = urlPattern.exec(plain) ?? [];
+  const [first, ...others] = hosts.split(',').map((host) => `${start}${host}${rest}`);
+  return first === undefined || others.length === 0 ? [plain] : [first, ...others];
+}
