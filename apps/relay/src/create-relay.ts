@@ -1,3 +1,4 @@
+import { packageVersion } from '@waxwing/service/command-line';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import {
   type Clock,
@@ -17,6 +18,7 @@ import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
 import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
+import { watchKeys } from './keyring/watch-keys.js';
 import { OutgoingAuthorities } from './network/outgoing-authorities.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
@@ -38,6 +40,7 @@ import { ServerActivity } from './servers/server-activity.js';
 import { ServerDirectory } from './servers/server-directory.js';
 import { ServerQuotas } from './servers/server-quotas.js';
 import { ReportedCounts } from './servers/stock/reported-counts.js';
+import { watchBusiestServers } from './servers/watch-busiest-servers.js';
 import type { RelayDatabase } from './tables.js';
 
 /** Dependencies that production takes from the environment and tests replace. */
@@ -165,6 +168,7 @@ async function openContext(
     intervalMilliseconds: timings.quotaExchangeMilliseconds,
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
+  watchBusiestServers(metrics, quotas);
   const threadModule = opened.registrationThread;
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const store = new DurableRegistrations({ ...foundation, writer });
@@ -216,6 +220,8 @@ async function startJobs(
   scheduleRelayJobs({ ...context, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
+  metrics.setVersion(packageVersion(new URL('../package.json', import.meta.url)));
+  watchKeys(metrics, keyRing);
   const devices = new DeviceGauge(context);
   devices.start();
   closers.push(() => devices.stop());

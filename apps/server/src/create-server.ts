@@ -6,6 +6,7 @@ import {
   readRelayKey,
   type ServerPush,
 } from '@waxwing/server-push';
+import { packageVersion } from '@waxwing/service/command-line';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
@@ -148,6 +149,7 @@ async function startJobs(context: ServerContext, metrics: Metrics): Promise<void
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
+  metrics.setVersion(packageVersion(new URL('../package.json', import.meta.url)));
   await database.jobs.start();
 }
 

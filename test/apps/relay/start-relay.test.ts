@@ -127,7 +127,16 @@ describe('a relay that runs', () => {
     expect((await fetch(`${relay.url}/metrics`)).status).toBe(404);
     const metrics = await fetch(relay.metricsUrl ?? '');
     expect(metrics.headers.get('content-type')).toContain('text/plain');
-    expect(await metrics.text()).toContain('waxwing_http_request_seconds_count{operation="none"');
+    const text = await metrics.text();
+    expect(text).toContain('waxwing_http_request_seconds_count{operation="none"');
+    for (const check of ['database', 'keys', 'vendors']) {
+      expect(text).toContain(`waxwing_readiness_check{check="${check}"} 1\n`);
+      expect(text).toContain(`waxwing_readiness_warning{check="${check}"} 0\n`);
+    }
+    expect(text).toMatch(/^waxwing_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+    const thirtyDays = 30 * 86_400;
+    expect(text).toContain(`waxwing_key_list_expiry_timestamp_seconds ${now / 1000 + thirtyDays}\n`);
+    expect(text).toContain(`waxwing_primary_key_timestamp_seconds ${now / 1000}\n`);
     const toOperator = await fetch(new URL('/health/ready', relay.metricsUrl));
     expect([toOperator.status, await toOperator.json()]).toMatchObject([200, { ready: true }]);
     expect((await fetch(new URL('/other', relay.metricsUrl))).status).toBe(404);
@@ -159,6 +168,8 @@ describe('a relay that runs', () => {
       spoil(path);
       await expect.poll(ready).toEqual({ status: 503, keys: false, database: 'ok' });
       expect(memoryLog.text()).toMatch(sentence);
+      const metrics = await fetch(relay.metricsUrl ?? '');
+      expect(await metrics.text()).toContain('waxwing_readiness_check{check="keys"} 0\n');
       rmSync(path, { force: true });
       await writePrivateFile(path, good);
       await expect.poll(ready).toEqual({ status: 200, keys: true, database: 'ok' });

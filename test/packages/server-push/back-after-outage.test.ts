@@ -52,9 +52,12 @@ eachBackend((backend) => {
     (await server.database.jobs.list({ state: 'waiting' })).map(({ kind }) => kind).sort();
 
   it('what was to end during an outage is tried again as soon as another request finds the relay back', async () => {
+    const isUp = async () => /^waxwing_relay_up (\d)$/m.exec(await server.metrics.text())?.[1];
+    expect(await isUp()).toBe('1');
     server.relay.isDown = true;
     await signOutAndRevoke();
     await server.pass(hour);
+    expect(await isUp()).toBe('0');
     server.relay.isDown = false;
     const tried = asked.length;
     expect(await waiting()).toEqual([removalKind, revocationKind]);
@@ -67,6 +70,7 @@ eachBackend((backend) => {
       })
       .toEqual([]);
     expect(asked.slice(tried).sort()).toEqual([relayRemovePath, relayRevokePath]);
+    expect(await isUp()).toBe('1');
   });
 
   it('a removal that waits for a phone to register again keeps its time', async () => {

@@ -8,6 +8,7 @@ export class DeliveryMetrics {
   readonly #deliveries;
   /** Sent since the last scrape: a plain addition is cheaper than the metrics library's counter. */
   readonly #sent = { fcm: 0, apns: 0 };
+  readonly #seconds;
   readonly #queued;
   readonly #inFlight;
   readonly #breakers;
@@ -19,6 +20,12 @@ export class DeliveryMetrics {
       'Attempts to deliver a notification, by vendor, outcome and the reason that the vendor gave',
       ['vendor', 'outcome', 'reason'],
       () => this.#countSent(),
+    );
+    this.#seconds = metrics.secondsHistogram(
+      'waxwing_delivery_seconds',
+      "Time from a server's request to the vendor's acceptance of the notification, retries included, by vendor",
+      ['vendor'],
+      [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600, 3600, 86_400],
     );
     this.#queued = metrics.gauge('waxwing_deliveries_queued', 'Notifications stored for a later attempt');
     this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications held in memory');
@@ -34,8 +41,10 @@ export class DeliveryMetrics {
     );
   }
 
-  countSent(vendor: Vendor): void {
+  /** @param milliseconds since the relay received the notification. */
+  countSent(vendor: Vendor, milliseconds: number): void {
     this.#sent[vendor] += 1;
+    this.#seconds.observe({ vendor }, Math.max(0, milliseconds) / 1000);
   }
 
   #countSent(): void {

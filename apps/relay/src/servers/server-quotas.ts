@@ -106,13 +106,29 @@ export class ServerQuotas {
     }
   }
 
+  /** Returns the servers that have used most of their quota, sorted: 1 if it is used up, more if it is overdrawn. */
+  busiest(count: number): { readonly serverId: string; readonly ratio: number }[] {
+    const now = this.#clock();
+    const used = [...this.#buckets].map(([serverId, bucket]) => ({
+      serverId,
+      ratio: 1 - this.#leftAt(bucket, now) / this.#perMinute,
+    }));
+    return used
+      .filter(({ ratio }) => ratio > 0)
+      .sort((a, b) => b.ratio - a.ratio)
+      .slice(0, count);
+  }
+
   #refilled(serverId: string, now: number): Bucket {
     const bucket = this.#buckets.get(serverId) ?? { left: this.#perMinute, filledAt: now, uncollected: 0 };
     this.#buckets.set(serverId, bucket);
-    const elapsedMilliseconds = Math.max(0, now - bucket.filledAt);
-    const filled = (elapsedMilliseconds * this.#perMinute) / minuteMilliseconds;
-    bucket.left = Math.min(this.#perMinute, bucket.left + filled);
+    bucket.left = this.#leftAt(bucket, now);
     bucket.filledAt = now;
     return bucket;
+  }
+
+  #leftAt({ left, filledAt }: Bucket, now: number): number {
+    const filled = (Math.max(0, now - filledAt) * this.#perMinute) / minuteMilliseconds;
+    return Math.min(this.#perMinute, left + filled);
   }
 }

@@ -61,6 +61,7 @@ function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
   readonly #exchanges;
+  readonly #isUp;
   readonly #troubleLog = new TroubleLog();
   #reason: string | undefined;
   #failingSince: number | undefined;
@@ -73,6 +74,10 @@ export class LinkMonitor {
       'Requests to the relay, by outcome',
       ['outcome'],
     );
+    this.#isUp = options.metrics.gauge(
+      'waxwing_relay_up',
+      'Whether the last request to the relay was answered as it should be (1) or not (0)',
+    );
   }
 
   /** Records the outcome of an exchange. Never rejects: the exchange matters more than its record. */
@@ -80,6 +85,7 @@ export class LinkMonitor {
     this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
     const now = this.#options.clock();
     const reason = troubleOf(outcome);
+    this.#isUp.set(reason === undefined ? 1 : 0);
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
     this.#report(reason);

@@ -5,7 +5,7 @@ import type { ListenConfiguration } from '../http-settings/listen-configuration.
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
-import type { Readiness } from './health/readiness.js';
+import { checkResults, type Readiness } from './health/readiness.js';
 import { startMetricsListener } from './metrics-listener.js';
 
 /** A service that does not listen yet. */
@@ -35,6 +35,7 @@ export function listen(
     let metricsUrl: string | undefined;
     if (metrics.kind === 'configured') {
       service.metrics.collectProcessMetrics();
+      service.metrics.watchReadiness(async () => checkResults(await service.readiness.look()));
       const listener = await startMetricsListener(service.metrics, metrics, service.readiness);
       closers.push(() => listener.close());
       metricsUrl = listener.url;

@@ -19,6 +19,8 @@ export interface HttpCounts {
   readonly bodyBytesInFlight: number;
 }
 
+export type CheckResult = 'passed' | 'warning' | 'failed';
+
 /** The process's metrics. No other module uses the metrics library. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -33,13 +35,12 @@ export class Metrics {
   readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
-    this.requestSeconds = new Histogram({
-      name: 'waxwing_http_request_seconds',
-      help: 'Time to answer a request, by operation and HTTP status',
-      labelNames: ['operation', 'status'],
-      buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60],
-      registers: [this.#registry],
-    });
+    this.requestSeconds = this.secondsHistogram(
+      'waxwing_http_request_seconds',
+      'Time to answer a request, by operation and HTTP status',
+      ['operation', 'status'],
+      [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60],
+    );
     this.httpRefusals = this.counter(
       'waxwing_http_refusals_total',
       'Connections and requests that were refused or ended because of a limit, by limit',
@@ -67,7 +68,7 @@ export class Metrics {
       ['kind', 'state'],
     );
     let running: Promise<readonly JobCounts[]> | undefined;
-    this.#beforeText.push(async () => {
+    this.beforeScrape(async () => {
       running ??= count()
         .catch(() => [])
         .finally(() => {
@@ -87,7 +88,7 @@ export class Metrics {
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
     const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");
-    this.#beforeText.push(async () => gauge.set(bytes() ?? 0));
+    this.beforeScrape(async () => gauge.set(bytes() ?? 0));
   }
 
   /** Reads an HTTP app's load at each scrape. Several apps of the process are added up. */
@@ -97,7 +98,7 @@ export class Metrics {
     const connections = this.gauge('waxwing_http_connections', 'Open connections');
     const requests = this.gauge('waxwing_http_requests_in_flight', 'Requests that are not answered yet');
     const bytes = this.gauge('waxwing_http_body_bytes_in_flight', 'Bytes of the bodies of those requests');
-    this.#beforeText.push(async () => {
+    this.beforeScrape(async () => {
       const counts = this.#httpSides.map((side) => side());
       connections.set(sum(counts.map((side) => side.connections)));
       requests.set(sum(counts.map((side) => side.requestsInFlight)));
@@ -105,9 +106,42 @@ export class Metrics {
     });
   }
 
-  /** Adds the memory, event loop and garbage collection metrics of this process. */
+  /** Sets the version of the program, such as `0.1.0`, as a label of a gauge that is always 1. */
+  setVersion(version: string): void {
+    this.gauge('waxwing_build_info', 'The version of the program, always 1', ['version']).set({ version }, 1);
+  }
+
+  /**
+   * Runs the readiness checks at each scrape: 1 if a check passes, 0 if it fails. A check that passes with a warning counts
+   * in a gauge of its own.
+   */
+  watchReadiness(look: () => Promise<Readonly<Record<string, CheckResult>>>): void {
+    const passes = this.gauge('waxwing_readiness_check', 'Readiness checks: passes (1) or fails (0)', [
+      'check',
+    ]);
+    const warns = this.gauge(
+      'waxwing_readiness_warning',
+      'Readiness checks that pass with a warning (1) or without one (0)',
+      ['check'],
+    );
+    this.beforeScrape(async () => {
+      for (const [check, result] of Object.entries(await look())) {
+        passes.set({ check }, result === 'failed' ? 0 : 1);
+        warns.set({ check }, result === 'warning' ? 1 : 0);
+      }
+    });
+  }
+
+  /** Calls `look` before each scrape, which waits for it. It must not reject. */
+  beforeScrape(look: () => Promise<void>): void {
+    this.#beforeText.push(look);
+  }
+
+  /** Adds the memory, event loop, garbage collection and clock metrics of this process. */
   collectProcessMetrics(): void {
     collectDefaultMetrics({ register: this.#registry });
+    const clock = this.gauge('waxwing_clock_timestamp_seconds', 'The clock of this process, in Unix seconds');
+    this.beforeScrape(async () => clock.set(Date.now() / 1000));
   }
 
   /** @param collect runs at each scrape, to add what was counted elsewhere. */
@@ -118,6 +152,16 @@ export class Metrics {
     collect: () => void = () => undefined,
   ): Counter<L> {
     return new Counter({ name, help, labelNames, collect, registers: [this.#registry] });
+  }
+
+  /** @param buckets upper bounds in seconds, ascending. */
+  secondsHistogram<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    buckets: readonly number[],
+  ): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [this.#registry] });
   }
 
   gauge<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {

@@ -35,6 +35,29 @@ describe("a server's quota", () => {
     expect([isTaken('a', 180), retryAfter('a', 1)]).toEqual([true, 121]);
   });
 
+  it('is listed by its used part, the most used first, without full ones', () => {
+    const { quotas, time } = quotasUnderTest(60);
+    for (const [serverId, cost] of [
+      ['a', 15] as const,
+      ['b', 90] as const,
+      ['c', 45] as const,
+      ['d', 1] as const,
+    ])
+      quotas.take(serverId, cost);
+    time.now += 1000;
+    const used = (count: number) =>
+      quotas.busiest(count).map(({ serverId, ratio }) => [serverId, Math.round(ratio * 60)]);
+    expect(used(2)).toEqual([
+      ['b', 89],
+      ['c', 44],
+    ]);
+    expect(used(10)).toEqual([
+      ['b', 89],
+      ['c', 44],
+      ['a', 14],
+    ]);
+  });
+
   it('is collected once, in milliseconds of refill, and carries the remainder over', () => {
     const { quotas } = quotasUnderTest(600_000);
     quotas.take('a', 25);

@@ -211,11 +211,11 @@ export class DeliveryAttempts {
     const { appId, vendor } = route;
     const { notification, device } = delivery;
     const { target } = device;
-    const { activity, credentials, deletions, outages, metrics } = this.#options;
+    const { activity, clock, credentials, deletions, outages, metrics } = this.#options;
     this.#replaced.note(notification);
     outages.worked(route);
     deletions.noteSent(appId, delivery);
-    metrics.countSent(vendor);
+    metrics.countSent(vendor, clock() - notification.receivedAt);
     activity.noteOutcome(notification.serverId, 'sent');
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const outcome: Outcome = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;

@@ -28,6 +28,8 @@ export interface LiveKeyRingOptions {
 /** Summary of the ring for operators. */
 export interface KeyRingDescription {
   readonly primaryKeyId: string;
+  /** Unix milliseconds. */
+  readonly primarySince: number;
   readonly openingKeys: number;
   /** Why the stored ring is not in use, or why the clock is not trusted; `undefined` if all is well. */
   readonly problem: string | undefined;
@@ -104,8 +106,10 @@ export class LiveKeyRing {
 
   describe(): KeyRingDescription {
     const { ring } = this.#current;
+    const { id: primaryKeyId, primarySince } = primaryKey(ring);
     return {
-      primaryKeyId: primaryKey(ring).id,
+      primaryKeyId,
+      primarySince,
       openingKeys: openingKeys(ring, this.#options.steadyClock.now()).length,
       problem: this.#problem?.sentence,
     };

@@ -1,6 +1,7 @@
 import { answerWithin } from '../../lifecycle/answer-within.js';
 import type { Log } from '../../logging/create-logger.js';
 import { TroubleLog } from '../../logging/trouble-log.js';
+import type { CheckResult } from '../../metrics/metrics.js';
 
 /** Something wrong that another process would not do better, such as a refused credential of one app. */
 export interface ReadinessWarning {
@@ -76,6 +77,17 @@ export function readinessAnswer(
   const shown = Object.entries(states).map(([name, state]) => [name, describe(state, isPublic)]);
   const body = `${JSON.stringify({ ready, checks: Object.fromEntries(shown) })}\n`;
   return { httpStatus: ready ? 200 : 503, body };
+}
+
+/** The result of each check as one word, without its sentence. */
+export function checkResults(states: ReadinessStates): Record<string, CheckResult> {
+  const results = Object.entries(states).map(([check, state]) => [check, resultOf(state)] as const);
+  return Object.fromEntries(results);
+}
+
+function resultOf(state: string | ReadinessWarning | undefined): CheckResult {
+  if (state === undefined) return 'passed';
+  return typeof state === 'string' ? 'failed' : 'warning';
 }
 
 function describe(state: string | ReadinessWarning | undefined, isPublic: boolean): string {

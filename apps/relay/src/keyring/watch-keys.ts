@@ -1,0 +1,21 @@
+import type { Metrics } from '@waxwing/service/metrics';
+import type { LiveKeyRing } from './live/live-key-ring.js';
+
+/** Sets the metrics of the keys at each scrape, so that an alert precedes an expired key list or a rotation that fails. */
+export function watchKeys(
+  metrics: Metrics,
+  keyRing: Pick<LiveKeyRing, 'describe' | 'publishedKeyList'>,
+): void {
+  const expiry = metrics.gauge(
+    'waxwing_key_list_expiry_timestamp_seconds',
+    'When the signed key list expires, in Unix seconds',
+  );
+  const primary = metrics.gauge(
+    'waxwing_primary_key_timestamp_seconds',
+    'When the primary key became it, in Unix seconds',
+  );
+  metrics.beforeScrape(async () => {
+    expiry.set(keyRing.publishedKeyList().expiresAt / 1000);
+    primary.set(keyRing.describe().primarySince / 1000);
+  });
+}

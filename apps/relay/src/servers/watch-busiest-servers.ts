@@ -1,0 +1,17 @@
+import type { Metrics } from '@waxwing/service/metrics';
+import type { ServerQuotas } from './server-quotas.js';
+
+const shownServers = 10;
+
+/** Sets how much of their quota the servers that use most have used, at each scrape. Ten at most, to bound the labels. */
+export function watchBusiestServers(metrics: Metrics, quotas: ServerQuotas): void {
+  const used = metrics.gauge(
+    'waxwing_server_quota_used_ratio',
+    'Used part of the quota of the ten servers that use most: 1 if it is used up',
+    ['server'],
+  );
+  metrics.beforeScrape(async () => {
+    used.reset();
+    for (const { serverId, ratio } of quotas.busiest(shownServers)) used.set({ server: serverId }, ratio);
+  });
+}
