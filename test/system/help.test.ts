@@ -35,7 +35,7 @@ const ring = {
 describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) => {
   it('comes without loading anything but what reads the arguments and says what went wrong', async () => {
     const { stdout, packages } = await run(command, '--help');
-    expect(stdout).toMatch(/^ {2}serve {2,}\S.*[\s\S]*^ {2}queue {2,}\S/m);
+    expect(stdout).toMatch(/^ {2}serve \[options\] {2,}\S.*[\s\S]*^ {2}queue {2,}\S/m);
     expect(packages).toEqual(['close-with-grace', 'commander']);
   });
 

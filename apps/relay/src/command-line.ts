@@ -1,5 +1,6 @@
 import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
+import type { StartCheck } from '@waxwing/service/config';
 import { remedyIfMissing } from './with-database.js';
 
 const name = 'waxwing-relay';
@@ -15,6 +16,7 @@ export function runRelayCommand(argv: readonly string[], terminal: Terminal): Pr
         description:
           'run the relay; it is configured by RELAY_ variables and logs JSON lines to standard output',
         run: serve,
+        checks: startChecks,
       },
       groups: commandGroups,
       settings: { prefix: 'RELAY_', defaultFile: '/etc/waxwing/relay.env' },
@@ -48,6 +50,12 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     ...administrationGroups(terminal, administered(terminal)),
   ];
+}
+
+async function startChecks({ environment, clock }: Terminal): Promise<StartCheck[]> {
+  const { readRelayEnvironment } = await import('./configuration.js');
+  const { relayStartChecks } = await import('./start-checks.js');
+  return relayStartChecks(readRelayEnvironment(environment), clock);
 }
 
 async function serve(terminal: Terminal): Promise<void> {

@@ -1,5 +1,6 @@
 import { type AdministeredDatabase, administrationGroups } from '@waxwing/administration/groups';
 import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
+import type { StartCheck } from '@waxwing/service/config';
 import { remedyIfMissing } from './with-database.js';
 
 const name = 'waxwing-server';
@@ -15,6 +16,7 @@ export function runServerCommand(argv: readonly string[], terminal: Terminal): P
         description:
           'run the server; it is configured by SERVER_ variables and logs JSON lines to standard output',
         run: serve,
+        checks: startChecks,
       },
       groups: commandGroups,
       settings: { prefix: 'SERVER_', defaultFile: '/etc/waxwing/server.env' },
@@ -48,6 +50,12 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     ...administrationGroups(terminal, administered(terminal)),
   ];
+}
+
+async function startChecks({ environment, clock }: Terminal): Promise<StartCheck[]> {
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { serverStartChecks } = await import('./start-checks.js');
+  return serverStartChecks(readServerEnvironment(environment), clock);
 }
 
 async function serve({ environment }: Terminal): Promise<void> {

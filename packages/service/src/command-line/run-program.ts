@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import type { StartCheck } from '../config/start-check.js';
 import { describeBootError } from '../lifecycle/run-process.js';
+import { checkStart } from './check-start.js';
 import { CommandError } from './command-error.js';
 import { type CommandTerminal, commandTerminal, type ProgramSettings } from './command-terminal.js';
 import { addCompletion, completionName } from './completion.js';
@@ -21,7 +23,12 @@ export interface Program {
   /** The output of --version. */
   version(): string;
   /** `run` resolves once the service listens. */
-  readonly serve?: { readonly description: string; run(terminal: Terminal): Promise<void> };
+  readonly serve?: {
+    readonly description: string;
+    run(terminal: Terminal): Promise<void>;
+    /** Returns the checks of `serve --check`. @throws ConfigurationError that lists wrong settings. */
+    checks(terminal: Terminal): Promise<readonly StartCheck[]>;
+  };
   /** Adds commands that are in no group. Called for every command: load their code when they run. */
   addCommands?(program: Command, terminal: Terminal): void;
   groups(terminal: Terminal): readonly CommandGroup[];
@@ -89,10 +96,12 @@ async function commandOf(
     command
       .command('serve')
       .description(serve.description)
+      .option('--check', 'check the settings, their files and the database instead, and exit with 0 or 1')
       .allowExcessArguments(false)
-      .action(() => {
-        terminal.progress?.begin(`${name} serve`, 'starting');
-        return serve.run(terminal);
+      .action(async ({ check = false }: { readonly check?: boolean }) => {
+        terminal.progress?.begin(`${name} serve`, check ? 'checking' : 'starting');
+        if (check) await checkStart(await serve.checks(terminal), terminal);
+        else await serve.run(terminal);
       });
   }
   for (const group of program.groups(terminal)) {

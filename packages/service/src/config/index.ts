@@ -14,5 +14,6 @@ export * from './private-file.js';
 export * from './read-authorities.js';
 export * from './secret.js';
 export * from './shown-mode.js';
+export type { StartCheck } from './start-check.js';
 export * from './sync-folder.js';
 export * from './trusted-owner.js';

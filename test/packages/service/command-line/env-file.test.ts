@@ -46,6 +46,7 @@ async function run(environment: Record<string, string>, ...argv: string[]) {
       version: () => '1',
       serve: {
         description: 'run',
+        checks: async () => [],
         run: async (own) => {
           seen = own.environment;
         },

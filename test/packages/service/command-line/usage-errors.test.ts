@@ -17,7 +17,7 @@ async function typed(...argv: string[]) {
     ask: async () => undefined,
     readSecret: async () => new Secret(''),
   };
-  const serve = { description: 'run', run: async () => undefined };
+  const serve = { description: 'run', run: async () => undefined, checks: async () => [] };
   const add: CommandGroup['add'] = async (group) => {
     group
       .command('move')

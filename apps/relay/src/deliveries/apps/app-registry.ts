@@ -52,7 +52,8 @@ export interface AppRegistryOptions {
 }
 
 const closeDeadlineMilliseconds = 10_000;
-const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
+/** For messages about the authorities of APNs. */
+export const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
 
 /** The apps that the relay serves, with their credentials and connections. */
 export class AppRegistry {

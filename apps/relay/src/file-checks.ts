@@ -1,0 +1,33 @@
+import { readAuthorities, type StartCheck } from '@waxwing/service/config';
+import type { RelayConfiguration } from './configuration.js';
+import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
+import { readAppsFile } from './deliveries/apps/read-apps-file.js';
+import { authoritiesSetting } from './network/outgoing-authorities.js';
+
+/** The files of the settings, other than the key ring's: vendor credentials and certificate authorities. */
+export function relayFileChecks({ deliveries, caFile }: RelayConfiguration): StartCheck[] {
+  const { apnsCaFile, apps } = deliveries;
+  return [
+    {
+      name: 'apps',
+      async check() {
+        if (apps.kind === 'not-configured') return 'RELAY_APPS_FILE is not set: nothing is delivered';
+        await readAppsFile(apps.file);
+        return undefined;
+      },
+    },
+    authoritiesCheck('authorities', caFile, authoritiesSetting),
+    authoritiesCheck('apns-authorities', apnsCaFile, apnsAuthoritiesSetting),
+  ].filter((check) => check !== undefined);
+}
+
+function authoritiesCheck(name: string, file: string | undefined, setting: string): StartCheck | undefined {
+  if (file === undefined) return undefined;
+  return {
+    name,
+    async check() {
+      await readAuthorities(file, setting);
+      return undefined;
+    },
+  };
+}

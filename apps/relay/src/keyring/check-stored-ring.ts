@@ -1,0 +1,27 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { KeyRingKeeper } from './live/key-ring-keeper.js';
+import { auditFile } from './storage/audit-log.js';
+import type { KeyRingConfiguration } from './storage/key-ring-configuration.js';
+import { keyRingFile } from './storage/key-ring-file.js';
+import { keyRingRow } from './storage/key-ring-row.js';
+import type { KeyRingDatabase } from './storage/key-ring-tables.js';
+
+/**
+ * Opens the stored key ring, as a start does, and changes nothing. Resolves to a note if the ring is in the database and
+ * none is given, else to `undefined`.
+ * @throws ConfigurationError, or ClockDoubtError if the clock is far from the ring's instants.
+ */
+export async function checkStoredRing(
+  { location, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
+  clock: Clock,
+  database: KeyRingDatabase | undefined,
+): Promise<string | undefined> {
+  const store = location.kind === 'file' ? keyRingFile(location.path) : database && keyRingRow(database);
+  if (store === undefined) return 'not read, because the tables of the database are not up to date';
+  const { sodium } = await loadFastestSodium();
+  const audit = auditFile(auditLog);
+  const keeper = new KeyRingKeeper({ store, unlock, policy, confirmedDay, sodium, clock, audit });
+  await keeper.look((ring) => keeper.requireClockOf(ring));
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { databaseStartCheck, readDatabaseState } from '@waxwing/administration';
+import type { StartCheck } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayConfiguration } from './configuration.js';
+import { relayFileChecks } from './file-checks.js';
+import { checkStoredRing } from './keyring/check-stored-ring.js';
+import { openRelayDatabase } from './open-database.js';
+import { relayMigrations } from './tables.js';
+
+/** Everything that a start of the relay needs, without listening, writing or asking a vendor. */
+export function relayStartChecks(configuration: RelayConfiguration, clock: Clock): StartCheck[] {
+  const database = { url: configuration.databaseUrl.reveal(), migrations: relayMigrations };
+  return [
+    { name: 'settings', check: async () => undefined },
+    ...relayFileChecks(configuration),
+    databaseStartCheck(database),
+    { name: 'key-ring', check: () => checkKeyRing(configuration, clock) },
+  ];
+}
+
+async function checkKeyRing(
+  { databaseUrl: url, keyRing }: RelayConfiguration,
+  clock: Clock,
+): Promise<string | undefined> {
+  const isInFile = keyRing.location.kind === 'file';
+  // Opening the database would create or migrate it.
+  if (isInFile || !(await isUpToDate(url.reveal()))) return checkStoredRing(keyRing, clock, undefined);
+  const database = await openRelayDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
+  try {
+    return await checkStoredRing(keyRing, clock, database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function isUpToDate(url: string): Promise<boolean> {
+  const { missing, pending } = await readDatabaseState({ url, migrations: relayMigrations });
+  return missing === undefined && pending.length === 0;
+}

@@ -1,0 +1,47 @@
+import { databaseStartCheck, readDatabaseState } from '@waxwing/administration';
+import { findRelayAccount } from '@waxwing/server-push';
+import type { StartCheck } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { ServerConfiguration } from './configuration.js';
+import { openFileStore } from './content/uploads/file-store/open-file-store.js';
+import { serverFileChecks } from './file-checks.js';
+import { openServerDatabase } from './open-database.js';
+import { adminNames } from './push/admin-names.js';
+import { serverMigrations } from './tables.js';
+
+/** Everything that a start of the server needs, without listening. Only the folder of uploads may be created. */
+export function serverStartChecks(configuration: ServerConfiguration, clock: Clock): StartCheck[] {
+  const { databaseUrl, uploads } = configuration;
+  const database = { url: databaseUrl.reveal(), migrations: serverMigrations };
+  return [
+    { name: 'settings', check: async () => undefined },
+    ...serverFileChecks(configuration),
+    {
+      name: 'uploads',
+      async check() {
+        await openFileStore(uploads);
+        return undefined;
+      },
+    },
+    databaseStartCheck(database),
+    { name: 'relay-account', check: () => checkRelayAccount(configuration, clock) },
+  ];
+}
+
+async function checkRelayAccount(
+  configuration: ServerConfiguration,
+  clock: Clock,
+): Promise<string | undefined> {
+  const { databaseUrl: url, relay } = configuration;
+  if (relay.kind === 'configured') return undefined;
+  const { missing, pending } = await readDatabaseState({ url: url.reveal(), migrations: serverMigrations });
+  // Opening the database would create or migrate it.
+  if (missing !== undefined || pending.length > 0) return 'not read: the tables are not up to date';
+  const database = await openServerDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
+  try {
+    const { account } = await findRelayAccount(database, configuration, adminNames);
+    return account.kind === 'configured' ? undefined : 'none: nobody is notified until "push enable"';
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,22 @@
+import type { StartCheck } from '../config/start-check.js';
+import { describeBootError } from '../lifecycle/run-process.js';
+import { CommandError } from './command-error.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * Runs the checks of a start one after the other, and prints the result of each.
+ * @throws CommandError if any failed.
+ */
+export async function checkStart(checks: readonly StartCheck[], { print }: Terminal): Promise<void> {
+  let failures = 0;
+  for (const { name, check } of checks) {
+    try {
+      const note = await check();
+      print(note === undefined ? `ok      ${name}` : `ok      ${name}: ${note}`);
+    } catch (error) {
+      failures += 1;
+      print(`FAILED  ${name}: ${describeBootError(error)}`);
+    }
+  }
+  if (failures > 0) throw new CommandError('The start would fail: correct what is named above.');
+}
