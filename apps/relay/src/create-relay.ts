@@ -1,5 +1,5 @@
 import { packageVersion } from '@waxwing/service/command-line';
-import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
+import { createHttpApp, type HttpService, Readiness, StartFileWatch } from '@waxwing/service/http';
 import {
   type Clock,
   type Closers,
@@ -16,6 +16,7 @@ import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
+import { relayFileChecks } from './file-checks.js';
 import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { watchKeys } from './keyring/watch-keys.js';
@@ -96,7 +97,7 @@ async function assemble(
   const machine = await openMachine(configuration, overrides, closers);
   const keys = await openKeys(configuration, machine, closers);
   const context = await openContext(configuration, { ...machine, ...keys }, closers);
-  const readiness = createReadiness(context, keys);
+  const readiness = createReadiness(configuration, { ...context, monotonic: machine.monotonic }, keys);
   const app = await openDoors(context, { configuration, readiness, admin: keys.admin }, closers);
   await startJobs(context, keys, closers);
   const reloadCredentials = async () => {
@@ -229,14 +230,19 @@ async function startJobs(
 }
 
 function createReadiness(
-  { database, deliveries, log }: RelayContext,
+  configuration: RelayConfiguration,
+  { database, deliveries, log, metrics, monotonic }: RelayContext & Pick<Machine, 'monotonic'>,
   { keyRing, unreadableTokens }: Keys,
 ): Readiness {
+  const files = new StartFileWatch({
+    checks: relayFileChecks(configuration),
+    reportedElsewhere: [{ name: 'key-ring', check: () => keyRing.requireStored() }],
+    metrics,
+    monotonic,
+  });
   const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
-  return new Readiness(
-    { database: () => database.check(), keys, vendors: () => deliveries.readiness() },
-    log,
-  );
+  const checks = { keys, vendors: () => deliveries.readiness(), files: () => files.look() };
+  return new Readiness({ database: () => database.check(), ...checks }, log);
 }
 
 async function loadSodium(log: Log): Promise<Sodium> {

@@ -7,7 +7,7 @@ import {
   type ServerPush,
 } from '@waxwing/server-push';
 import { packageVersion } from '@waxwing/service/command-line';
-import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
+import { createHttpApp, type HttpService, Readiness, StartFileWatch } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
@@ -20,6 +20,7 @@ import { handleReadingJobs } from './conversations/messages/flags/read-archived-
 import { markLeftChannelsReadJob } from './conversations/messages/flags/read-left-channels.js';
 import { isStillNotified } from './conversations/messages/push/is-still-notified.js';
 import { handleMessageJobs } from './conversations/messages/push/message-jobs.js';
+import { watchedChecks } from './file-checks.js';
 import { AddressFailures } from './membership/sign-in/address-failures.js';
 import { createHashQueue } from './membership/sign-in/hash-queue.js';
 import { openServerDatabase } from './open-database.js';
@@ -121,7 +122,7 @@ async function assemble(
     registerQueue: createRegisterQueue(),
     startedAt: clock(),
   };
-  const readiness = new Readiness({ database: () => database.check() }, log);
+  const readiness = createReadiness(configuration, foundation);
   const limits = { ...configuration.http, maximumHeadBytes };
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
@@ -132,6 +133,14 @@ async function assemble(
   await startJobs(context, metrics);
   const reloadCredentials = () => relayAccount.read();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid, reloadCredentials };
+}
+
+function createReadiness(
+  configuration: ServerConfiguration,
+  { database, metrics, log }: Foundation,
+): Readiness {
+  const files = new StartFileWatch({ checks: watchedChecks(configuration, database), metrics });
+  return new Readiness({ database: () => database.check(), files: () => files.look() }, log);
 }
 
 /** Keeps clients from mixing up what the database gave them before a restore with what it gives them after. */

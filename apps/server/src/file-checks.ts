@@ -1,11 +1,49 @@
-import { readRelayKey } from '@waxwing/server-push';
+import { findRelayAccount, readRelayKey } from '@waxwing/server-push';
 import { readAuthorities, type StartCheck } from '@waxwing/service/config';
 import type { ServerConfiguration } from './configuration.js';
+import { readStoreKey } from './content/uploads/file-store/open-file-store.js';
 import { adminNames } from './push/admin-names.js';
+import type { ServerDatabase } from './tables.js';
 
-/** The files of the settings: the server's key for the relay, and certificate authorities. */
-export function serverFileChecks({ relay, relayNetwork: { caFile } }: ServerConfiguration): StartCheck[] {
+/** The files that a running server checks: those of the settings, and the key of an account that `push enable` stored. */
+export function watchedChecks(configuration: ServerConfiguration, database: ServerDatabase): StartCheck[] {
+  const checks = serverFileChecks(configuration);
+  // The account of the settings has nothing in the database.
+  return configuration.relay.kind === 'configured'
+    ? checks
+    : [...checks, relayAccountCheck(configuration, database)];
+}
+
+/** Reads the account at the relay with the files that it needs. Resolves to a note if there is none. */
+export function relayAccountCheck(
+  configuration: ServerConfiguration,
+  database: Pick<ServerDatabase, 'db'>,
+): StartCheck {
+  return {
+    name: 'relay-account',
+    async check() {
+      const { account } = await findRelayAccount(database, configuration, adminNames);
+      return account.kind === 'configured' ? undefined : 'none: phones are not notified before "push enable"';
+    },
+  };
+}
+
+/** The files of the settings: the server's key for the relay, certificate authorities, and the key of an S3 store. */
+export function serverFileChecks({
+  relay,
+  relayNetwork: { caFile },
+  uploads: { store },
+}: ServerConfiguration): StartCheck[] {
   const checks: StartCheck[] = [];
+  if (store.kind === 's3') {
+    checks.push({
+      name: 'uploads-key',
+      async check() {
+        await readStoreKey(store);
+        return undefined;
+      },
+    });
+  }
   if (relay.kind === 'configured') {
     checks.push({
       name: 'relay-key',

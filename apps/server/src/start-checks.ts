@@ -1,12 +1,10 @@
 import { databaseStartCheck, readDatabaseState } from '@waxwing/administration';
-import { findRelayAccount } from '@waxwing/server-push';
 import type { StartCheck } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { ServerConfiguration } from './configuration.js';
 import { openFileStore } from './content/uploads/file-store/open-file-store.js';
-import { serverFileChecks } from './file-checks.js';
+import { relayAccountCheck, serverFileChecks } from './file-checks.js';
 import { openServerDatabase } from './open-database.js';
-import { adminNames } from './push/admin-names.js';
 import { serverMigrations } from './tables.js';
 
 /** Everything that a start of the server needs, without listening. Only the folder of uploads may be created. */
@@ -39,8 +37,7 @@ async function checkRelayAccount(
   if (missing !== undefined || pending.length > 0) return 'not read: the tables are not up to date';
   const database = await openServerDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
   try {
-    const { account } = await findRelayAccount(database, configuration, adminNames);
-    return account.kind === 'configured' ? undefined : 'none: nobody is notified until "push enable"';
+    return await relayAccountCheck(configuration, database).check();
   } finally {
     await database.close();
   }

@@ -264,7 +264,8 @@ describe('starting the server', () => {
   it('serves requests and health on its port, and metrics on theirs if enabled', async () => {
     const server = await start({ SERVER_METRICS_PORT: '0' });
     const ready = await fetch(`${server.url}/health/ready`);
-    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { database: 'ok' } }]);
+    const checks = { database: 'ok', files: 'ok' };
+    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks }]);
     expect((await fetch(`${server.url}/api/v1/register`, { method: 'POST' })).status).toBe(401);
     const metrics = await (await fetch(String(server.metricsUrl))).text();
     expect(metrics).toContain(

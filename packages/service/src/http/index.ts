@@ -4,6 +4,7 @@ export * from './connections/foreign-request.js';
 export * from './create-http-app.js';
 export { toProtocolError } from './error-answer.js';
 export * from './health/readiness.js';
+export { StartFileWatch } from './health/start-file-watch.js';
 export * from './listen.js';
 export * from './metrics-listener.js';
 export * from './openapi/openapi.js';

@@ -32,6 +32,8 @@ export function listen(
   const { app } = service;
   return openInOrder(async (closers) => {
     closers.push(() => service.close());
+    const stopWatch = service.readiness.watch();
+    closers.push(async () => stopWatch());
     let metricsUrl: string | undefined;
     if (metrics.kind === 'configured') {
       service.metrics.collectProcessMetrics();

@@ -39,7 +39,6 @@ export interface KeyRingDescription {
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
-const problemRepeatMilliseconds = 60_000;
 const rereadMilliseconds = 1000;
 
 /**
@@ -55,7 +54,7 @@ export class LiveKeyRing {
   #nextDueAt: number;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #storedProblem: string | undefined;
-  #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
+  #problem: string | undefined;
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
 
@@ -111,13 +110,14 @@ export class LiveKeyRing {
       primaryKeyId,
       primarySince,
       openingKeys: openingKeys(ring, this.#options.steadyClock.now()).length,
-      problem: this.#problem?.sentence,
+      problem: this.#problem,
     };
   }
 
   /**
    * Loads the stored ring if another process changed it, and applies the schedule: retire, rotate, sign the list.
-   * Never rejects. Logs errors at once and then every minute. Single-flight: concurrent calls share one refresh.
+   * Never rejects. Logs an error once when it begins or changes, and once when it ends. Single-flight: concurrent calls
+   * share one refresh.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -142,6 +142,12 @@ export class LiveKeyRing {
   async storedProblem(): Promise<string | undefined> {
     if (this.#options.monotonic() - this.#lookedAt >= rereadMilliseconds) await this.refresh();
     return this.#storedProblem;
+  }
+
+  /** Does nothing if {@link storedProblem} finds nothing. @throws ConfigurationError with its sentence. */
+  async requireStored(): Promise<undefined> {
+    const problem = await this.storedProblem();
+    if (problem !== undefined) throw new ConfigurationError([problem]);
   }
 
   /** Returns a sentence that says why the ring in use cannot open registrations, or `undefined` if it can. */
@@ -242,7 +248,7 @@ export class LiveKeyRing {
   #noteClock(): void {
     const { steadyClock } = this.#options;
     const hours = Math.round(steadyClock.doubtedMilliseconds / 3_600_000);
-    if (hours === 0) this.#problem = undefined;
+    if (hours === 0) this.#noteEnd();
     else {
       const sentence = `the clock jumped forward by ${hours} hours: it is not believed, and no key retired by it, until it has stood for an hour.`;
       this.#complain(sentence, undefined);
@@ -250,12 +256,16 @@ export class LiveKeyRing {
   }
 
   #complain(sentence: string, error: unknown): void {
-    const now = this.#options.steadyClock.now();
-    const said = this.#problem;
-    if (said?.sentence === sentence && now - said.saidAt < problemRepeatMilliseconds) return;
-    this.#problem = { sentence, saidAt: now };
+    if (this.#problem === sentence) return;
+    this.#problem = sentence;
     const err = error instanceof ConfigurationError ? undefined : error;
     this.#options.log.error({ err }, sentence);
+  }
+
+  #noteEnd(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    this.#options.log.info('the stored key ring is in use again');
   }
 }
 

@@ -19,6 +19,7 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<string | Rea
 export type ReadinessStates = Readonly<Record<string, string | ReadinessWarning | undefined>>;
 
 const timeoutMilliseconds = 3000;
+const watchMilliseconds = 60_000;
 const late = `no answer within ${timeoutMilliseconds / 1000} seconds`;
 
 /** Runs readiness checks, and logs each change since the last run. */
@@ -40,6 +41,16 @@ export class Readiness {
       this.#running = undefined;
     });
     return this.#running;
+  }
+
+  /** Runs the checks each minute, so that changes are logged without a probe. Returns a function that stops that. */
+  watch(): () => void {
+    const log = this.#log;
+    const timer = setInterval(() => {
+      this.look().catch((err: unknown) => log.error({ err }, 'readiness could not be checked'));
+    }, watchMilliseconds);
+    timer.unref();
+    return () => clearInterval(timer);
   }
 
   async #look(): Promise<ReadinessStates> {

@@ -11,14 +11,23 @@ export async function openFileStore({ store }: UploadsConfiguration): Promise<Fi
     ]);
   }
   if (store.kind === 'disk') return openDiskFileStore(store.folder);
-  const { secretKeyFile } = store;
+  const secretKey = await readStoreKey(store);
+  // Imported lazily: the S3 client is larger than the rest of the server.
+  const { openS3FileStore } = await import('./s3-file-store.js');
+  return openS3FileStore({ ...store, secretKey });
+}
+
+/** Reads the secret key of an S3 store. @throws ConfigurationError if its file is not private or holds none. */
+export async function readStoreKey({
+  secretKeyFile,
+}: {
+  readonly secretKeyFile: string;
+}): Promise<Secret<string>> {
   const secretKey = (await readPrivateFile(secretKeyFile, 'SERVER_UPLOADS_S3_SECRET_KEY_FILE')).trim();
   if (secretKey === '') {
     throw new ConfigurationError([
       `The file ${secretKeyFile} holds no key: write into it the secret key that belongs to SERVER_UPLOADS_S3_ACCESS_KEY_ID.`,
     ]);
   }
-  // Imported lazily: the S3 client is larger than the rest of the server.
-  const { openS3FileStore } = await import('./s3-file-store.js');
-  return openS3FileStore({ ...store, secretKey: new Secret(secretKey) });
+  return new Secret(secretKey);
 }

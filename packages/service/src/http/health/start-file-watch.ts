@@ -1,0 +1,71 @@
+import type { Gauge } from 'prom-client';
+import { ConfigurationError } from '../../config/configuration-error.js';
+import type { StartCheck } from '../../config/start-check.js';
+import type { Metrics } from '../../metrics/metrics.js';
+import type { ReadinessWarning } from './readiness.js';
+
+export interface StartFileWatchOptions {
+  readonly checks: readonly StartCheck[];
+  /** Checks whose failures another readiness check reports: they are only in the metric. */
+  readonly reportedElsewhere?: readonly StartCheck[];
+  readonly metrics: Metrics;
+  /** Monotonic clock in milliseconds. */
+  readonly monotonic?: () => number;
+}
+
+const intervalMilliseconds = 60_000;
+
+/**
+ * Readiness check of the files that the next start reads again: a process that runs on what it has read does not notice that
+ * one is lost. Reads them once a minute, however often it is asked.
+ */
+export class StartFileWatch {
+  readonly #options: StartFileWatchOptions;
+  readonly #gauge: Gauge<'file'>;
+  readonly #monotonic: () => number;
+  /** The sentence of each failed check, by its name. */
+  readonly #problems = new Map<string, string>();
+  /** A start has just read all files. */
+  #lookedAt: number;
+
+  constructor(options: StartFileWatchOptions) {
+    this.#options = options;
+    this.#monotonic = options.monotonic ?? (() => performance.now());
+    this.#lookedAt = this.#monotonic();
+    this.#gauge = options.metrics.gauge(
+      'waxwing_start_problem',
+      '1 while the next start would fail because of this file, which the process has read before',
+      ['file'],
+    );
+    for (const { name } of this.#all) this.#gauge.set({ file: name }, 0);
+  }
+
+  /** Resolves to a warning that says what would stop the next start and what to do, or to `undefined`. */
+  async look(): Promise<ReadinessWarning | undefined> {
+    const now = this.#monotonic();
+    if (now - this.#lookedAt >= intervalMilliseconds) {
+      this.#lookedAt = now;
+      for (const check of this.#all) await this.#run(check);
+    }
+    const sentences = this.#options.checks.flatMap(({ name }) => this.#problems.get(name) ?? []);
+    if (sentences.length === 0) return undefined;
+    return { warning: `the next start would fail: ${[...new Set(sentences)].join(' ')}` };
+  }
+
+  get #all(): readonly StartCheck[] {
+    const { checks, reportedElsewhere = [] } = this.#options;
+    return [...checks, ...reportedElsewhere];
+  }
+
+  async #run({ name, check }: StartCheck): Promise<void> {
+    try {
+      await check();
+      this.#problems.delete(name);
+    } catch (error) {
+      // Anything else, such as a database that is away, says nothing about the file.
+      if (!(error instanceof ConfigurationError)) return;
+      this.#problems.set(name, error.problems.join(' '));
+    }
+    this.#gauge.set({ file: name }, this.#problems.has(name) ? 1 : 0);
+  }
+}
