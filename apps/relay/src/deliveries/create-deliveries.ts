@@ -12,7 +12,9 @@ import type { ServerActivity } from '../servers/server-activity.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
+import type { AppTrouble } from './apps/app-trouble.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
+import { StoredOutages } from './attempts/stored-outages.js';
 import { VendorOutages } from './attempts/vendor-outages.js';
 import { vendorReadiness } from './attempts/vendor-readiness.js';
 import { BreakerStore } from './breakers/breaker-store.js';
@@ -21,6 +23,7 @@ import { DeletionBreakers } from './breakers/deletion-breakers.js';
 import type { DeliveriesConfiguration } from './deliveries-configuration.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
+import { DeliveryUpkeep } from './delivery-upkeep.js';
 import { DeliveryQueue } from './queue/delivery-queue.js';
 import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
@@ -78,28 +81,21 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const foundation = { ...options, timings, tokenVault, metrics };
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;
-  const outages = new VendorOutages({
-    clock,
-    log,
-    onChange: (app, isFailing) => metrics.setOutage(app, isFailing),
-  });
+  const storedOutages = new StoredOutages({ store: ways.store, log });
+  const onChange = (app: string, outage: AppTrouble | undefined): void => {
+    metrics.setOutage(app, outage !== undefined);
+    storedOutages.note(app, outage);
+  };
+  const outages = new VendorOutages({ clock, log, onChange });
   const rejections = new RejectionLog(log, (fault) => fault === 'relay' || fault === 'relay-configuration');
-  const attempts = new DeliveryAttempts({
-    ...foundation,
-    ...ways,
-    outages,
-    rejections,
-    delayDivisor: timings.delayDivisor,
-  });
+  const { delayDivisor } = timings;
+  const attempts = new DeliveryAttempts({ ...foundation, ...ways, outages, rejections, delayDivisor });
   const { maximumInFlight, maximumQueued } = configuration;
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
   load.setQueued(await receipts.countQueued());
-  const counting = setInterval(() => {
-    void countQueued({ receipts, load, log });
-    outages.forgetOld();
-    void reviewDeletions(deletions, log);
-  }, timings.queueCountMilliseconds).unref();
+  const upkeep = new DeliveryUpkeep({ receipts, load, deletions, outages, storedOutages, log });
+  upkeep.start(timings.queueCountMilliseconds);
   const onSettled = () => load.addQueued(-1);
   const queue = new DeliveryQueue({ ...foundation, receipts, attempts, onSettled });
   const records = new RecordOutcomes({ database, queue, load, clock });
@@ -115,8 +111,9 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
-      clearInterval(counting);
+      upkeep.stop();
       rejections.flush();
+      await storedOutages.idle();
       await apps.close(deadlineMilliseconds);
     },
   };
@@ -151,33 +148,6 @@ async function openWays({
     onChange: (appId, frozen) => metrics.setBreaker(appId, 'deletion', frozen),
   });
   await deletions.load();
-  await store.forgetCredentials();
-  return { apps, credentials, deletions };
-}
-
-/** Recounts the queue in the database, because other processes change it too. */
-async function countQueued({
-  receipts,
-  load,
-  log,
-}: {
-  receipts: ReceiptStore;
-  load: LoadLimit;
-  log: Log;
-}): Promise<void> {
-  try {
-    load.setQueued(await receipts.countQueued());
-  } catch (err) {
-    log.warn({ err }, 'the queue could not be counted; its last known length counts');
-  }
-}
-
-/** Reviews frozen deletions, even if no further tokens die: thaws them and loads confirmations. */
-async function reviewDeletions(deletions: DeletionBreakers, log: Log): Promise<void> {
-  try {
-    await deletions.takeUpChanges();
-    await deletions.review();
-  } catch (err) {
-    log.warn({ err }, 'frozen deletions could not be reviewed; they stay frozen until they can be');
-  }
+  await store.forgetVendors();
+  return { apps, credentials, deletions, store };
 }

@@ -35,14 +35,14 @@ export interface DeliveryTables {
     sealed_token: string;
     minted_at: number;
   };
-  /** Open breakers, and deletion breakers that an operator confirmed. */
+  /** Open breakers, outages of vendors, and deletion breakers that an operator confirmed. */
   app_breakers: {
     app: string;
-    /** `credential` or `deletion`. */
+    /** `credential`, `deletion` or `outage`. */
     kind: string;
     /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
     scope: string;
-    /** For people: the refused credential, or the share of dead tokens. */
+    /** For people: the refused credential, the outage, or the share of dead tokens. */
     reason: string;
     opened_at: number;
     /** When an operator confirmed the deletions; null while they are frozen. */

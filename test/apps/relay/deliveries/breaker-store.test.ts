@@ -33,7 +33,7 @@ eachBackend((backend) => {
       openedAt: 6,
       confirmedAt: undefined,
     });
-    await store.forgetCredentials();
+    await store.forgetVendors();
     await store.close('b', 'deletion');
     expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
   });

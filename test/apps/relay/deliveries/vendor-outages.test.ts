@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AppRoute } from '#relay/deliveries/apps/app-registry.js';
 import { VendorOutages } from '#relay/deliveries/attempts/vendor-outages.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
+import { runRelayCommand } from '../command-line-under-test.js';
 import {
   apnsRequest,
   apnsToken,
@@ -15,7 +19,11 @@ const minute = 60_000;
 describe('a vendor that takes nothing for a minute', () => {
   it('is in the log and in readiness until it takes a notification', async () => {
     const time = { now: Date.now() };
+    const folder = mkdtempSync(join(tmpdir(), 'waxwing-outages-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const databaseUrl = `sqlite:${join(folder, 'relay.sqlite')}`;
     const relay = await startDeliveriesUnderTest({
+      databaseUrl,
       clock: () => time.now,
       timings: { delayDivisor: 1 },
       apps: ({ credentials }) => ({
@@ -66,8 +74,14 @@ describe('a vendor that takes nothing for a minute', () => {
       },
     ]);
 
+    const status = async () =>
+      (await runRelayCommand(['apps', 'status'], { environment: { RELAY_DATABASE: databaseUrl } })).stdout;
+    await expect.poll(status).toMatch(new RegExp(`${fcmApp} .*vendor outage .*the vendor has taken no`));
+    expect(await status()).toContain(apnsApp);
+
     await faults([]);
     await both();
+    await expect.poll(status).toBe('Nothing is held back.');
     expect(await ready()).toMatchObject({ ready: true, checks: { vendors: 'ok' } });
     expect(log.text()).toContain(`the vendor takes notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
@@ -93,7 +107,7 @@ describe('a vendor that takes nothing for a minute', () => {
     const outages = new VendorOutages({
       log,
       clock: () => now,
-      onChange: (app, isFailing) => failing.push(`${app} ${isFailing}`),
+      onChange: (app, outage) => failing.push(`${app} ${outage !== undefined}`),
     });
     const route = { appId: 'fcm:p', vendor: 'fcm', credential: 'its key' } as AppRoute;
     const described = () => outages.troubles().map(({ sentence }) => sentence);

@@ -7,8 +7,8 @@ import type { Vendor } from '../delivery.js';
 export interface VendorOutagesOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when an outage is reported, ends or is forgotten. */
-  onChange(app: string, isFailing: boolean): void;
+  /** Called with the outage when it is reported, and with `undefined` when it ends or is forgotten. */
+  onChange(app: string, outage: AppTrouble | undefined): void;
 }
 
 interface Outage {
@@ -53,7 +53,7 @@ export class VendorOutages {
     this.#outages.set(app, outage);
     if (outage.isReported || now - outage.since < reportAfterMilliseconds) return;
     outage.isReported = true;
-    this.#options.onChange(app, true);
+    this.#options.onChange(app, troubleOf(app, outage));
     const since = new Date(outage.since).toISOString();
     this.#options.log.warn(
       { app, reason, since },
@@ -68,7 +68,7 @@ export class VendorOutages {
     if (outage === undefined) return;
     this.#outages.delete(app);
     if (!outage.isReported) return;
-    this.#options.onChange(app, false);
+    this.#options.onChange(app, undefined);
     this.#options.log.info({ app }, `the vendor takes notifications of ${app} again`);
   }
 
@@ -95,15 +95,20 @@ export class VendorOutages {
     this.forgetOld();
     return [...this.#outages]
       .filter(([app]) => this.isFailing(app))
-      .map(([app, outage]) => ({ ...outage, sentence: describe(app, outage) }));
+      .map(([app, outage]) => troubleOf(app, outage));
   }
 
   #forgetIfOld(app: string, now: number): void {
     const outage = this.#outages.get(app);
     if (outage === undefined || now - outage.lastAt < forgetAfterMilliseconds) return;
     this.#outages.delete(app);
-    if (outage.isReported) this.#options.onChange(app, false);
+    if (outage.isReported) this.#options.onChange(app, undefined);
   }
+}
+
+function troubleOf(app: string, outage: Outage): AppTrouble {
+  const { credential, since } = outage;
+  return { credential, since, sentence: describe(app, outage) };
 }
 
 function describe(app: string, { vendor, since, reason }: Outage): string {

@@ -19,7 +19,7 @@ const stores = () => import('./breaker-store.js');
 /** Adds the `apps` commands, which show refused credentials and frozen deletions and confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
-    .description('show what is held back, and why')
+    .description('show what is held back or not taken by a vendor, and why')
     .action(async ({ json }: OutputFlags) => {
       const breakers = await withRelayDatabase(terminal, async (database) => {
         const { BreakerStore } = await stores();
@@ -74,6 +74,7 @@ function whoseOf({ scope }: StoredBreaker): string {
 
 function stateOf(breaker: StoredBreaker): string {
   if (breaker.kind === 'credential') return 'credential refused';
+  if (breaker.kind === 'outage') return 'vendor outage';
   return isFrozen(breaker) ? 'deletions frozen' : 'deletions confirmed';
 }
 

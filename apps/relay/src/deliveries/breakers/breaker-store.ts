@@ -1,6 +1,9 @@
 import type { RelayDatabase } from '../../tables.js';
 
-export type BreakerKind = 'credential' | 'deletion';
+/** `outage` holds nothing back: it is stored to be shown. */
+export type BreakerKind = 'credential' | 'deletion' | 'outage';
+
+const kinds: readonly BreakerKind[] = ['credential', 'deletion', 'outage'];
 
 /** The part of an app that a breaker covers. */
 export interface BreakerScope {
@@ -83,10 +86,10 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** Deletes all credential breakers. Called at startup, because a new process asks the vendors again. */
-  async forgetCredentials(): Promise<void> {
+  /** Deletes all credential breakers and outages. Called at startup, because a new process asks the vendors again. */
+  async forgetVendors(): Promise<void> {
     await this.#database.write(({ db }) =>
-      db.deleteFrom('app_breakers').where('kind', '=', 'credential').execute(),
+      db.deleteFrom('app_breakers').where('kind', 'in', ['credential', 'outage']).execute(),
     );
   }
 
@@ -115,7 +118,7 @@ export class BreakerStore {
     return rows.map((row) => ({
       app: row.app,
       scope: row.scope,
-      kind: row.kind === 'deletion' ? 'deletion' : 'credential',
+      kind: kinds.find((kind) => kind === row.kind) ?? 'credential',
       reason: row.reason,
       openedAt: row.opened_at,
       confirmedAt: row.confirmed_at ?? undefined,

@@ -1,0 +1,62 @@
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { AppTrouble } from '../apps/app-trouble.js';
+import type { BreakerStore } from '../breakers/breaker-store.js';
+
+export interface StoredOutagesOptions {
+  readonly store: Pick<BreakerStore, 'open' | 'close'>;
+  readonly log: Log;
+}
+
+/** Stores this process's outages of vendors, so that `apps status` shows them. */
+export class StoredOutages {
+  readonly #options: StoredOutagesOptions;
+  readonly #troubleLog = new TroubleLog();
+  readonly #current = new Map<string, AppTrouble>();
+  /** Apps whose outage is over, but still stored. */
+  readonly #ended = new Set<string>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: StoredOutagesOptions) {
+    this.#options = options;
+  }
+
+  /** Stores the outage of an app; `undefined` once it is over. */
+  note(app: string, outage: AppTrouble | undefined): void {
+    if (outage === undefined) {
+      if (this.#current.delete(app)) this.#ended.add(app);
+    } else {
+      this.#current.set(app, outage);
+      this.#ended.delete(app);
+    }
+    void this.renew();
+  }
+
+  /** Stores all again: another relay may have removed them at its start, or the database was away. Never rejects. */
+  renew(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** Resolves when nothing is being written. */
+  async idle(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      for (const app of this.#ended) {
+        await store.close(app, 'outage');
+        this.#ended.delete(app);
+      }
+      for (const [app, { since, sentence }] of this.#current) {
+        await store.open({ app, kind: 'outage', reason: sentence, at: since });
+      }
+      this.#troubleLog.end(() => log.info('"apps status" shows the outages of vendors again'));
+    } catch (err) {
+      this.#troubleLog.begin('stored', () =>
+        log.warn({ err }, '"apps status" does not show all outages of vendors: they cannot be stored'),
+      );
+    }
+  }
+}
