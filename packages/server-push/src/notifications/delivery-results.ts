@@ -24,6 +24,7 @@ export class DeliveryResults {
   readonly #labels = new Set<string>();
   readonly #rejections: RejectionLog;
   readonly #held: RejectionLog;
+  readonly #dropped: RejectionLog;
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
@@ -33,6 +34,10 @@ export class DeliveryResults {
     this.#held = new RejectionLog(options.log, isError, {
       first: 'a notification is held at the relay, which cannot deliver it now',
       more: 'more notifications are held at the relay',
+    });
+    this.#dropped = new RejectionLog(options.log, isError, {
+      first: 'dropped a device that the relay does not know',
+      more: 'dropped more devices that the relay does not know',
     });
     this.#counter = options.metrics.counter(
       'waxwing_notification_results_total',
@@ -54,10 +59,16 @@ export class DeliveryResults {
     if (newest !== undefined) await this.#store(newest);
   }
 
+  /** Logs devices that were dropped because the relay does not know them. */
+  noteDropped(rows: readonly Recipient['row'][]): void {
+    for (const row of rows) this.#dropped.note({ reason: 'UNKNOWN_DEVICE', fault: 'registration' }, row);
+  }
+
   /** Logs the counts that have not been logged yet. */
   close(): void {
     this.#rejections.flush();
     this.#held.flush();
+    this.#dropped.flush();
   }
 
   #count({ status, fault, reason = '' }: DeviceResult): void {

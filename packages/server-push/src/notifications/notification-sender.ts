@@ -12,7 +12,7 @@ export interface NotificationSenderOptions extends RecipientOptions {
   readonly link: RelayLink;
   readonly realm: PushRealm;
   readonly log: Log;
-  readonly results: Pick<DeliveryResults, 'note'>;
+  readonly results: Pick<DeliveryResults, 'note' | 'noteDropped'>;
 }
 
 /** Sends notifications to the relay. Drops devices that the relay does not know, and records its results. */
@@ -58,7 +58,7 @@ export class NotificationSender {
       await database.write(async (transaction) => {
         for (const recipient of dead) await recipient.drop(transaction);
       });
-      log.info({ devices }, 'dropped devices that the relay does not know');
+      this.#options.results.noteDropped(devices);
     } catch (err) {
       log.error({ err, devices }, 'devices that the relay does not know could not be dropped');
     }
