@@ -3,6 +3,7 @@ import {
   type BoundOperation,
   bindOperations,
   openApiOperation,
+  referenceOperation,
 } from '@waxwing/service/http';
 import { bindAdminOperations } from './admin-socket/bind-admin-operations.js';
 import type { RelayContext } from './context.js';
@@ -77,9 +78,13 @@ export const relayAdminApi = {
   version: '1',
 };
 
-/** Binds the relay's operations and their OpenAPI document to the context. */
+/** Binds the relay's operations, their OpenAPI document and its page to the context. */
 export function bindRelayOperations(context: RelayContext): BoundOperation[] {
-  return bindOperations(context, [...relayOperations, openApiOperation(relayApi, relayOperations)]);
+  return bindOperations(context, [
+    ...relayOperations,
+    openApiOperation(relayApi, relayOperations),
+    referenceOperation(relayApi, relayOperations),
+  ]);
 }
 
 /** Binds the operators' operations and their OpenAPI document to the context. */

@@ -4,6 +4,7 @@ import {
   type BoundOperation,
   bindOperations,
   openApiOperation,
+  referenceOperation,
 } from '@waxwing/service/http';
 import { deleteAvatar } from './content/avatars/delete-avatar.js';
 import { getAvatar } from './content/avatars/get-avatar.js';
@@ -217,6 +218,10 @@ export const serverApi = {
 
 /** Binds the operations to their context. */
 export function bindServerOperations(context: ServerContext): BoundOperation[] {
-  const own = bindOperations(context, [...ownOperations, openApiOperation(serverApi, serverOperations)]);
+  const own = bindOperations(context, [
+    ...ownOperations,
+    openApiOperation(serverApi, serverOperations),
+    referenceOperation(serverApi, serverOperations),
+  ]);
   return [...own, ...context.serverPush.operations];
 }

@@ -9,6 +9,7 @@ export * from './listen.js';
 export * from './metrics-listener.js';
 export * from './openapi/openapi.js';
 export * from './openapi/openapi-operation.js';
+export { referenceOperation } from './openapi/reference/reference-operation.js';
 export * from './operations/answer-channel.js';
 export * from './operations/basic-credentials.js';
 export * from './operations/cacheable-answer.js';

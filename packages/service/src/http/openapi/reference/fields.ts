@@ -1,0 +1,113 @@
+import { nameOf, type Schema } from './document.js';
+import { code, sentence } from './html.js';
+
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** A parameter, or a field of a body or an answer. */
+export interface Field {
+  readonly name: string;
+  /** `path`, `query` or the kind of body; `undefined` for a field of an answer. */
+  readonly place?: string;
+  readonly isRequired: boolean;
+  readonly schema: Schema | undefined;
+  readonly description?: string | undefined;
+  readonly since?: number | undefined;
+}
+
+/** All whole numbers that JavaScript can represent, which is no limit of the operation. */
+const anyInteger = 9_007_199_254_740_991;
+/** Every successful answer has its fields. */
+const commonAnswer = 'Success';
+
+/** The address of a shape on the page. */
+export function shapeId(name: string): string {
+  return `shape-${name}`;
+}
+
+/** The fields of an object; for an answer, those that not every answer has. */
+export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] {
+  if (schema === undefined) return [];
+  if (schema.$ref !== undefined) {
+    const name = nameOf(schema.$ref);
+    return name === commonAnswer ? [] : fieldsOf(schemas[name], schemas);
+  }
+  const own = Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+    name,
+    schema: field,
+    isRequired: schema.required?.includes(name) ?? false,
+    description: field.description,
+    since: field['x-since-feature-level'],
+  }));
+  return [...own, ...(schema.allOf ?? []).flatMap((part) => fieldsOf(part, schemas))];
+}
+
+/** A list of fields in HTML, with the fields of objects in lists below; empty without fields. */
+export function listFields(fields: readonly Field[]): string {
+  return fields.length === 0 ? '' : `<ul class="fields">${fields.map(describeField).join('')}</ul>`;
+}
+
+function describeField({ name, place, isRequired, schema = {}, description, since }: Field): string {
+  const facts = [
+    typeOf(schema),
+    ...(place === undefined ? [] : [place]),
+    ...describeNeed(place, isRequired),
+    ...limitsOf(schema),
+    ...(schema.default === undefined ? [] : [`default ${code(JSON.stringify(schema.default))}`]),
+    ...(since === undefined ? [] : [`since feature level ${since}`]),
+  ].join(', ');
+  const text = description ?? schema.description;
+  const more = text === undefined ? '' : `<p>${sentence(text)}</p>`;
+  return `<li>${code(name)} <span class="facts">${facts}</span>${more}${nestedFields(schema)}</li>`;
+}
+
+/** Parameters are optional, and fields present, unless it is said. */
+function describeNeed(place: string | undefined, isRequired: boolean): string[] {
+  if (place === undefined) return isRequired ? [] : ['may be absent'];
+  return isRequired ? ['<strong>required</strong>'] : [];
+}
+
+/** The fields of objects within a schema that have no name of their own. */
+function nestedFields(schema: Schema): string {
+  const objects = [schema, schema.items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const { additionalProperties } = schema;
+  if (typeof additionalProperties === 'object') objects.push(additionalProperties);
+  const [, ...inner] = objects;
+  const own = listFields(fieldsOf(withoutReference(schema), {}));
+  return own + inner.map((part) => (part === undefined ? '' : nestedFields(part))).join('');
+}
+
+/** A referenced shape has its own section on the page. */
+function withoutReference(schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : {};
+}
+
+/** Names a type in HTML, with links to shapes that have a section. */
+export function typeOf(schema: Schema | undefined): string {
+  if (schema === undefined) return 'anything';
+  if (schema.$ref !== undefined)
+    return `<a href="#${shapeId(nameOf(schema.$ref))}">${nameOf(schema.$ref)}</a>`;
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(' or ');
+  const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  if (choices !== undefined) return [...new Set(choices.map(typeOf))].join(' or ');
+  if (schema.prefixItems !== undefined) return `list of ${schema.prefixItems.map(typeOf).join(', then ')}`;
+  if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
+  if (typeof schema.additionalProperties === 'object' && schema.properties === undefined) {
+    return `object whose values are ${typeOf(schema.additionalProperties)}`;
+  }
+  const type = [schema.type ?? 'anything'].flat().join(' or ');
+  return schema.format === undefined ? type : `${type} (${schema.format})`;
+}
+
+function limitsOf(schema: Schema): string[] {
+  const { minimum = -anyInteger, maximum = anyInteger, exclusiveMinimum } = schema;
+  return [
+    ...(minimum > -anyInteger ? [`at least ${minimum}`] : []),
+    ...(exclusiveMinimum === undefined ? [] : [`more than ${exclusiveMinimum}`]),
+    ...(maximum < anyInteger ? [`at most ${maximum}`] : []),
+    ...(schema.minLength === undefined ? [] : [`at least ${schema.minLength} characters`]),
+    ...(schema.maxLength === undefined ? [] : [`at most ${schema.maxLength} characters`]),
+    ...(schema.minItems === undefined ? [] : [`at least ${schema.minItems} items`]),
+    ...(schema.maxItems === undefined ? [] : [`at most ${schema.maxItems} items`]),
+  ];
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import {
+  type AnyOperation,
+  anyone,
+  noAnswer,
+  noParameters,
+  operation,
+  RawAnswer,
+} from '../../operations/operation.js';
+import { type OpenApiInfo, openApiDocument } from '../openapi.js';
+import type { ReferenceDocument } from './document.js';
+import { renderReference } from './reference-page.js';
+import { style } from './style.js';
+
+const styleHash = createHash('sha256').update(style).digest('base64');
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'public, max-age=300',
+};
+
+/** `GET /docs`: the reference of an app's operations as a page for people. Needs no credentials and no script. */
+export function referenceOperation(info: OpenApiInfo, operations: readonly AnyOperation[]) {
+  let text: string | undefined;
+  return operation({
+    method: 'GET',
+    path: '/docs',
+    summary: 'This reference as a page.',
+    actor: anyone,
+    parameters: noParameters,
+    answer: noAnswer,
+    answerType: 'text/html',
+    codes: [],
+    async handle(_context: unknown) {
+      text ??= renderReference(openApiDocument(info, operations) as unknown as ReferenceDocument);
+      return new RawAnswer(200, headers, text);
+    },
+  });
+}
