@@ -44,6 +44,21 @@ eachBackend((backend) => {
     await server.settle();
   };
 
+  it('devices that the relay no longer knows are logged once and then by their count', async () => {
+    relayReacts((ids) => {
+      const answer = accepted(undefined, 0);
+      return { ...answer, body: { ...(answer.body as object), delete_token_ids: ids } };
+    });
+    await notify();
+    await server.stop();
+    await server.boot();
+    const dropped = server.log.lines().filter(({ msg }) => String(msg).startsWith('dropped '));
+    expect(dropped).toMatchObject([
+      { level: 'info', msg: 'dropped a device that the relay does not know', device: expect.any(Object) },
+      { level: 'info', msg: 'dropped more devices that the relay does not know', count: 2 },
+    ]);
+  });
+
   describe('a notification that the relay takes for some devices only', () => {
     it('is retried for the others alone, also after a restart', async () => {
       const taken: string[] = [];

@@ -1,7 +1,7 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import { ConfigurationError, readAuthorities } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
 import { authoritiesSetting, type OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
@@ -59,6 +59,7 @@ export const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
 export class AppRegistry {
   readonly #options: AppRegistryOptions;
   readonly #proxy: HttpProxy | undefined;
+  readonly #reloadLog = new TroubleLog();
   #apnsCa: string | undefined;
   #apps: AppSet;
   #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
@@ -115,16 +116,18 @@ export class AppRegistry {
 
   /**
    * Reloads the apps file and the certificates of authorities, so that a fixed credential works without a restart.
-   * Unchanged credentials keep their connections. An invalid file is logged, and the previous one stays in force.
+   * Unchanged credentials keep their connections. An invalid file is logged once, and the previous one stays in force.
    */
   async reload(): Promise<void> {
+    const { log } = this.#options;
     try {
       await this.load();
+      this.#reloadLog.end(() => log.info('the apps file can be used again'));
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      this.#options.log.error(
-        { problems: error.problems },
-        'the apps file cannot be used: the former one stays in force',
+      const { problems } = error;
+      this.#reloadLog.begin(problems.join(), () =>
+        log.error({ problems }, 'the apps file cannot be used: the former one stays in force'),
       );
     }
   }
