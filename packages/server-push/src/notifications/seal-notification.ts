@@ -18,7 +18,6 @@ type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObj
 
 // APNs headers and payload of each type, as stock servers send them (docs/protocol.md#remotespushe2eenotify). They
 // omit `content-available`, so iOS does not wake the app.
-// `content-available`, without which iOS wakes no app.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
