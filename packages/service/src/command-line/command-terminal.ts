@@ -7,11 +7,11 @@ import { CommandError } from './command-error.js';
 import { completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
 
-/** Where a program's settings come from, besides the environment. */
+/** A program's sources of settings besides the environment. */
 export interface ProgramSettings {
   /** Prefix of their names, such as `RELAY_`. */
   readonly prefix: string;
-  /** Read if the environment has no setting of the program, and the file exists. */
+  /** Read if the environment has no settings of the program and the file exists. */
   readonly defaultFile: string;
 }
 
@@ -20,7 +20,9 @@ const driverVariable = /^PG[A-Z]+$/;
 
 /** The terminal of one command. */
 export interface CommandTerminal extends Terminal {
-  /** Reads the environment file, before the command runs. Variables of the environment take precedence over the file's. */
+  /**
+   * Reads the environment file before the command runs. Variables of the environment take precedence over the file.
+   */
   begin(command: Command, settings: ProgramSettings): Promise<void>;
   /** Prints which database the command has changed, unless its result is for machines. */
   printDatabase(): void;
@@ -58,7 +60,7 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
   };
 }
 
-/** Refuses a secret that is given instead of the path of its file, which messages would show. */
+/** Refuses a secret that was given instead of the path of its file, because messages would show it. */
 function refuseSecrets(command: Command): void {
   const options = command.options.filter(({ flags }) => /<(?:file|path)>/.test(flags));
   const files = [

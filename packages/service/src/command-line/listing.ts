@@ -5,20 +5,22 @@ import type { Terminal } from './terminal.js';
 
 /** The rows that a command lists. */
 export interface Listing<Row> {
-  /** The field of the JSON that has the rows. */
+  /** The JSON field that contains the rows. */
   readonly name: string;
-  /** Read while they are printed: never all rows are in memory. */
+  /** Read page by page while printing, so that memory never holds all rows. */
   readonly pages: AsyncIterable<readonly Row[]>;
   /** A row in the JSON. */
   machines(row: Row): object;
   readonly head: readonly string[];
   /** A row's cells in the table. */
   people(row: Row): TableRow;
-  /** Printed instead of a table without rows. By default its head. */
+  /** Printed instead of a table without rows. Default: the table's head. */
   readonly none?: string;
 }
 
-/** Prints rows page by page: as a table, or with `--json` as JSON with a row in each line. Resolves to their number. */
+/**
+ * Prints rows page by page: as a table, or with `--json` as JSON with one row per line. Resolves to the number of rows.
+ */
 export async function printListing<Row>(
   terminal: Pick<Terminal, 'columns' | 'isColoured' | 'print'>,
   { json }: OutputFlags,
@@ -48,7 +50,7 @@ async function* mapped<Row, Written>(
   for await (const page of pages) yield page.map(write);
 }
 
-/** Holds the last row back, since a comma follows only if another one comes. */
+/** Delays each row until the next one is read, because a comma may follow only if there is one. */
 async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   let last = `{${JSON.stringify(name)}:[`;
   let separator = '';
@@ -61,7 +63,7 @@ async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>
   yield `${last}]}`;
 }
 
-/** `--limit`, for a command that lists rows: a whole number, absent for all. */
+/** `--limit` for a command that lists rows: a whole number; without it, all rows are listed. */
 export function limitOption(): Option {
   return new Option('--limit <count>', 'maximum to list (default: all)').argParser((text) => {
     if (!/^[1-9]\d{0,8}$/.test(text)) {

@@ -1,14 +1,14 @@
 import { fileTrouble } from '../config/file-trouble.js';
 
 /**
- * Handles errors of standard output. Ignores EPIPE, which a reader such as `head` causes. Reports any other error in one
- * sentence, and sets the exit status to 1.
+ * Handles errors of standard output. Ignores EPIPE, which occurs when a reader such as `head` exits. Reports any other
+ * error in one sentence, and sets the exit status to 1.
  */
 export function watchOutput(name: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.stderr.write(`${name}: The result cannot be written: ${fileTrouble(error)}.\n`);
-    // At exit, because the command sets its own status before.
+    // At exit, because the command sets its own status earlier.
     process.once('exit', () => {
       process.exitCode = 1;
     });

@@ -10,7 +10,7 @@ export interface ConsentFlags extends OutputFlags {
   readonly yes?: true | undefined;
 }
 
-/** The part of Commander's `Command` that is used here. */
+/** The part of Commander's `Command` that this module uses. */
 interface TakesOptions<Self> {
   option(flags: string, description: string): Self;
 }

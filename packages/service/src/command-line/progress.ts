@@ -12,8 +12,8 @@ export interface Progress {
 }
 
 /**
- * Says one line after two seconds, and again two seconds after each answered question. Its timer does not keep the process
- * alive.
+ * Prints one line after two seconds, and again two seconds after each answered question. The timer does not keep the
+ * process alive.
  */
 export function createProgress(say: (text: string) => void): Progress {
   let line: string | undefined;

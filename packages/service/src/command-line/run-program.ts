@@ -16,7 +16,7 @@ export interface CommandGroup {
   add(group: Command): Promise<void>;
 }
 
-/** A command-line program: groups of commands, and `serve` unless another program is the service. */
+/** A command-line program: groups of commands, and `serve` if the program is a service. */
 export interface Program {
   readonly name: string;
   readonly description: string;
@@ -38,8 +38,8 @@ export interface Program {
 const usageErrorStatus = 2;
 
 /**
- * Runs one command. Its groups get a terminal that also has the settings of the environment file. Returns the exit status:
- * 0, 1 if the command failed, 2 for a usage error.
+ * Runs one command. Command groups get a terminal that includes the settings of the environment file. Returns the exit
+ * status: 0 on success, 1 if the command failed, 2 for a usage error.
  */
 export async function runProgram(
   program: Program,
@@ -81,7 +81,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Wraps in narrow terminals too, which would otherwise break lines within words.
+    // Also wraps in narrow terminals, which would otherwise break lines within words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

@@ -24,7 +24,7 @@ const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
 
 type TableTerminal = Pick<Terminal, 'columns' | 'isColoured'>;
 
-/** Formats a table that fits the terminal's width. Colors the `state` column if the terminal shows colors. */
+/** Formats a table that fits the terminal's width. Colors the `state` column if the terminal supports colors. */
 export async function formatTable(terminal: TableTerminal, { head, rows }: TableContent): Promise<string> {
   async function* pages() {
     yield rows;
@@ -34,17 +34,18 @@ export async function formatTable(terminal: TableTerminal, { head, rows }: Table
   return pieces.join('\n');
 }
 
-/** Rows that are laid out while they are read. */
+/** Rows that are formatted while they are read. */
 export interface StreamedTable {
   readonly head: readonly string[];
   readonly pages: AsyncIterable<readonly TableRow[]>;
-  /** Stands for a table without rows. */
+  /** Printed instead of a table without rows. */
   readonly none?: string | undefined;
 }
 
 /**
- * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page decides the widths of the columns. A
- * wider cell of a later page is wrapped in a terminal, and widens its column elsewhere: `grep` finds it in one line.
+ * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page determines the column widths.
+ * On a terminal, a wider cell of a later page is wrapped. Elsewhere it widens its column, so that `grep` finds it in
+ * one line.
  */
 export async function* tablePieces(
   { columns, isColoured = false }: TableTerminal,
@@ -70,9 +71,9 @@ export async function* tablePieces(
 }
 
 interface Layout {
-  /** Whether a column has the colors of states. */
+  /** Whether a column is colored by state. */
   readonly colours: readonly boolean[];
-  /** With one space on each side. */
+  /** Includes one space on each side. */
   readonly widths: readonly number[];
 }
 
@@ -100,7 +101,7 @@ function writeRow(row: TableRow, { colours, widths }: Layout): string {
 
 function coloured(state: string): string {
   const colour = stateColours[state];
-  // The caller has decided about colors, so that Node need not check the stream.
+  // The caller has already decided about colors, so Node need not check the stream.
   return colour === undefined ? state : styleText(colour, state, { validateStream: false });
 }
 
@@ -143,7 +144,7 @@ function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   }
 }
 
-/** The columns of a terminal that a text takes: two for each wide character. */
+/** The number of terminal columns that a text takes: two for each wide character. */
 function widthOf(text: string): number {
   return text.length + (text.match(wideCharacter)?.length ?? 0);
 }

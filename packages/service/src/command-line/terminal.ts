@@ -11,7 +11,7 @@ import { createProgress, type Progress } from './progress.js';
 export interface Terminal {
   readonly environment: Environment;
   /**
-   * Sets variables of this process, for libraries that read it themselves. Absent if `environment` is not that of the
+   * Sets variables of this process, for libraries that read its environment. Absent if `environment` is not that of the
    * process.
    */
   readonly setVariables?: ((variables: Environment) => void) | undefined;
@@ -26,7 +26,7 @@ export interface Terminal {
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;
-  /** Called with the location of a database that a command has changed, so that it is named after the result. */
+  /** Called with the location of a database that a command has changed. The location is printed after the result. */
   readonly noteChange?: ((location: string) => void) | undefined;
   /** Asks a yes/no question; `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;
@@ -34,7 +34,7 @@ export interface Terminal {
   readSecret(prompt: string): Promise<Secret<string>>;
 }
 
-/** The terminal of this process. `environment` is its own, not a copy: `setVariables` changes it. */
+/** The terminal of this process. `environment` is the original object, not a copy: `setVariables` changes it. */
 export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
@@ -43,7 +43,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
     setVariables: (variables) => void Object.assign(environment, variables),
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    // Node's rules: a terminal, NO_COLOR, FORCE_COLOR.
+    // Follows Node's rules: a terminal, NO_COLOR, FORCE_COLOR.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
-/** Server keys, age identities and PEM files: a value that is refused may be one. */
+/** Server keys, age identities and PEM files. A refused value may be one of them. */
 const secrets = /\b[0-9a-f]{64}\b|AGE-SECRET-KEY-\w+|-----BEGIN[^'"]*/gi;
 
-/** Commander's messages, and our wording of each. */
+/** Commander's messages, and our wording for each. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
   [/^unknown command '(.*)'$/s, 'there is no command "$1"'],

@@ -14,8 +14,8 @@ export function hashCredential(credential: string): string {
 const unknownNameHash = hashCredential('the hash that is compared with when there is no such name');
 
 /**
- * Compares a credential with a stored hash, in constant time. `undefined` (an unknown name) takes the same time as a wrong
- * credential.
+ * Compares a credential with a stored hash in constant time. An `undefined` hash (an unknown name) takes as long as a
+ * wrong credential.
  */
 export function matchesCredential(credential: string, storedHash: string | undefined): boolean {
   const given = Buffer.from(hashCredential(credential), 'hex');

@@ -7,12 +7,12 @@ import { readPrivateFile } from './private-file.js';
 
 const maximumBytes = 64 * 1024;
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
-/** A URL with a password, before its host or among its parameters. */
+/** A URL with a password, either before its host or in a parameter. */
 const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]+@|.*[?&]password=)/;
 
 /**
- * Reads an environment file as systemd's `EnvironmentFile=` does, of at most 64 KiB. The file must be private, as
- * {@link readPrivateFile} requires, if it contains a secret, such as a database URL with a password.
+ * Reads an environment file as systemd's `EnvironmentFile=` does of at most 64 KiB. If the file contains
+ * a secret, such as a database URL with a password, it must be private, as {@link readPrivateFile} requires.
  * @throws ConfigurationError, whose cause is the operating system's error if the file cannot be read.
  */
 export async function readEnvironmentFile(path: string): Promise<Environment> {

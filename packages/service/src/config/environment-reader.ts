@@ -24,7 +24,9 @@ export class EnvironmentReader {
     this.#prefix = prefix;
   }
 
-  /** The variable's text; `undefined` if unset. A secret is a problem: settings name files with secrets. */
+  /**
+   * The variable's text; `undefined` if unset. Reports a secret as a problem: settings name files that contain secrets.
+   */
   optional(name: string): string | undefined {
     const isNew = !this.#known.has(name);
     this.#known.add(name);
@@ -58,7 +60,7 @@ export class EnvironmentReader {
     return choice ?? fallback;
   }
 
-  /** An absolute http(s) URL. Trailing slashes are removed. */
+  /** An absolute http(s) URL, without trailing slashes. */
   url(name: string, fallback: string): string {
     return this.optionalUrl(name) ?? fallback;
   }
@@ -87,14 +89,14 @@ export class EnvironmentReader {
     this.#problems.push(sentence);
   }
 
-  /** @throws ConfigurationError with every problem, unknown variables of the prefix included. */
+  /** @throws ConfigurationError with every problem, including unknown variables with the prefix. */
   finish(): void {
     const problems = [...this.#problems, ...this.#unknownNames()];
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   /**
-   * Instead of {@link finish}, for a command that needs few of the settings: ignores problems of the others.
+   * Alternative to {@link finish} for a command that needs few of the settings: ignores problems of the others.
    * @throws ConfigurationError with every unknown variable.
    */
   refuseUnknown(): void {

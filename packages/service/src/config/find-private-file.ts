@@ -2,23 +2,25 @@ import { followTrustedLinks } from './follow-trusted-links.js';
 import { shownMode } from './shown-mode.js';
 import { type FileFacts, isTrustedOwner, ownUid } from './trusted-owner.js';
 
-/** What is asked of a private file. */
+/** The requirements for a private file. */
 export interface PrivateFileRule {
-  /** The program writes the file itself, so its group needs no right to it even where it is root's. Default: false. */
+  /**
+   * The program writes the file itself, so the file's group needs no permission even if root owns it. Default: false.
+   */
   readonly isWrittenByProgram?: boolean;
-  /** The path as the operator gave it, if it was completed by a folder since. Default: the path. */
+  /** The path as the operator gave it, if a folder was prepended since. Default: the path. */
   readonly given?: string;
-  /** The user to judge for. Default: the effective user of this process. */
+  /** The user who may own the file besides root. Default: the effective user of this process. */
   readonly own?: number;
 }
 
-/** The path of a private file without its links; or why it must not be used, as the rest of a sentence. */
+/** The path of a private file without its links, or why it must not be used, as the rest of a sentence. */
 export type FoundPrivateFile =
   | { readonly path: string; readonly problem?: undefined }
   | { readonly problem: string; readonly path?: undefined };
 
 /**
- * Judges a private file, and the links that lead to it, without opening it.
+ * Checks a private file, and the links that lead to it, without opening it.
  * @throws the operating system's error, such as ENOENT.
  */
 export function findPrivateFile(path: string, rule: PrivateFileRule = {}): FoundPrivateFile {
@@ -36,11 +38,11 @@ interface FileKind {
 }
 
 /**
- * Why a file must not be used as a private one, as the rest of a sentence. It must be a regular file of the process's user
- * without any right for others, or one of root's, which its group may read. That is PostgreSQL's rule for key files
- * (https://www.postgresql.org/docs/current/ssl-tcp.html), and admits secrets that Kubernetes mounts with an fsGroup (root's,
- * mode 0440) and credentials of systemd, where the group's bits are the mask of an access control list
- * (https://github.com/systemd/systemd/issues/29435).
+ * Explains why a file must not be used as a private one, as the rest of a sentence. It must be a regular file of one of
+ * two kinds: the process's user owns it and others have no permission, or root owns it and at most its group may read
+ * it. That is PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It admits secrets
+ * that Kubernetes mounts with an fsGroup (root's, mode 0440) and credentials of systemd, where the group's bits are the
+ * mask of an access control list (https://github.com/systemd/systemd/issues/29435).
  */
 export function describeUntrustedFile(
   path: string,
@@ -54,7 +56,7 @@ export function describeUntrustedFile(
   }
   const mayBeReadByGroup = file.uid === 0 && !isWrittenByProgram;
   if ((file.mode & (mayBeReadByGroup ? 0o037 : 0o077)) === 0) return undefined;
-  // With mode 0600, root's file would be closed to a program that runs as another user.
+  // With mode 0600, a program that runs as another user could not read root's file.
   const remedy = mayBeReadByGroup && own !== 0 ? `chmod 440 ${path}` : `chmod 600 ${path}`;
   return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
 }

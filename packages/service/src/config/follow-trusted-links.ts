@@ -8,7 +8,7 @@ interface PathPosition<F extends FileFacts = FileFacts> {
   readonly facts: F;
 }
 
-/** Where a path leads, without links; or why one of its links must not be followed, as the rest of a sentence. */
+/** The target of a path, without links; or why one of its links must not be followed, as the rest of a sentence. */
 export type FollowedPath =
   | (PathPosition<Stats> & { readonly problem?: undefined })
   | { readonly problem: string };
@@ -17,12 +17,12 @@ export type FollowedPath =
 const maximumLinks = 40;
 
 /**
- * Follows the symbolic links of a path. A link counts only if it and the folder that it stands in belong to the user `own`
- * or root, and no other user can replace it there.
+ * Follows the symbolic links of a path. A link is trusted only if it and its folder belong to the user `own` or root,
+ * and no other user can replace it there.
  * @throws the operating system's error, such as ENOENT or ELOOP.
  */
 export function followTrustedLinks(path: string, own: number): FollowedPath {
-  // What `..` means behind a link only the walk knows, so the path is not normalized first.
+  // The path is not normalized first: only following the links reveals what `..` means behind one of them.
   const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
   let here = placeAt('/');
   let links = 0;
@@ -53,7 +53,7 @@ function tooManyLinks(path: string): Error {
   return Object.assign(new Error(message), { code: 'ELOOP', path });
 }
 
-/** Why a link must not be followed, as the rest of a sentence. */
+/** Explains why a link must not be followed, as the rest of a sentence. */
 export function describeUntrustedLink(
   link: PathPosition,
   folder: PathPosition,

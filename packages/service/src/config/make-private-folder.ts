@@ -3,16 +3,16 @@ import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 
 /**
- * Creates a folder and its missing parents, with mode 0700. Node's recursive `mkdir` loops without end on a file system
+ * Creates a folder and its missing parents, with mode 0700. Node's recursive `mkdir` loops forever on a file system
  * that answers ENOENT to every `mkdir`, such as /proc.
- * @throws ConfigurationError on such a file system; otherwise the system's error, such as EEXIST or ENOTDIR for a file in
- * the way.
+ * @throws ConfigurationError on such a file system; otherwise the system's error, such as EEXIST or ENOTDIR if a file
+ * is in the way.
  */
 export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // For an existing folder, the error may also be EROFS.
+    // The error for an existing folder may also be EROFS.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const above = dirname(path);

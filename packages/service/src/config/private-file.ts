@@ -9,13 +9,13 @@ import { makePrivateFolder } from './make-private-folder.js';
 import { isPrintablePath } from './misplaced-secret.js';
 import { syncFolder } from './sync-folder.js';
 
-// O_NONBLOCK: opening a named pipe that took the file's place must not wait for a writer.
+// O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Reads a file that holds a secret: a regular file that belongs to this process's user or root, and that others can neither
- * read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be as safe.
- * Returns its text without a byte-order mark.
+ * Reads a file that contains a secret: a regular file that belongs to this process's user or root, and that others can
+ * neither read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be
+ * equally safe. Returns its text without a byte-order mark.
  * @throws ConfigurationError if the file cannot be read, or other users could read or replace it.
  */
 export async function readPrivateFile(
@@ -41,7 +41,7 @@ export async function readPrivateFile(
     if (!isPrintablePath(rule.given ?? path)) {
       const hidden = `What is given as the path of a file (${purpose}) names no file that can be read. It is not shown, as it may be the secret itself`;
       const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
-      // The error's own message and path would show it.
+      // The error's own message and path would show the secret.
       const cause = { code: (error as NodeJS.ErrnoException).code };
       throw new ConfigurationError([`${hidden}: ${remedy}.`], { cause });
     }
@@ -49,15 +49,15 @@ export async function readPrivateFile(
   }
 }
 
-/** Decodes UTF-8, or UTF-16 as PowerShell writes it. Drops the byte-order mark that programs of Windows put first. */
+/** Decodes UTF-8, or UTF-16 as written by PowerShell. Drops the byte-order mark that Windows programs write first. */
 function decodeText(bytes: Uint8Array): string {
   const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
 }
 
 /**
- * Writes a file atomically, with mode 0600. It is synced to disk when the promise resolves. Creates missing folders with
- * mode 0700.
+ * Writes a file atomically, with mode 0600. When the promise resolves, the file is synced to disk. Creates missing
+ * folders with mode 0700.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   makePrivateFolder(dirname(path));
@@ -73,8 +73,9 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Creates a file with mode 0600, synced to disk when the promise resolves. Returns false if the name is taken. Writes under
- * the final name, so that a crash leaves no secret in a forgotten temporary file. Creates missing folders with mode 0700.
+ * Creates a file with mode 0600. When the promise resolves, the file is synced to disk. Returns false if the name is
+ * taken. Writes under the final name, so that a crash leaves no secret in a forgotten temporary file. Creates missing
+ * folders with mode 0700.
  */
 export async function createPrivateFile(path: string, content: string): Promise<boolean> {
   makePrivateFolder(dirname(path));

@@ -7,8 +7,8 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICAT
 
 /**
  * Reads the certificates of authorities, in PEM, from the file that `setting` names. Returns them as one PEM text with
- * the usual line breaks.
- * @throws ConfigurationError if the file cannot be read or holds no certificate.
+ * normalized line breaks.
+ * @throws ConfigurationError if the file cannot be read or contains no certificate.
  */
 export async function readAuthorities(file: string, setting: string): Promise<string> {
   const subject = `${setting}: the file ${file}`;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Wraps a secret value. Printing, logging or serializing it gives `[secret]`. */
+/** Wraps a secret value. Printing, logging or serializing it yields `[secret]`. */
 export class Secret<T> {
   readonly #value: T;
 

@@ -1,4 +1,4 @@
-/** What decides who can use or replace a file. */
+/** The properties of a file that determine who can use or replace it. */
 export interface FileFacts {
   readonly mode: number;
   readonly uid: number;
@@ -15,7 +15,7 @@ export function isTrustedOwner({ uid }: FileFacts, own: number): boolean {
 }
 
 /**
- * Whether users other than a folder's owner can replace what lies in it. In a sticky folder, such as /tmp, only the owner
+ * Whether users other than a folder's owner can replace files in it. In a sticky folder, such as /tmp, only the owner
  * of a file can.
  */
 export function letsOthersReplace({ mode }: FileFacts): boolean {

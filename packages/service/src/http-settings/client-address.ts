@@ -17,7 +17,7 @@ export class AddressRanges {
   readonly isEmpty: boolean;
   readonly #list = new BlockList();
 
-  /** @throws RangeError that names the entry which is neither an address nor a range such as `10.0.0.0/8`. */
+  /** @throws RangeError that names the entry if one is neither an address nor a range such as `10.0.0.0/8`. */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0;
     for (const range of ranges) this.#add(range);
@@ -31,7 +31,7 @@ export class AddressRanges {
   #add(range: string): void {
     const [address = '', prefix, ...rest] = range.split('/');
     const canonical = canonicalAddress(address);
-    // The prefix of an IPv4-mapped range counts the 96 bits that its IPv4 form leaves out.
+    // The prefix of an IPv4-mapped range includes 96 bits that its IPv4 form omits.
     const left = canonical !== undefined && isIPv4(canonical) && !isIPv4(address) ? 96 : 0;
     const longest = canonical !== undefined && isIPv4(canonical) ? 32 : 128;
     const bits = prefix === undefined ? longest : Number(prefix) - left;
@@ -46,18 +46,21 @@ export class AddressRanges {
 /** Loopback, private, link-local and carrier-grade NAT addresses, as a reverse proxy typically has. */
 export const privateAddresses = new AddressRanges(privateRanges);
 
-/** The address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, one customer's network. */
+/**
+ * The address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is one customer's
+ * network.
+ */
 export function addressGroup(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
-  // Translated IPv4 addresses (NAT64, RFC 6052) share one /64: each is a client of its own.
+  // Translated IPv4 addresses (NAT64, RFC 6052) share one /64, but each is a separate client.
   if (/^64:ff9b::[^:]*:[^:]*$/.test(canonical)) return canonical;
   return isIPv6(canonical) ? `${sixteenBitGroups(canonical).slice(0, 4).join(':')}::/64` : canonical;
 }
 
 /**
- * Finds the client's element of `X-Forwarded-For`: the last that is not a trusted proxy, or the first if all are trusted.
- * `undefined` if there is none. Empty elements are ignored (RFC 9110, 5.6.1). An unreadable element is not passed over:
- * the client may have invented those before it.
+ * Finds the client's element of `X-Forwarded-For`: the last that is not a trusted proxy, or the first if all are
+ * trusted. `undefined` if there is none. Ignores empty elements (RFC 9110, 5.6.1). Does not skip an unreadable element,
+ * because the client may have invented the elements before it.
  */
 export function forwardedElement(header: string, trusted: AddressRanges): string | undefined {
   const elements = header
@@ -85,7 +88,7 @@ function isPort(digits: string): boolean {
   return Number(digits) <= 65_535;
 }
 
-/** The one spelling of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
+/** The canonical spelling of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
 function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const [, address = text] = /^([^%]*:[^%]*)%.+$/.exec(text) ?? [];

@@ -3,13 +3,13 @@ import { AddressRanges } from './client-address.js';
 
 /** Limits of a process's HTTP side, in total and per client. Requests above a limit are refused. */
 export interface HttpLimits {
-  /** Open connections. Above it, the longest idle one is closed. */
+  /** Open connections. Above this limit, the connection that has been idle longest is closed. */
   readonly maximumConnections: number;
   /** Open connections per address; an IPv6 /64 counts as one. */
   readonly maximumConnectionsPerAddress: number;
   /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: AddressRanges;
-  /** In-flight requests: of authenticated actors, and complete ones of unauthenticated clients. */
+  /** In-flight requests: those of authenticated actors, and completely received ones of unauthenticated clients. */
   readonly maximumRequestsInFlight: number;
   /** In-flight requests per actor. */
   readonly maximumRequestsPerActor: number;
@@ -29,7 +29,7 @@ export interface HttpLimits {
   readonly idleTimeoutMilliseconds: number;
   /** Time for the client to receive the whole response. */
   readonly answerTimeoutMilliseconds: number;
-  /** Time for the rest of a body whose request was already answered. */
+  /** Time to receive the rest of a body after its request was answered. */
   readonly unreadBodyTimeoutMilliseconds: number;
   /** Interval at which the timeouts are checked. */
   readonly checkEveryMilliseconds: number;

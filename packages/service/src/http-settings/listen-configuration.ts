@@ -3,7 +3,7 @@ import type { EnvironmentReader } from '../config/environment-reader.js';
 /** The addresses that a service listens on. */
 export interface ListenConfiguration {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** A second listener that serves /metrics, for the operator's network only. */
   readonly metrics:

@@ -1,7 +1,7 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 import { Secret } from '../config/secret.js';
 
-/** The URL of an HTTP proxy; secret, as it may hold a password. Problems do not show it. */
+/** Reads the URL of an HTTP proxy. It is secret, because it may contain a password, so problems do not show it. */
 export function readProxyUrl(reader: EnvironmentReader, name: string): Secret<string> | undefined {
   const text = reader.optional(name);
   if (text === undefined) return undefined;
@@ -19,7 +19,7 @@ function isProxyUrl(text: string): boolean {
   try {
     for (const part of [username, password]) decodeURIComponent(part);
   } catch {
-    // A `%` that begins no escape.
+    // A `%` that does not start an escape.
     return false;
   }
   return /^https?:$/.test(protocol);

@@ -45,8 +45,8 @@ export interface HttpAppOptions {
   /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
   /**
-   * Maximum handlers of one actor that run at once, 1 while its handlers take long. Default unlimited. Long polls, uploads,
-   * and operations that depend on others do not count.
+   * Maximum concurrent handlers of one actor; 1 while its handlers take long. Default: unlimited. Long polls, uploads,
+   * and operations that wait for other systems do not count.
    */
   readonly handlersPerActor?: number;
   /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */
@@ -57,7 +57,7 @@ const defaultClosePatienceMilliseconds = 6000;
 const routerOptions = {
   // A parameter in a path may be an e-mail address.
   maxParamLength: 400,
-  // Operations parse it. Fastify's own parser leaves a whole value undecoded for one bad escape.
+  // Operations parse it. If a value has one bad escape, Fastify's own parser leaves the whole value undecoded.
   querystringParser: (text: string) => text as unknown as Record<string, string>,
 };
 
@@ -98,7 +98,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     requestsInFlight: caps.requestsInFlight,
     bodyBytesInFlight: caps.bodyBytesInFlight + connections.pipelinedBodyBytes,
   }));
-  // Loaded lazily: commands import this module too, and need no Fastify.
+  // Loaded lazily, because commands also import this module and do not need Fastify.
   const { default: fastify } = await import('fastify');
   const app = fastify({
     logger: false,
@@ -111,16 +111,16 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
-    // Only idle connections: a long poll in flight is answered through its abort signal.
+    // Only idle connections: the abort signal makes a long poll in flight respond.
     forceCloseConnections: 'idle',
-    // Fastify's 503 would not have the format of our errors. The onRequest hook refuses instead.
+    // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
   });
   app.addHook('preClose', async () => {
-    // Before the abort, which answers long polls. Node does not treat a connection without any request as idle.
+    // Before the abort, which makes long polls respond. Node does not treat a connection without any request as idle.
     connections.endSoon();
     closing.abort();
-    // A closing Node server checks no timeouts, so that an incomplete request would block shutdown.
+    // A closing Node server checks no timeouts, so an incomplete request would block shutdown.
     const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
     setTimeout(() => app.server.closeAllConnections(), patience).unref();
   });
@@ -133,7 +133,9 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   return app;
 }
 
-/** Registers the operations. Those that take a file get a scope of their own, in which multipart forms are streamed. */
+/**
+ * Registers the operations. Operations that take a file get a separate scope, in which multipart forms are streamed.
+ */
 function addOperations(
   app: FastifyInstance,
   { operations, caps }: AppParts,
@@ -164,7 +166,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     scheduler,
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
-  // Fastify's onSend and onResponse hooks would cost each request more than their work.
+  // Fastify's onSend and onResponse hooks would cost each request more than the work that they do.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, shared);
@@ -204,7 +206,7 @@ function operationOf(request: FastifyRequest): ServedOperation | undefined {
   return (request.routeOptions.config as { operation?: ServedOperation }).operation;
 }
 
-/** Answers a request whose path the router cannot parse. Fastify runs no hooks for it. */
+/** Responds to a request whose path the router cannot parse. Fastify runs no hooks for it. */
 function answerUnrouted(log: Log, { request, reply, thrown }: Failure): void {
   const error = toProtocolError(thrown);
   const code = refuseUnrouted(reply.raw, error);
@@ -232,8 +234,8 @@ function answerError({ options, connections }: AppParts, { request, reply, throw
     const { declared } = operation;
     publishAnswer(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
   }
-  // Fastify closes the connection after an unread body. A client that still sends would then lose the answer to a TCP
-  // reset, so that the connection is kept until the unread-body timeout.
+  // Fastify closes the connection after an unread body. A TCP reset could then make a client that is still sending
+  // lose the answer. The connection therefore stays open until the unread-body timeout.
   if (facts.received.exchange.response.shouldKeepAlive) reply.removeHeader('connection');
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }

@@ -13,7 +13,7 @@ const maximumReasonCharacters = 200;
 /** Content type of JSON answers. */
 export const json = 'application/json; charset=utf-8';
 
-/** The error code for each of Fastify's, with a message if the default one does not say what to do. */
+/** Maps Fastify's error codes to ours, with a message where our default does not say what to do. */
 const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE'],
@@ -22,7 +22,10 @@ const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['BAD_REQUEST', 'Invalid path: a part of it is too long'],
 };
 
-/** Converts anything thrown to a ProtocolError. An unexpected error becomes INTERNAL_SERVER_ERROR, with it as the cause. */
+/**
+ * Converts any thrown value to a ProtocolError. An unexpected error becomes INTERNAL_SERVER_ERROR, with the error as
+ * its cause.
+ */
 export function toProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   const { code: thrownCode, retryAfterSeconds } = thrown as { code?: unknown; retryAfterSeconds?: number };
@@ -33,12 +36,14 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError(code, { ...(message === undefined ? {} : { message }), cause: thrown });
 }
 
-/** The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. `reason` is for the log alone. */
+/**
+ * The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. `reason` appears only in the log.
+ */
 export function unavailable(reason: string): ProtocolError {
   return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1, cause: reason });
 }
 
-/** Why a request was refused although it was valid, for its log line: the limit, or what is unavailable. */
+/** Why a valid request was refused, for its log line: the limit, or the unavailable resource. */
 export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
   if (typeof cause === 'string') return cause;
   if (httpStatus !== 503 && httpStatus !== 429) return undefined;
@@ -52,11 +57,14 @@ export function refuseUnrouted(response: ServerResponse, error: ProtocolError): 
   return answer.code;
 }
 
-/** Returns a function that sends the same error each time, serialized once: load shedding needs cheap refusals. */
+/**
+ * Returns a function that sends the same error each time. It is serialized once, because load shedding needs cheap
+ * refusals.
+ */
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  // A string body is sent in one packet with the head, a buffer in a second one.
+  // A string body is sent in the same packet as the head, a buffer in a second one.
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
@@ -65,7 +73,7 @@ export function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, str
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** Serializes an error. Every error answer is made here. The message of a 500 is generic, and hides the cause. */
+/** Serializes an error. Every error answer is created here. The message of a 500 is generic and hides the cause. */
 export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const { code, httpStatus, fields, message, retryAfterSeconds } = error;
   const headers: Record<string, string> = {};

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Created once: capturing a stack for each would cost more than everything else at the end of most requests.
+// Created once: capturing a stack for each request would cost more than all other work at the end of most requests.
 const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
 
 /** One request and its response, until the response is sent or the client has disconnected. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Came over a connection above the connection limit, which may only request health. */
+  /** Whether the connection is above the connection limit and may only request health. */
   readonly isSurplus: boolean;
   /** When the request was queued for its tick, by `performance.now()`. */
   receivedAt = performance.now();
-  /** The key that event-loop time is split by: the connection's authenticated actor, or else its address. */
+  /** The key for sharing event-loop time: the connection's authenticated actor, or else its address. */
   clientKey = '';
   /** The authenticated actor; `undefined` before authentication. */
   actor: string | undefined;
@@ -24,7 +24,7 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.isSurplus = isSurplus;
-    // A request without a connection of ours, such as one that a test injects, ends here alone.
+    // A request without one of our connections, such as a test's injected request, ends only here.
     response.once('close', () => this.end());
   }
 
@@ -32,7 +32,7 @@ export class Exchange {
     return this.#isOver;
   }
 
-  /** Aborted when the exchange is over, or when {@link abort} asks for the response now. */
+  /** Aborted when the exchange is over, or when {@link abort} requests the response now. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -41,13 +41,16 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Tells the handler to finish early. Its response is still sent. */
+  /** Makes the handler finish early. Its response is still sent. */
   abort(): void {
     this.#isAborted = true;
     this.#abort?.abort(endOfExchange);
   }
 
-  /** Calls `listener` once at the end of the exchange, in reverse order; at once if it is over already. */
+  /**
+   * Registers a listener for the end of the exchange. Listeners are called once, in reverse order. If the exchange is
+   * already over, calls it at once.
+   */
   onEnd(listener: () => void): void {
     if (this.#isOver) listener();
     else this.#endListeners.push(listener);

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import { checkResults, type Readiness } from './health/readiness.js';
 import { startMetricsListener } from './metrics-listener.js';
 
-/** A service that does not listen yet. */
+/** A service that is not listening yet. */
 export interface HttpService extends RunningService {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;

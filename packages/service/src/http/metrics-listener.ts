@@ -7,7 +7,7 @@ import { describeForeignRequest } from './connections/foreign-request.js';
 import { type Readiness, readinessAnswer } from './health/readiness.js';
 
 export interface MetricsListener {
-  /** URL of the metrics, path included. */
+  /** URL of the metrics, including the path. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -15,8 +15,8 @@ export interface MetricsListener {
 const json = 'application/json; charset=utf-8';
 
 /**
- * Starts a listener for operators: metrics, and health with the reasons that the public endpoint hides. It is separate
- * from the app's port. Port 0 takes a free one. A request from a web page of another site gets 403.
+ * Starts a listener for operators on a separate port: metrics, and health with the reasons that the public endpoint
+ * hides. Port 0 selects a free port. A request from a web page of another site gets 403.
  */
 export async function startMetricsListener(
   metrics: Metrics,

@@ -16,7 +16,7 @@ export class ShutdownSignals {
     closing.addEventListener('abort', abortAll, { once: true });
   }
 
-  /** Number of exchanges that would be aborted now. */
+  /** Number of exchanges that would be aborted on shutdown now. */
   get count(): number {
     return this.#exchanges.size;
   }

@@ -1,7 +1,7 @@
 /**
- * Returns the result of `work`, or `late` after a timeout. A later result or rejection is ignored.
+ * Returns the result of `work`, or `late` after a timeout. Ignores a later result or rejection.
  * @param milliseconds the timeout, 0 or more
- * @throws what `work` rejects with before the timeout.
+ * @throws the rejection of `work` before the timeout.
  */
 export async function answerWithin<Answer>(
   milliseconds: number,

@@ -8,17 +8,17 @@ interface Pending<Item, Result> {
 
 export interface BatcherOptions<Item> {
   /**
-   * - `end-of-tick` (default): dispatches what was added in one event-loop tick, beside earlier batches that still run.
-   * - `when-idle`: runs one batch at a time, and dispatches what was added meanwhile.
+   * - `end-of-tick` (default): dispatches the items of one event-loop tick, even if earlier batches are still running.
+   * - `when-idle`: runs one batch at a time, and dispatches the items that were added meanwhile.
    */
   readonly dispatch?: 'end-of-tick' | 'when-idle';
   /** Maximum items per batch. Default: no limit. */
   readonly maximumItems?: number;
-  /** The number of leading items, at least 1, that one batch can hold. Default: all, up to `maximumItems`. */
+  /** The number of leading items, at least 1, that fit into one batch. Default: all, up to `maximumItems`. */
   readonly countFitting?: (items: readonly Item[]) => number;
   /**
-   * Whether one item may have caused the failure of a batch. Its items are then run one by one, in order, so that only
-   * the bad item is rejected. Default: never.
+   * Whether one item may have made a batch fail. The items then run one by one, in order, so that only the bad item is
+   * rejected. Default: never.
    */
   readonly isolates?: (error: unknown) => boolean;
 }
@@ -41,7 +41,7 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Whether no batch of a `when-idle` batcher runs. */
+  /** Whether a `when-idle` batcher is running no batch. */
   get isIdle(): boolean {
     return !this.#isRunning;
   }
@@ -83,8 +83,8 @@ export class Batcher<Item, Result> {
 }
 
 /**
- * Runs a batch and returns one outcome for each item, in order. If the batch fails and `isolates` says that one item may
- * have caused it, runs the items one by one, so that only the bad item fails.
+ * Runs a batch and returns one outcome for each item, in order. If the batch fails and `isolates` reports that one item
+ * may be the cause, runs the items one by one, so that only the bad item fails.
  */
 export async function settleBatch<Item, Result>(
   items: readonly Item[],

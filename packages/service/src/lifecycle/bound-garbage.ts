@@ -2,16 +2,16 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /** Keeps the memory of an overloaded process below twice that of an idle one. */
 const garbagePercent = 150;
-/** V8 collects smaller heaps earlier by itself. */
+/** V8 itself collects smaller heaps earlier. */
 const largeHeapBytes = 2 ** 31;
 
 /**
- * Limits garbage to 1.5 times the memory in use (a heap growing factor of 2.5). On machines with much memory V8 allows 3
- * times (a factor of 4). Requests that are queued, or wait for a commit, survive young-generation collections, so that an
+ * Limits garbage to 1.5 times the memory in use (a heap growing factor of 2.5). On machines with much memory, V8 allows
+ * 3 times (a factor of 4). Requests that are queued or wait for a commit survive young-generation collections, so an
  * overloaded process would reach that limit in seconds.
  */
 export function boundGarbage(): void {
   if (getHeapStatistics().heap_size_limit < largeHeapBytes) return;
-  // V8 reads the flag after each collection, so that it takes effect at any time.
+  // V8 reads the flag after each collection, so it can be set at any time.
   setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
 }

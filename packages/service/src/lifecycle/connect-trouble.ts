@@ -71,7 +71,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** For certificates from an authority that this machine does not trust. Many codes mean this. */
+/** For certificates from an authority that this machine does not trust, which many codes report. */
 const untrusted: Trouble = {
   step: 'tls',
   what: 'its certificate is not from an authority that this machine trusts',
@@ -87,14 +87,14 @@ const noHandshake: Trouble = {
 /** Why a connection failed. */
 export interface ConnectTrouble {
   readonly step: ConnectStep;
-  /** What is wrong, with the code to search for. */
+  /** A description of the problem, with the error code to search for. */
   readonly what: string;
   readonly remedy: string;
 }
 
 /**
- * Finds why a connection failed; `undefined` for an error that is none of the connection's. `authoritiesSetting` names the
- * program's setting for the certificates of further authorities, if it has one.
+ * Finds why a connection failed; `undefined` if the error is not a connection error. `authoritiesSetting` names the
+ * program's setting for certificates of additional authorities, if it has one.
  */
 export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
@@ -104,7 +104,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
     (certificateCodes.test(code) ? untrusted : undefined) ??
     (/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/.test(code) ? noHandshake : undefined);
   if (trouble === undefined) return undefined;
-  // Apple's and Google's hosts refuse a handshake by an alert that only the message names.
+  // Apple's and Google's hosts refuse a handshake with an alert that only the message names.
   const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
   const remedy =
     trouble === untrusted && authoritiesSetting !== undefined
@@ -113,7 +113,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
   return { step: trouble.step, what: `${trouble.what} (${detail})`, remedy };
 }
 
-/** {@link findConnectTrouble} as the end of a sentence: what is wrong, the code to search for, and what to do. */
+/** {@link findConnectTrouble} as the end of a sentence: the problem, the error code to search for, and what to do. */
 export function describeConnectTrouble(error: unknown, authoritiesSetting?: string): string | undefined {
   const trouble = findConnectTrouble(error, authoritiesSetting);
   return trouble && `${trouble.what}: ${trouble.remedy}`;

@@ -1,7 +1,7 @@
 const scheduled = new Set<() => void>();
 const earlyEndListeners = new Set<() => void>();
 
-/** Calls `act` at the end of this event-loop tick, or earlier if {@link endTick} is called. Batching builds on it. */
+/** Calls `act` at the end of this event-loop tick, or earlier if {@link endTick} is called. Used for batching. */
 export function atEndOfTick(act: () => void): void {
   const once = (): void => {
     if (scheduled.delete(once)) act();
@@ -19,7 +19,9 @@ export function onEarlyTickEnd(listener: () => void): () => void {
   return () => void earlyEndListeners.delete(listener);
 }
 
-/** Ends this tick early: runs everything that {@link atEndOfTick} scheduled. For a tick that lasts too long. */
+/**
+ * Ends this tick early: runs everything that {@link atEndOfTick} has scheduled. Call it in a tick that lasts too long.
+ */
 export function endTick(): void {
   for (const listener of earlyEndListeners) listener();
   for (const once of [...scheduled]) once();

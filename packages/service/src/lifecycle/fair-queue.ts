@@ -19,7 +19,7 @@ export class FairQueue {
     return this.#pending.countOf(client);
   }
 
-  /** Runs `work` as soon as there is a free slot, and returns its result. @throws what `work` rejects with. */
+  /** Runs `work` as soon as a slot is free, and returns its result. @throws the rejection of `work`. */
   async run<Result>(client: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#maximumConcurrency) this.#running += 1;
     else await new Promise<void>((begin) => this.#pending.add(client, begin));

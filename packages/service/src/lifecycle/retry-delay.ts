@@ -6,7 +6,7 @@ export interface BackOff {
 }
 
 export interface RetryDelayOptions extends BackOff {
-  /** A number from 0 up to, not including, 1. */
+  /** A random number in [0, 1). */
   readonly random: () => number;
 }
 
@@ -16,8 +16,8 @@ export function backOffMilliseconds({ attempt, firstMilliseconds, capMillisecond
 }
 
 /**
- * Exponential backoff with jitter, in milliseconds: a random delay between half and all of {@link backOffMilliseconds}, so
- * that many clients do not retry at the same time.
+ * Exponential backoff with jitter, in milliseconds: a random delay between half of {@link backOffMilliseconds} and all
+ * of it, so that many clients do not retry at the same time.
  */
 export function retryDelayMilliseconds(options: RetryDelayOptions): number {
   const whole = backOffMilliseconds(options);

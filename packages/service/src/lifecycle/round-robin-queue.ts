@@ -11,7 +11,7 @@ export class RoundRobinQueue<Item> {
   readonly #clients = new Map<string, Client<Item>>();
   readonly #rotation = new FifoQueue<Client<Item>>();
   #count = 0;
-  /** The client whose queue became empty last, reused because it is most often the next to add. */
+  /** The client whose queue was emptied last. Reused, because it is usually the next to add an item. */
   #last: Client<Item> | undefined;
 
   /** Items of all clients. */
@@ -40,9 +40,9 @@ export class RoundRobinQueue<Item> {
   }
 
   /**
-   * Removes and returns the oldest item of the client that is next in the rotation; `undefined` if the queue is empty.
-   * Items for which `isOver` holds are dropped, and do not use up their client's turn. Clients for which `isPaused` holds
-   * are passed over; `undefined` if all are.
+   * Removes and returns the oldest item of the next client in the rotation; `undefined` if the queue is empty. Drops
+   * items for which `isOver` is true, without using up their client's turn. Skips clients for which `isPaused` is true;
+   * `undefined` if that is all of them.
    */
   take(
     isOver: (item: Item) => boolean = () => false,

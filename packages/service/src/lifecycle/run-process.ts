@@ -17,16 +17,16 @@ export interface ProcessOptions<Service extends RunningService> {
   readonly closeDeadlineMilliseconds?: number;
   start(): Promise<Service>;
   /**
-   * Reads credentials again, on SIGHUP. Without it SIGHUP shuts down, as it does in a terminal, which is closed then.
+   * Reloads credentials on SIGHUP. Without it, SIGHUP shuts the service down, as when a terminal closes.
    * @throws ConfigurationError if the former credentials stay in use.
    */
   reload?(service: Service): Promise<void>;
 }
 
 /**
- * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP; a signal
- * during the start waits for the start, so that everything is closed. Exits with 1 if the start fails. A failure that the
- * operator can fix is printed as plain sentences, without a stack.
+ * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP. A
+ * signal during the start takes effect after the start, so that everything is closed. Exits with 1 if the start fails.
+ * If the operator can fix the failure, prints it as plain sentences without a stack.
  */
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,
@@ -37,13 +37,13 @@ export async function runProcess<Service extends RunningService>(
   const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
-  // A listener means that Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
+  // If there is a listener, Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');
     let reloading: Promise<void> = Promise.resolve();
     process.on('SIGHUP', () => {
-      // One after the other: an earlier, slower reload must not bring former credentials back.
+      // Serialized: an earlier, slower reload must not restore former credentials.
       reloading = reloading.then(() => reload(options, started));
     });
   }
@@ -81,7 +81,7 @@ export function describeBootError(error: unknown): string {
   const listenTrouble = describeListenTrouble(error);
   if (listenTrouble !== undefined) return listenTrouble;
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE' || syscall === 'listen') return message;
-  // EEXIST: a file is in the place of a folder.
+  // EEXIST: a file exists in place of a folder.
   const cause = code === 'EEXIST' ? { code: 'ENOTDIR' } : error;
   if (path !== undefined && isFileTrouble(cause)) return `${path} cannot be used: ${fileTrouble(cause)}.`;
   return stack ?? String(error);

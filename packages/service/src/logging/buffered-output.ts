@@ -15,9 +15,9 @@ const needsMetadata: typeof pino.symbols.needsMetadataGsym = pino.symbols.needsM
 let output: LeveledDestination | undefined;
 
 /**
- * Buffered standard output, shared by the process: a system call per line costs more than the line. Flushes at 8 Ki
- * characters, after 100 ms, at a line of level `error` or above, and at exit, also after an uncaught error. SIGKILL loses
- * the last 100 ms.
+ * Buffered standard output, shared by the process, because a system call per line costs more than the line. Flushes at
+ * 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even after an uncaught error.
+ * SIGKILL loses the last 100 ms.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();
@@ -26,7 +26,7 @@ export function bufferedOutput(): DestinationStream {
 
 function openOutput(): LeveledDestination {
   const stream = pino.destination({ dest: 1, sync: true });
-  // Buffered here: the stream would copy its whole buffer at each line, to count bytes.
+  // Buffered here: the stream would copy its whole buffer at each line to count bytes.
   let buffered = '';
   const flush = (): void => {
     if (buffered === '') return;

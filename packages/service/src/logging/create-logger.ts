@@ -5,8 +5,8 @@ import { bufferedOutput } from './buffered-output.js';
 export type Log = Logger;
 
 /**
- * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. It has no serializers for requests and
- * responses on purpose, so that code cannot log their content by accident.
+ * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. It deliberately has no serializers for
+ * requests and responses, so that code cannot log their content by accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
   const options = {

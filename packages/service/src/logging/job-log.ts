@@ -3,9 +3,9 @@ import { TroubleLog } from './trouble-log.js';
 
 /** Listener for a database's jobs and other background work. */
 interface JobLog {
-  /** `job.kind` is `none` if the error concerns no particular job. */
+  /** `job.kind` is `none` if the error is not about a particular job. */
   onJobError(error: unknown, job: { readonly id: string; readonly kind: string }): void;
-  /** The database is reachable. */
+  /** Called when the database is reachable. */
   onAnswer(): void;
 }
 

@@ -1,11 +1,11 @@
 import type { DeliveryFault } from '@waxwing/protocol';
 import type { Log } from './create-logger.js';
 
-/** Why a notification is not sent. */
+/** The reason why a notification is not sent. */
 export interface Rejection {
   readonly reason: string;
   readonly fault: DeliveryFault;
-  /** The app that it concerns, where known. */
+  /** The app in question, if known. */
   readonly app?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ interface Noted extends Rejection {
   count: number;
 }
 
-/** The messages of the first line of a reason, and of those with a count. */
+/** The messages for the first line of a reason, and for lines with a count. */
 interface RejectionWords {
   readonly first: string;
   readonly more: string;
@@ -25,12 +25,12 @@ const rejected: RejectionWords = {
   more: 'more notifications were rejected',
 };
 const intervalMilliseconds = 60_000;
-// A vendor may invent reasons without bound.
+// Limits the kinds, because a vendor may invent reasons without bound.
 const maximumKinds = 100;
 
 /**
- * Logs rejected notifications: the first of each reason at once with its device, and further ones as one line with their
- * count per minute. Faults that `isError` names are logged as errors.
+ * Logs rejected notifications: the first of each reason at once with its device, and further ones as one line per
+ * minute with their count. Logs faults for which `isError` is true as errors.
  */
 export class RejectionLog {
   readonly #log: Log;
@@ -45,7 +45,7 @@ export class RejectionLog {
     this.#words = words;
   }
 
-  /** Returns whether it was logged at once. `device` names the device. */
+  /** Returns whether the rejection was logged at once. `device` identifies the device. */
   note({ reason: said, fault, app }: Rejection, device: unknown): boolean {
     const exact: Rejection = { reason: said, fault, app };
     const isFull = this.#rejections.size >= maximumKinds && !this.#rejections.has(keyOf(exact));
@@ -62,7 +62,10 @@ export class RejectionLog {
     return true;
   }
 
-  /** Logs the count of each reason since the last flush. A reason without rejections since then is logged at once again. */
+  /**
+   * Logs the count of each reason since the last flush. A reason without rejections since then is logged at once the
+   * next time.
+   */
   flush(): void {
     for (const [key, noted] of this.#rejections) {
       const { count, ...rejection } = noted;

@@ -1,6 +1,6 @@
 /**
- * Deduplicates log lines of a persistent problem: reports it once when it begins or changes, and once when it ends. The
- * caller writes the lines.
+ * Deduplicates log lines about a persistent problem: reports it once when it begins or changes, and once when it ends.
+ * The caller writes the lines.
  */
 export class TroubleLog {
   #trouble: string | undefined;

@@ -31,7 +31,7 @@ export class Metrics {
   readonly httpRefusals: Counter<'reason'>;
   /** Requests whose client disconnected before the answer. */
   readonly httpAborted: Counter;
-  /** Rows that clean-up removed. `kind` is the schedule's name for them. */
+  /** Rows that clean-up removed. `kind` is the name of the rows in the schedule. */
   readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
@@ -58,8 +58,8 @@ export class Metrics {
   }
 
   /**
-   * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. The metric is missing if the count fails
-   * or takes longer than three seconds; the readiness checks report why.
+   * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. If the count fails or takes longer
+   * than three seconds, the metric is missing, and the readiness checks report why.
    */
   watchJobs(count: () => Promise<readonly JobCounts[]>): void {
     const gauge = this.gauge(
@@ -91,7 +91,7 @@ export class Metrics {
     this.beforeScrape(async () => gauge.set(bytes() ?? 0));
   }
 
-  /** Reads an HTTP app's load at each scrape. Several apps of the process are added up. */
+  /** Reads an HTTP app's load at each scrape. The loads of several apps in the process are added up. */
   watchHttp(count: () => HttpCounts): void {
     this.#httpSides.push(count);
     if (this.#httpSides.length > 1) return;
@@ -144,7 +144,7 @@ export class Metrics {
     this.beforeScrape(async () => clock.set(Date.now() / 1000));
   }
 
-  /** @param collect runs at each scrape, to add what was counted elsewhere. */
+  /** @param collect runs at each scrape, to add counts from elsewhere. */
   counter<L extends string>(
     name: string,
     help: string,

@@ -6,7 +6,7 @@ export interface Charset {
   readonly decode: DecodeText | undefined;
 }
 
-/** The charset in a content type: UTF-8 if it names none, or ASCII. */
+/** The charset in a content type. UTF-8 if it names none or ASCII. */
 export function charsetOf(contentType: string): Charset {
   const [, name = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType) ?? [];
   if (/^(?:utf-?8|(?:us-)?ascii)$/i.test(name)) return { name, decode: decodeUtf8 };

@@ -1,12 +1,12 @@
-/** Parameters of one request by name. A repeated parameter has all of its values. */
+/** Parameters of one request by name. A repeated parameter keeps all its values. */
 export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 
 /** {@link RawParameters} while they are collected. */
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**
- * Stands for a value that is not in its charset, until its parameter is read. No decoded text equals it, because it is half
- * of a surrogate pair.
+ * Marks a value that is not valid in its charset, until its parameter is read. It is half of a surrogate pair, so no
+ * decoded text equals it.
  */
 export const undecodable = '\ud800';
 

@@ -5,10 +5,10 @@ import { ProtocolError, refused } from '@waxwing/protocol';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
 import type { UploadedFile } from './uploaded-file.js';
 
-/** Counts empty parts too. */
+/** Includes empty parts. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Names and values of all fields beside a file, which stay in memory while the file is streamed. */
+/** Names and values of all fields next to a file. They stay in memory while the file is streamed. */
 const maximumFieldBytes = 64 * 1024;
 /** The parser is fed in chunks, so that a refused form is not parsed to its end. */
 const chunkBytes = 4096;
@@ -90,10 +90,10 @@ export async function receiveUploadForm(
         }
         isFirst = false;
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
-        // Ended when the form ends: a later part may still be invalid.
+        // Ended with the form, because a later part may still be invalid.
         stream.pipe(content, { end: false });
-        // Drains the rest if the reader stops early, so that the request can end. Runs after pipe's own `close` listener,
-        // which pauses the stream.
+        // Drains the rest if the reader stops early, so that the request can end. Runs after pipe's own `close`
+        // listener, which pauses the stream.
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
@@ -112,10 +112,13 @@ export async function receiveUploadForm(
 
 interface FieldsToRead {
   readonly entries: CollectedParameters;
-  /** In total. */
+  /** The sum over all fields. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
-  /** Whether the form has bytes that are not UTF-8. The parser replaces them in fields without a charset of their own. */
+  /**
+   * Whether the form contains bytes that are not UTF-8. The parser replaces such bytes in fields without their own
+   * charset.
+   */
   readonly hasOtherBytes?: boolean;
   readonly reject: (error: Error) => void;
 }
@@ -163,7 +166,7 @@ function malformed(cause: unknown): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
 }
 
-/** An error after the file is BAD_REQUEST: PAYLOAD_TOO_LARGE would mean the file itself. */
+/** An error after the file becomes BAD_REQUEST, because PAYLOAD_TOO_LARGE would refer to the file itself. */
 function asBadRequest(cause: Error): ProtocolError {
   const { message } = malformed(cause);
   return new ProtocolError('BAD_REQUEST', { message, cause });

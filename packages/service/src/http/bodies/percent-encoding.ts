@@ -5,18 +5,19 @@ import { addParameter, type CollectedParameters, undecodable } from './collected
 export type DecodeText = (bytes: Buffer) => string | undefined;
 
 const percent = 0x25;
-/** The value of each byte that is a hexadecimal digit, and -1 for all others. */
+/** The value of each byte that is a hexadecimal digit; -1 for all others. */
 const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
-/** Refuses bytes that are not UTF-8, among them overlong forms and surrogates. Keeps a byte-order mark. */
+/** Refuses bytes that are not UTF-8, including overlong forms and surrogates. Keeps a byte-order mark. */
 export const decodeUtf8: DecodeText = (bytes) => (isUtf8(bytes) ? bytes.toString() : undefined);
 
 /**
- * Percent-decodes a text with one character per byte, as the URL standard does (https://url.spec.whatwg.org/#percent-decode):
- * a `%` without two hexadecimal digits stays as it is. `undefined` if the bytes are not in the charset.
+ * Percent-decodes a text with one character per byte, following the URL standard
+ * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. `undefined` if
+ * the bytes are not valid in the charset.
  */
 export function percentDecode(text: string, decode: DecodeText = decodeUtf8): string | undefined {
   // Most texts are plain: a regular expression is faster than the loop.
@@ -37,8 +38,8 @@ export function percentDecode(text: string, decode: DecodeText = decodeUtf8): st
 }
 
 /**
- * Adds the parameters of a form or query string (https://url.spec.whatwg.org/#urlencoded-parsing). `text` has one character
- * per byte. A value that is not in its charset becomes {@link undecodable}.
+ * Adds the parameters of a form or query string (https://url.spec.whatwg.org/#urlencoded-parsing). `text` has one
+ * character per byte. A value that is not valid in its charset becomes {@link undecodable}.
  */
 export function addUrlEncoded(into: CollectedParameters, text: string, decode?: DecodeText): void {
   for (const part of text.split('&')) {

@@ -17,7 +17,7 @@ const multipartBytes = Symbol('multipartBytes');
 const multipartStream = Symbol('multipartStream');
 const unsupported = Symbol('unsupported');
 
-/** Adds parsers for the three kinds of body that operations take. A body of another type is discarded. */
+/** Adds parsers for the three kinds of body that operations accept. Discards a body of another type. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -27,7 +27,8 @@ export function acceptBodies(app: FastifyInstance): void {
       done(null, { [formBytes]: bytes });
     },
   );
-  // Buffered within Fastify's body limit: as a stream, preamble, epilogue and part headers would be unbounded.
+  // Buffered within Fastify's body limit: in a stream, the size of preamble, epilogue and part headers would be
+  // unlimited.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });
   });
@@ -47,15 +48,15 @@ export function acceptFiles(part: FastifyInstance): void {
   });
 }
 
-/** Paths and query strings of at most this length are not counted as bytes in memory. */
+/** Paths and query strings up to this length do not count as bytes in memory. */
 const ordinaryUrlCharacters = 16 * 1024;
 
-/** Bytes in memory of a long URL, such as one with a message's text in its query string; 0 for an ordinary one. */
+/** Bytes in memory of a long URL, for example with a message's text in its query string; 0 for an ordinary URL. */
 export function longUrlBytes(url = ''): number {
   return url.length > ordinaryUrlCharacters ? url.length : 0;
 }
 
-/** Upper bound of the body's bytes in memory; 0 without a body, and for one that is refused as too large. */
+/** Upper bound of the body's bytes in memory; 0 without a body, and for a body that is refused as too large. */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
   bodyLimitBytes: number,

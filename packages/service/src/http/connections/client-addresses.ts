@@ -12,15 +12,15 @@ import type { Log } from '../../logging/create-logger.js';
 interface ClientAddressesOptions {
   readonly limits: Pick<HttpLimits, 'trustedProxies'>;
   readonly log: Log;
-  /** What the names of the program's settings begin with, such as `RELAY_`. */
+  /** The prefix of the program's settings, such as `RELAY_`. */
   readonly settingsPrefix: string;
 }
 
-/** The one client that all requests count for whose forwarded address cannot be read. */
+/** All requests with an unreadable forwarded address count as this one client. */
 const unreadableClient = 'unreadable';
 const loggedCharacters = 100;
 
-/** Where connections and requests come from, IPv6 addresses by their /64. */
+/** Finds the client addresses of connections and requests. IPv6 addresses are grouped by /64. */
 export class ClientAddresses {
   readonly #options: ClientAddressesOptions;
   #hasWarnedOfProxy = false;
@@ -31,21 +31,22 @@ export class ClientAddresses {
   }
 
   /**
-   * The client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is probably a proxy
-   * that is missing from the settings.
+   * The client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is probably a
+   * proxy that is missing from the settings.
    */
   of(request: IncomingMessage): string | undefined {
     return this.forwardedBy(request) ?? this.limited(request.socket);
   }
 
-  /** The same, or the address of the connection where that cannot be said. */
+  /** Like {@link of}, but falls back to the address of the connection if the client's is unknown. */
   nearest(request: IncomingMessage): string {
     return this.forwardedBy(request) ?? addressGroup(request.socket.remoteAddress ?? '');
   }
 
   /**
-   * The client that a trusted proxy names in `X-Forwarded-For`; `undefined` for requests over other connections. A trusted
-   * proxy that names none is the client itself. All that cannot be read are one client, so that no spelling escapes limits.
+   * The client that a trusted proxy names in `X-Forwarded-For`; `undefined` for requests over other connections. If a
+   * trusted proxy names none, it is the client itself. All unreadable addresses count as one client, so that no
+   * spelling escapes limits.
    */
   forwardedBy({ headers, socket }: IncomingMessage): string | undefined {
     if (!this.isForwarding(socket)) return undefined;
@@ -61,13 +62,16 @@ export class ClientAddresses {
     return unreadableClient;
   }
 
-  /** Whether it is a trusted proxy's connection, over which many may ask. */
+  /** Whether the connection is from a trusted proxy, over which many clients may send requests. */
   isForwarding(socket: Socket): boolean {
     const { trustedProxies } = this.#options.limits;
     return !trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '');
   }
 
-  /** The address that limits a connection. `undefined` for a trusted proxy, and for a likely proxy that no setting names. */
+  /**
+   * The address to which a connection's limits apply. `undefined` for a trusted proxy, and for a likely proxy that no
+   * setting names.
+   */
   limited(socket: Socket): string | undefined {
     const { limits, log, settingsPrefix } = this.#options;
     const { remoteAddress } = socket;

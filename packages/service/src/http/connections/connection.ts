@@ -20,13 +20,13 @@ export interface Connection {
   clientKey: string | undefined;
   /** The last answered request, until its whole body has arrived. */
   unread: UnreadBody | undefined;
-  /** When the response was complete, until the client has received it. */
+  /** When the response was completely written; reset once the client has received it. */
   answeredAt: number | undefined;
   /** Bytes received up to the end of the last request. */
   bytesBefore: number;
   /**
-   * When an unparsed request was refused. What the client still sends is discarded: a closed socket would reset the
-   * connection, and the client would lose the answer.
+   * When an unparsed request was refused. Further bytes from the client are discarded. If the socket were closed, it
+   * would reset the connection, and the client would lose the answer.
    */
   refusedAt: number | undefined;
 }
@@ -52,14 +52,17 @@ export function newConnection(
 }
 
 /**
- * Whether a client has sent a part of a head, or has just connected in order to send one. It needs an answer even while the
- * server closes: stock servers switch push off after a broken connection.
+ * Whether a client has sent part of a head, or has just connected to send one. It needs an answer even while the server
+ * closes, because stock servers switch push off after a broken connection.
  */
 export function expectsAnswer({ bytesBefore, serving, socket }: Connection): boolean {
   return serving === undefined && (bytesBefore === 0 || socket.bytesRead > bytesBefore);
 }
 
-/** Whether a connection must be closed for a reason that Node's own timeouts miss. `now` is of `performance.now()`. */
+/**
+ * Whether a connection must be closed for a reason that Node's own timeouts do not cover. `now` is from
+ * `performance.now()`.
+ */
 export function isLate(
   { answeredAt, isSurplus, openedAt, refusedAt, unread }: Connection,
   limits: Pick<HttpLimits, 'answerTimeoutMilliseconds' | 'unreadBodyTimeoutMilliseconds'>,

@@ -39,7 +39,7 @@ export interface ConnectionsOptions {
 
 /** A connection above a limit gets one response: health or 503. The oldest surplus connection makes room for a new one. */
 const maximumSurplusConnections = 100;
-/** The part of all body bytes that large heads may take before they have arrived in full. */
+/** The fraction of all body bytes that incomplete large heads may take. */
 const partialHeadsPartOfBytes = 1 / 4;
 // A property, because a WeakMap of all requests slows the garbage collector down.
 const exchangeKey = Symbol('exchange');
@@ -79,7 +79,7 @@ export class Connections {
     return this.#pipelining.bodyBytes;
   }
 
-  /** Drains: closes idle connections, and each other one after its response. One that expects an answer gets a 503. */
+  /** Drains: closes idle connections, and the others after their responses. One that expects an answer gets a 503. */
   endSoon(): void {
     for (const connection of [...this.#idle]) {
       if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
@@ -97,22 +97,22 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
       maxHeaderSize: limits.maximumHeadBytes,
-      // Node would answer by itself, without a body. A hook of the app refuses instead.
+      // Node would respond itself, without a body. A hook of the app refuses instead.
       requireHostHeader: false,
     });
-    // Node drops fields above its limit, Content-Length or Authorization among them. One more reveals that it did.
+    // Node drops fields above its limit, perhaps Content-Length or Authorization. One extra field reveals this.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
       else this.#refuse(request.socket, new ProtocolError('REQUEST_HEADERS_TOO_LARGE'));
     };
     server.on('request', receive);
-    // Node would answer by itself, past the scheduler and all limits.
+    // Node would respond itself and bypass the scheduler and all limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
     // Node would close the connection without an answer.
     server.on('connect', (_request, socket) => {
-      // Node has removed its own listener: a client's reset would end the process.
+      // Node has removed its own listener, so a reset by the client would end the process.
       socket.on('error', () => undefined);
       this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED'));
     });
@@ -124,7 +124,7 @@ export class Connections {
     return server;
   }
 
-  /** Answers an error that Node's HTTP parser reports instead of a request. It reports it again for each further chunk. */
+  /** Answers an error that Node's HTTP parser reports instead of a request, and reports again for each further chunk. */
   refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     const isFirst = this.#open.get(socket)?.refusedAt === undefined;
     if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
@@ -138,7 +138,7 @@ export class Connections {
 
   /**
    * Counts a request from a trusted proxy like a connection of the forwarded address, until it is over.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when that address has too many.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if that address has too many.
    */
   countForwarded(exchange: Exchange): void {
     const address = this.addresses.forwardedBy(exchange.request);
@@ -183,7 +183,7 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** Refuses a request on its connection, unless the answer would be taken for that of another request in flight. */
+  /** Refuses a request on its connection, unless the client would take the answer for that of another request in flight. */
   #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.refusedAt !== undefined) return;
@@ -194,14 +194,14 @@ export class Connections {
     }
     connection.refusedAt = performance.now();
     answerUnparsed(socket, error);
-    // The app waits for the rest of its body.
+    // The app is still waiting for the rest of the request's body.
     if (serving !== undefined) socket.destroySoon();
     else socket.resume();
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
-    // It was parsed from the same packet as the request that ended the connection.
+    // The request was parsed from the same packet as the one that ended the connection.
     if (connection === undefined || connection.refusedAt !== undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
@@ -231,8 +231,8 @@ export class Connections {
   }
 
   /**
-   * The client key of a request before authentication. Its own credentials are not verified yet, so they cannot count. The
-   * last actor of the connection counts, except behind a trusted proxy, whose connections carry requests of many clients.
+   * The client key of a request before authentication. The request's own credentials are not verified yet, so they
+   * cannot count. Uses the connection's last actor, except behind a trusted proxy, which serves many clients.
    */
   #clientKeyOf({ clientKey }: Connection, request: IncomingMessage): string {
     const isOfOne = clientKey !== undefined && !this.addresses.isForwarding(request.socket);
@@ -274,12 +274,12 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /** Closes what Node's timeouts miss: an unread body, a response that the client does not read, a surplus connection. */
+  /** Closes connections that Node's timeouts do not cover: unread bodies, unread responses, surplus connections. */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
       if (connection.unread !== undefined) {
-        // The rest of an answered request's body is no head.
+        // The rest of an answered request's body does not count as a head.
         connection.bytesBefore = connection.socket.bytesRead;
         if (!isUnread(connection.unread)) connection.unread = undefined;
       }

@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 const everyAddress = ['0.0.0.0', '::'];
 
 /**
- * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns what
- * is wrong, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this machine or the address
- * that the listener is bound to. A listener bound to every address accepts any IP address as `Host`: DNS rebinding needs a
- * name.
+ * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns a
+ * description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this
+ * machine or the address that the listener is bound to. A listener that is bound to all addresses accepts any IP
+ * address as `Host`, because DNS rebinding needs a name.
  */
 export function describeForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,

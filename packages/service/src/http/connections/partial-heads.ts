@@ -1,11 +1,11 @@
 import type { Connection } from './connection.js';
 
-/** Heads of at most this size are not counted: the limit of connections bounds their memory. */
+/** Heads up to this size are not counted, because the connection limit bounds their memory. */
 const ordinaryHeadBytes = 16 * 1024;
 
 /**
- * Selects connections to close, so that large heads that have not arrived in full take at most `maximumBytes` of memory
- * together. Those with the largest heads come first.
+ * Selects connections to close, so that incomplete large heads together take at most `maximumBytes` of memory. Selects
+ * the largest heads first.
  */
 export function connectionsOfPartialHeads(
   connections: Iterable<Connection>,

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import { type ErrorCode, ProtocolError, refused } from '@waxwing/protocol';
 import { errorAnswer, wholeHeaders } from '../error-answer.js';
 
-/** A head of thousands of tiny fields takes ten times its size in memory. */
+/** Limits memory: a head with thousands of tiny fields takes ten times its size. */
 export const maximumHeaderFields = 100;
-/** Names and values of all fields. The rest of a head is its path and query string. */
+/** Limits the names and values of all fields together. The rest of a head is its path and query string. */
 const maximumFieldCharacters = 16 * 1024;
 
-/** What Node's HTTP parser reports, other than a malformed request. */
+/** The errors of Node's HTTP parser, other than a malformed request. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADERS_TOO_LARGE',
@@ -32,7 +32,7 @@ export function answerUnparsed(socket: Socket, error: ProtocolError): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${answer.body}`);
 }
 
-/** Whether a head has more fields, or longer ones, than a server takes. */
+/** Whether a head has more or longer fields than a server accepts. */
 export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
   if (rawHeaders.length > 2 * maximumHeaderFields) return true;
   let characters = 0;

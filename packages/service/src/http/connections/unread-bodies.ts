@@ -3,15 +3,16 @@ import { atEndOfTick } from '../../lifecycle/end-of-tick.js';
 
 /** The rest of a body whose request was answered before all of it arrived. */
 export interface UnreadBody {
-  /** By `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly since: number;
   /** `undefined` once the whole body has arrived. */
   request: IncomingMessage | undefined;
 }
 
 /**
- * Tracks requests that were answered before their bodies arrived. Most were refused after the head, and their body came in
- * the same packet: their references are dropped at the end of the tick, so that the young-generation collector frees them.
+ * Tracks requests that were answered before their bodies arrived. Most were refused after the head, and their bodies
+ * came in the same packet. Their references are dropped at the end of the tick, so that the young-generation collector
+ * frees them.
  */
 export class UnreadBodies {
   #new: UnreadBody[] = [];
@@ -29,7 +30,7 @@ export class UnreadBodies {
   };
 }
 
-/** Whether a part of the body is still to come. */
+/** Whether part of the body has yet to arrive. */
 export function isUnread(body: UnreadBody | undefined): body is UnreadBody {
   if (body !== undefined) dropIfComplete(body);
   return body?.request !== undefined;

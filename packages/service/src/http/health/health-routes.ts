@@ -6,19 +6,22 @@ const livePath = '/health/live';
 const readyPath = '/health/ready';
 const json = 'application/json; charset=utf-8';
 
-/** Whether a request is for health, which is answered under any load. */
+/** Whether a request is for health. Such requests are answered under any load. */
 export function asksForHealth({ is404, url }: FastifyRequest): boolean {
   return !is404 && isHealthPath(url);
 }
 
-/** Whether a request's URL, query included, has a health path. Matches as the router does. */
+/** Whether a request's URL, possibly with a query, has a health path. Matches as the router does. */
 export function isHealthPath(url: string): boolean {
   if (!url.startsWith('/health/')) return false;
   const [path] = url.split(/[?#]/, 1);
   return path === livePath || path === readyPath;
 }
 
-/** Adds the public health endpoints: liveness, and which readiness checks fail. The reasons stay in the log. */
+/**
+ * Adds the public health endpoints: liveness, and the names of failed readiness checks. The reasons appear only in the
+ * log.
+ */
 export function addHealth(app: FastifyInstance, readiness: Readiness, closing: AbortSignal): void {
   const method = servedMethods('GET');
   app.route({

@@ -3,15 +3,15 @@ import type { Log } from '../../logging/create-logger.js';
 import { TroubleLog } from '../../logging/trouble-log.js';
 import type { CheckResult } from '../../metrics/metrics.js';
 
-/** Something wrong that another process would not do better, such as a refused credential of one app. */
+/** A problem that every process would have, such as refused credentials of one app. */
 export interface ReadinessWarning {
   /** A sentence that says what is wrong. */
   readonly warning: string;
 }
 
 /**
- * Readiness checks by name. Each returns `undefined` if it passes, a warning if it passes nevertheless, or a sentence that
- * says why the process should get no requests. A check fails if it takes longer than three seconds.
+ * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, or a
+ * sentence that says why the process should get no requests. A check fails if it takes longer than three seconds.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<string | ReadinessWarning | undefined>>>;
 
@@ -77,8 +77,8 @@ export class Readiness {
 }
 
 /**
- * The readiness answer: HTTP status and JSON body. A check that passes is `ok`, with a warning `warning: <sentence>`. A
- * public answer hides the sentences, which may name paths or keys.
+ * The readiness answer: HTTP status and JSON body. A check that passes is `ok`, or with a warning `warning:
+ * <sentence>`. A public answer hides the sentences, which may name paths or keys.
  */
 export function readinessAnswer(
   states: ReadinessStates,

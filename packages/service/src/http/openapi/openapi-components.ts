@@ -8,8 +8,8 @@ const folder = '#/components/schemas/';
 const besideReference = ['default', 'description', 'x-since-feature-level'] as const;
 
 /**
- * Replaces each schema that has a `schemaName` by a reference, and collects it in `schemas` under that name. A zod schema
- * gets a name by `meta({ schemaName: 'Message' })`.
+ * Replaces each schema that has a `schemaName` with a reference, and collects the schema in `schemas` under that name.
+ * A zod schema gets a name with `meta({ schemaName: 'Message' })`.
  * @throws Error if two different schemas have the same name.
  */
 export function hoistSchemas(part: unknown, schemas: Record<string, Node>): unknown {

@@ -50,7 +50,7 @@ export function openApiDocument(
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
-/** An empty requirement stands for no credentials. */
+/** An empty requirement means that no credentials are needed. */
 function describeSecurity({ authenticate, isOptional = false, name }: AnyOperation['actor']): Node[] {
   if (authenticate === undefined) return [];
   return isOptional ? [{ [name]: [] }, {}] : [{ [name]: [] }];
@@ -120,7 +120,7 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
 
 function operationId({ answerType, method, path }: AnyOperation): string {
   const words = path.replace(/^\/(?:api\/v1\/)?/, '').split(/[^A-Za-z0-9]+/);
-  // A file and its metadata may have the same path below different prefixes.
+  // A file and its metadata may have the same path under different prefixes.
   const kind = answerType === undefined ? [] : ['content'];
   return [method.toLowerCase(), ...words.filter((word) => word !== ''), ...kind].join('_');
 }
@@ -227,7 +227,7 @@ interface ParameterMeta {
   readonly openApiJson?: z.ZodType;
 }
 
-/** A parameter's metadata, also from inside `optional` and `default`. */
+/** A parameter's metadata, including metadata inside `optional` and `default`. */
 function metaOf(shape: z.ZodType): ParameterMeta {
   const meta = shape.meta();
   if (meta?.openApi !== undefined || meta?.openApiJson !== undefined) return meta as ParameterMeta;

@@ -3,8 +3,8 @@ import type { ErrorCode } from '@waxwing/protocol';
 import type { AnyOperation } from './operation.js';
 
 /**
- * The answer to one request, published on {@link answerChannelName}. A streamed list is published once without entries,
- * and then once for each chunk.
+ * The answer to one request, published on {@link answerChannelName}. For a streamed list, publishes the answer without
+ * entries first, and then each chunk.
  */
 export interface PublishedAnswer {
   readonly declared: AnyOperation;
@@ -20,7 +20,7 @@ export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);
 
-/** Publishes an answer to subscribers in this process. Costs nothing without subscribers. */
+/** Publishes an answer to subscribers in this process. Free without subscribers. */
 export function publishAnswer(answer: () => PublishedAnswer): void {
   if (answers.hasSubscribers) answers.publish(answer());
 }

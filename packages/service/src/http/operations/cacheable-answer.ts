@@ -12,9 +12,10 @@ export interface CacheableAnswer {
 }
 
 /**
- * Builds a cacheable success with an ETag, or 304 without a body if `If-None-Match` matches it (RFC 9110 section 13.1.2).
- * Fastify's plugin, `@fastify/etag` 6.2, is no alternative: it supports neither lists nor `*`, answers POST requests and
- * errors with 304, and sends a content type and a length of 0 with it, which caches would store.
+ * Builds a cacheable success with an ETag, or a 304 without a body if `If-None-Match` matches it (RFC 9110 section
+ * 13.1.2). Fastify's plugin, `@fastify/etag` 6.2, is not an alternative: it supports neither lists nor `*`, and answers
+ * POST requests and errors with 304. It also sends a content type and a length of 0 with a 304, which caches would
+ * store.
  */
 export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;
@@ -26,9 +27,10 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
 }
 
 /**
- * Headers with which a client keeps its own copy of an answer, and asks before each use whether it is current. `isCurrent`
- * is whether `If-None-Match` names it: answer 304 then. The ETag is weak, because a streamed list can change meanwhile.
- * @param version changes with everything that changes the answer, such as what the client may see; printable ASCII
+ * Headers that let a client keep its own copy of an answer and revalidate it before each use. `isCurrent`:
+ * `If-None-Match` names this version, so respond with 304. The ETag is weak, because a streamed list can change while
+ * it is sent.
+ * @param version changes with everything that changes the answer, such as the client's permissions; printable ASCII
  */
 export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {
   const etag = `"${version}"`;

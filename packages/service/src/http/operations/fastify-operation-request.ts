@@ -4,7 +4,7 @@ import type { RequestScheduler } from '../overload/request-scheduler.js';
 import type { ShutdownSignals } from '../shutdown-signals.js';
 import { ReceivedRequest } from './received-request.js';
 
-/** What every request of an app uses. */
+/** Objects that all requests of an app share. */
 interface SharedParts {
   readonly shutdownSignals: ShutdownSignals;
   readonly scheduler: RequestScheduler;
@@ -49,7 +49,7 @@ export class FastifyOperationRequest extends ReceivedRequest {
     return this.#request.params as Record<string, string>;
   }
 
-  /** Fastify is set up to leave it unparsed. */
+  /** Fastify is configured to leave it unparsed. */
   protected get queryText(): string {
     return this.#request.query as string;
   }

@@ -5,12 +5,12 @@ import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protoco
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
   /**
-   * The entries in order. Each chunk is made in a tick of its own, and should be small enough not to block the event loop;
-   * it may be empty.
+   * The entries in order. Each chunk is produced in a separate tick, and should be small enough not to block the event
+   * loop; it may be empty.
    */
   readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
-  /** Headers beside the content type, such as an ETag. By default the answer is never stored. */
+  /** Headers in addition to the content type, such as an ETag. By default, the answer must not be stored. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -26,20 +26,20 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
   }
 }
 
-/** What {@link streamList} waits for and reports. */
+/** Callbacks of {@link streamList}. */
 export interface Streaming {
-  /** Resolves when a chunk may be made. */
+  /** Resolves when the next chunk may be produced. */
   beginChunk(): Promise<void>;
   /** Called with each chunk before it is sent. */
   onChunk(chunk: readonly unknown[]): void;
-  /** Called when a chunk is made. The client may read it slowly. */
+  /** Called when a chunk has been produced. The client may read it slowly. */
   endChunk(): void;
   /** Called after the last chunk. */
   onComplete(): void;
 }
 
 /**
- * Streams the answer's JSON, with its other fields and the `extra` ones after the list. Writes nothing before the first
+ * Streams the answer's JSON. Its other fields and the `extra` fields follow the list. Writes nothing before the first
  * chunk, so that an earlier error still gets an error answer. The first chunk must have begun.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
@@ -67,7 +67,10 @@ async function* writeList(
   yield `${begin === ',' ? '' : begin}]${rest === '' ? '' : `,${rest}`}}\n`;
 }
 
-/** A chunk without its own brackets. Replaces them in the bytes, because cutting and joining long strings copies them. */
+/**
+ * Writes a chunk without its own brackets. Replaces them in the bytes, because slicing and joining long strings copies
+ * them.
+ */
 function writeChunk(begin: string, json: string): string | Buffer {
   if (begin !== ',') return begin + json.slice(1, -1);
   const bytes = Buffer.from(json);

@@ -19,7 +19,7 @@ export const defaultBodyLimitBytes = 64 * 1024;
 export interface OperationRoute {
   readonly operation: ServedOperation;
   readonly caps: InFlightCaps;
-  /** `undefined` for long polls, whose latency says nothing about load. */
+  /** `undefined` for long polls, whose latency does not indicate load. */
   readonly limiter: ConcurrencyLimiter | undefined;
 }
 
@@ -39,7 +39,7 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
     return this.head.file;
   }
 
-  /** Lazy: most handlers need no signal. */
+  /** Created lazily, because most handlers need no signal. */
   get signal(): AbortSignal {
     return this.head.signal;
   }
@@ -50,14 +50,14 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
 }
 
 /**
- * Registers the route of one operation. Authentication, limits and charges need only the head of a request: they apply
- * before its body is read.
+ * Registers the route of one operation. Authentication, limits and charges need only the head of a request, so they
+ * apply before its body is read.
  */
 export function addOperation(app: FastifyInstance, route: OperationRoute): void {
   const { operation } = route;
   const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // Files are streamed and may be large. Bodies of other kinds are buffered, so that their limit stays small.
+  // Files are streamed and may be large. Bodies of other kinds are buffered, so their limit stays small.
   const bufferedLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: servedMethods(declared.method),
@@ -73,7 +73,7 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
   });
 }
 
-/** One function: each further async one would add a promise, which costs more than its work. */
+/** A single function: each further async function would add a promise, which costs more than its work. */
 async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -85,12 +85,12 @@ async function handle(
   if (received.actor === undefined) {
     caps.acquire(exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
   }
-  // Long polls, uploads, and operations that depend on others take no CPU time while they run.
+  // Long polls, uploads, and operations that wait for other systems take no CPU time while they run.
   const isPiece = declared.lane === undefined && declared.body !== 'file' && !declared.waitsForOthers;
   let endPiece: (() => void) | undefined;
   let isStreaming = false;
   try {
-    // Parsing a large body blocks the event loop: those that arrive in one event-loop tick are parsed in several.
+    // Parsing a large body blocks the event loop, so bodies that arrive in one tick are parsed in several.
     if (isLarge(request)) await scheduler.nextTick(exchange, true);
     const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
     received.body = body instanceof Promise ? await body : body;
@@ -107,7 +107,7 @@ async function handle(
     }
     if (answer instanceof ListAnswer) {
       endPiece?.();
-      // The first chunk is scheduled as a separate piece. Afterwards the request can no longer be refused.
+      // The first chunk is scheduled as a separate piece of work. After that, the request can no longer be refused.
       const endChunk = await scheduler.beginPiece(exchange, true);
       isStreaming = true;
       return sendList(reply, operation, { answer, endChunk });
@@ -147,7 +147,7 @@ function acquireSlot(
   const { actor, exchange } = received;
   exchange.actor = actor;
   const lane = actor === undefined ? undefined : operation.declared.lane?.(received);
-  // An unauthenticated client gets its slot once its whole body has arrived.
+  // An unauthenticated client gets its slot only after its whole body has arrived.
   const requests = actor === undefined ? 0 : 1;
   caps.acquire(exchange, { actor, lane, requests, bodyBytes });
   permit?.admit(actor ?? received.address ?? 'anybody');
@@ -171,7 +171,7 @@ function sendAnswer(
   return reply.send(successBody(answer, extra));
 }
 
-/** Streams a list. The request keeps its permit until the end, so that the limit of its operation counts the stream. */
+/** Streams a list. The request keeps its permit until the end, so that its operation's limit counts the stream. */
 function sendList(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,

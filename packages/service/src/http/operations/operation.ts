@@ -12,7 +12,7 @@ export interface RequestHead {
   readonly address: string | undefined;
   /** The credentials of the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
   basicCredentials(): BasicCredentials;
-  /** A request header; repeated ones are joined by commas. `undefined` if absent. */
+  /** A request header, with repeated values joined by commas. `undefined` if absent. */
   header(name: string): string | undefined;
   /** A query parameter; `undefined` if absent or repeated. */
   queryParameter(name: string): string | undefined;
@@ -24,18 +24,18 @@ export interface RequestHead {
 export interface ActorKind<Context, Actor> {
   /** Names the kind in the OpenAPI document, such as `user`. */
   readonly name: string;
-  /** The credentials of such an actor, for the OpenAPI document. */
+  /** The credentials of the actor, for the OpenAPI document. */
   readonly description: string;
-  /** The credentials' header, if it is not `Authorization` (HTTP Basic). */
+  /** The header that contains the credentials, if it is not `Authorization` (HTTP Basic). */
   readonly header?: string;
-  /** Whether requests without credentials are served too. */
+  /** Whether requests without credentials are accepted, too. */
   readonly isOptional?: boolean;
   /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
   /**
-   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A request that it refuses takes no slot,
-   * and its body is never buffered. Returns without a promise where possible: a promise per request is expensive. Without
-   * this method no credentials are needed.
+   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A refused request takes no slot, and
+   * its body is never buffered. Returns without a promise where possible, because a promise per request is expensive.
+   * Without this method, clients need no credentials.
    */
   authenticate?(context: Context, head: RequestHead): Actor | Promise<Actor>;
 }
@@ -57,9 +57,10 @@ export interface OperationRequest<Parameters, Actor> {
   /** `undefined` if none was sent, or the operation takes none. */
   readonly file: UploadedFile | undefined;
   /**
-   * Waits for the client's next tick of the fair scheduler. Call it before each piece of work that takes milliseconds of CPU
-   * time, outside transactions: between two ticks, requests of other clients begin.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is false.
+   * Waits for the client's next tick of the fair scheduler. Call it outside transactions, before each piece of work
+   * that takes milliseconds of CPU time. Requests of other clients can begin between two ticks.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is
+   * false.
    */
   nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
 }
@@ -70,7 +71,7 @@ export class RawAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** `undefined` for a status without a body. */
   readonly body: string | Readable | undefined;
-  /** The fields of a JSON body other than `result` and `msg`, if known. Tests compare them with the declaration. */
+  /** The fields of a JSON body except `result` and `msg`, if known. Tests compare them with the declaration. */
   readonly fields: JsonObject | undefined;
 
   constructor(
@@ -86,7 +87,7 @@ export class RawAnswer {
   }
 }
 
-/** An answer with these fields, one of them a streamed list. */
+/** An answer with these fields, one of which is a streamed list. */
 type ListOf<Fields> = {
   [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
     ? ListAnswer<Name, Entry, Omit<Fields, Name>>
@@ -96,22 +97,22 @@ type ListOf<Fields> = {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The declaration of one HTTP method, path and handler. An app lists all of its operations in one file. Parsing, 405
+ * The declaration of one HTTP method, path and handler. An app lists all its operations in one file. Parsing, 405
  * answers, the OpenAPI document and tests are derived from the declarations.
  */
 export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject> {
   readonly method: Method;
-  /** With parameters in braces: `/api/v1/messages/{message_id}`. */
+  /** Has parameters in braces: `/api/v1/messages/{message_id}`. */
   readonly path: string;
   /** One sentence for the OpenAPI document. */
   readonly summary: string;
   readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
-   * Parameters of the path, the form or multipart form, and the query string. Each schema gets text. If `body` is `json`,
-   * the schema of that body.
+   * Parameters of the path, the form or multipart form, and the query string. Each schema parses text. If `body` is
+   * `json`, the schema of that body.
    */
   readonly parameters: Parameters;
-  /** Other names of parameters, mostly older ones: alias -> name. */
+  /** Aliases of parameters, mostly former names: alias -> name. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The API feature level that added a parameter: parameter -> level. */
   readonly since?: Readonly<Partial<Record<keyof NoInfer<Parameters>['shape'] & string, number>>>;
@@ -129,7 +130,7 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly codes: readonly ErrorCode[];
   /** Whether the latency depends on an external system, such as a vendor, or on a `BoundedQueue`. */
   readonly waitsForOthers?: boolean;
-  /** A newer request of the same actor and lane replaces the older one, as long polls need it. `undefined` for no lane. */
+  /** A newer request of the same actor and lane replaces the older one, for long polls. `undefined` for no lane. */
   lane?(head: RequestHead): string | undefined;
   /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds it. */
   charge?(context: Context, actor: Actor): void;
@@ -138,7 +139,7 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
   ): Promise<z.input<Answer> | RawAnswer | ListOf<z.input<Answer>>>;
-  /** Never set. Makes a context without the needed parts a type error. */
+  /** Never set. It exists for type checking: a context that lacks a needed part does not compile. */
   readonly needs?: (context: Context) => void;
 }
 
@@ -150,7 +151,7 @@ export const noParameters = z.object({});
 /** An answer without fields. */
 export const noAnswer = z.object({});
 
-/** Declares an operation and infers its types. @throws Error if the path's parameters do not fit the declaration. */
+/** Declares an operation and infers its types. @throws Error if the path's parameters do not match the declaration. */
 export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   declared: Operation<Context, Actor, Parameters, Answer>,
 ): Operation<Context, Actor, Parameters, Answer> {
@@ -170,7 +171,7 @@ export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** An operation bound to its context, ready to be served. */
+/** An operation with its context, ready to be served. */
 export interface BoundOperation {
   readonly declared: AnyOperation;
   readonly authenticate: ((head: RequestHead) => unknown) | undefined;

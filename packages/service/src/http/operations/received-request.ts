@@ -8,14 +8,16 @@ import type { RequestHead } from './operation.js';
 import { type ParameterReader, parseJsonParameters } from './request-parameters.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** An operation's view of a request, whatever serves it: reads parameters from path, query string and body. */
+/**
+ * An operation's view of a request, independent of the HTTP server. Reads parameters from path, query string and body.
+ */
 export abstract class ReceivedRequest implements RequestHead {
   actor: string | undefined;
   abstract readonly id: string;
   abstract readonly address: string | undefined;
   /** The decoded parameters of the path. */
   protected abstract readonly pathParameters: Readonly<Record<string, string>>;
-  /** The query string, not decoded, with one character per byte. */
+  /** The undecoded query string, with one character per byte. */
   protected abstract readonly queryText: string;
   #body: ReceivedBody = { kind: 'none' };
   #raw: CollectedParameters | undefined;
@@ -78,7 +80,7 @@ export abstract class ReceivedRequest implements RequestHead {
 
   #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
-      // Extends the form's own map: no other code reads it.
+      // Extends the form's own map, because no other code reads it.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       addUrlEncoded(this.#raw, this.queryText);
     }

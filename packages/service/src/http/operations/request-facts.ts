@@ -3,16 +3,16 @@ import type { Permit } from '../overload/concurrency-limiter.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** Our state of a request, beside Fastify's. */
+/** Our state of a request, in addition to Fastify's. */
 export interface RequestFacts {
   readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
-  /** When the scheduler began it, by `performance.now()`. */
+  /** When the scheduler started it, by `performance.now()`. */
   readonly beganAt: number;
   /** The result of the operation's `authenticate`. */
   actor: unknown;
   code: string | undefined;
-  /** Which limit refused it, or what is unavailable: of each 429 and 503. */
+  /** The limit that refused it, or the unavailable resource. Set for each 429 and 503. */
   refused: string | undefined;
   /** The client's address, if it may be guessing credentials. */
   address: string | undefined;

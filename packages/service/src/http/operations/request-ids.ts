@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Makes ids of requests, which are unique across processes too. */
+/** Generates request ids that are unique across processes. */
 export function requestIds(): () => string {
   const prefix = randomBytes(4).toString('hex');
   let count = 0;

@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** The text parameters of a request: those of its path, and those of its form and query string together. */
+/** The text parameters of a request: those of its path, and those of its form and query string combined. */
 export interface RequestText {
   readonly path: Readonly<Record<string, string>>;
   readonly raw: RawParameters;
@@ -19,7 +19,7 @@ export interface RequestText {
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Each accepted name, aliases included, and its parameter. */
+  /** Each accepted name, including aliases, and its parameter. */
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
@@ -42,8 +42,8 @@ export class ParameterReader {
   }
 
   /**
-   * Checks presence and types in the schema's order, and refuses the first invalid parameter. Some clients send the text
-   * `null` for an optional parameter: it means "not given", unless the parameter's schema accepts it.
+   * Checks presence and types in the schema's order, and refuses the first invalid parameter. Some clients send the
+   * text `null` for an optional parameter. It means "not given", unless the parameter's schema accepts it.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
    */
   read({ path, raw }: RequestText): unknown {
@@ -86,7 +86,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
   try {
     return shape.safeParse(value).success;
   } catch (error) {
-    // Some schemas throw an error code of their own.
+    // Some schemas throw their own error code.
     if (error instanceof ProtocolError) return false;
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
-/** A bound operation, with everything that is computed from its declaration once. */
+/** A bound operation, with values that are computed from its declaration once. */
 export interface ServedOperation extends BoundOperation {
   /** Its name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
@@ -18,7 +18,7 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
   });
 }
 
-/** The operations of a path, whatever their method. */
+/** The operations of a path, with any method. */
 export function operationsAt(operations: readonly ServedOperation[], path: string): ServedOperation[] {
   const parts = path.split('/');
   return operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
@@ -33,7 +33,7 @@ export function methodsOf(operations: readonly ServedOperation[]): string[] {
   return [...new Set(operations.flatMap(({ declared }) => servedMethods(declared.method)))];
 }
 
-/** The HTTP methods that an operation serves: GET includes HEAD. */
+/** The HTTP methods that an operation serves. GET includes HEAD. */
 export function servedMethods(method: Method): (Method | 'HEAD')[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }

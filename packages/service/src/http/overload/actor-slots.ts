@@ -2,19 +2,22 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 
 interface Slots {
   taken: number;
-  /** How long pieces take: the longest one, which each shorter one brings down by an eighth of the difference. */
+  /**
+   * Duration of the actor's pieces of work: the maximum, which each shorter piece lowers by an eighth of the
+   * difference.
+   */
   milliseconds: number;
   readonly waiting: FifoQueue<() => void>;
 }
 
-/** An actor whose pieces take longer has one slot. */
+/** An actor whose pieces of work take longer than this has one slot. */
 const longMilliseconds = 20;
 const decay = 1 / 8;
 
 /**
- * Limits the pieces of work of each actor that run at once. The others of the same actor wait, FIFO. While an actor's pieces
- * take long, one runs at a time: three writes of one actor would use every transaction of the database, and the results of
- * three long queries would fill every tick.
+ * Limits the concurrent pieces of work of each actor. Further pieces of the same actor wait, FIFO. While an actor's
+ * pieces take long, only one runs at a time: three writes of one actor would use all transactions of the database, and
+ * the results of three long queries would fill every tick.
  */
 export class ActorSlots {
   readonly #maximum: number;
@@ -25,7 +28,7 @@ export class ActorSlots {
     this.#maximum = maximum;
   }
 
-  /** Takes a slot at once. Call the returned function to release it. `undefined` if there is none. */
+  /** Takes a slot at once, or returns `undefined` if none is free. Call the returned function to release it. */
   take(actor: string): (() => void) | undefined {
     const slots = this.#actors.get(actor) ?? { taken: 0, milliseconds: 0, waiting: new FifoQueue() };
     if (slots.taken >= this.#maximumOf(slots)) return undefined;
@@ -34,7 +37,7 @@ export class ActorSlots {
     return this.#releaseOf(actor, slots);
   }
 
-  /** Takes a slot as soon as there is one. */
+  /** Takes a slot as soon as one is free. */
   async wait(actor: string): Promise<() => void> {
     const release = this.take(actor);
     if (release !== undefined) return release;
@@ -47,7 +50,7 @@ export class ActorSlots {
     return milliseconds > longMilliseconds ? 1 : this.#maximum;
   }
 
-  /** Idempotent. Hands the slot over to the one that waits longest. */
+  /** Idempotent. Passes the slot to the piece of work that has waited longest. */
   #releaseOf(actor: string, slots: Slots): () => void {
     const since = performance.now();
     let isTaken = true;

@@ -10,7 +10,7 @@ interface QueueLimits {
 }
 
 interface Caller {
-  /** The key that queue slots are split by, such as an address or user. */
+  /** The key for sharing queue slots, such as an address or user. */
   readonly client: string;
   /** Aborted when the caller no longer needs the result. */
   readonly signal: AbortSignal;
@@ -29,9 +29,9 @@ export class BoundedQueue {
   }
 
   /**
-   * Runs `work` as soon as there is a free slot, and returns its result. Throws the signal's reason instead of starting
-   * `work` when `signal` is aborted by then.
-   * @throws ProtocolError RATE_LIMIT_HIT when the queue, or the client's part of it, is full.
+   * Runs `work` as soon as a slot is free, and returns its result. If `signal` is already aborted by then, throws the
+   * signal's reason instead.
+   * @throws ProtocolError RATE_LIMIT_HIT if the queue, or the client's part of it, is full.
    */
   async run<Result>({ client, signal }: Caller, work: () => Promise<Result>): Promise<Result> {
     const { maximumPending, maximumPendingPerClient, what } = this.#limits;

@@ -1,22 +1,22 @@
-/** Shorter acts cause no pause. */
+/** Shorter pieces of work cause no pause. */
 const shortMilliseconds = 10;
 const longestPauseMilliseconds = 50;
-/** A client without any other for this long is alone. */
+/** If no other client has run for this long, the client is alone. */
 const aloneMilliseconds = 1000;
 
 /**
- * Pauses a client after an act that blocked the event loop for long. A request of another client takes several ticks, from
- * its connection to its answer: without pauses it would wait for a long act in each of them. A client that is alone is not
+ * Pauses a client whose act has blocked the event loop for long. A request of another client takes several ticks from
+ * connection to answer. Without pauses, it would wait for a long act in each of them. A client that is alone is not
  * paused.
  */
 export class ClientPauses {
   /** When the pause of each client ends, in the order in which they began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
-  /** When an act last followed one of another client. */
+  /** When an act last followed an act of another client. */
   #changedAt = 0;
 
-  /** Pauses the client for half of the time that its act took. */
+  /** Pauses the client for half the duration of its act. */
   charge(client: string, milliseconds: number, now: number): void {
     if (client !== this.#lastClient) {
       this.#lastClient = client;
@@ -34,7 +34,7 @@ export class ClientPauses {
     return false;
   }
 
-  /** Drops pauses that are over. Returns the time until the next one is, 0 if there is none. */
+  /** Drops pauses that are over. Returns the milliseconds until the next pause ends, or 0 if there is none. */
   untilNext(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     for (const [client, end] of this.#ends) {

@@ -7,7 +7,10 @@ import { FairShares } from './fair-shares.js';
 
 export interface ConcurrencyLimiterOptions {
   readonly limits: Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
-  /** Whether answers wait for an external system, such as a vendor. High latency then needs a busy process to count. */
+  /**
+   * Whether answers wait for an external system, such as a vendor. If so, high latency counts only while the process is
+   * busy.
+   */
   readonly waitsForOthers: boolean;
   /** Whether the event loop is saturated. */
   readonly isProcessBusy: () => boolean;
@@ -16,7 +19,9 @@ export interface ConcurrencyLimiterOptions {
 }
 
 const windowMilliseconds = 500;
-/** Decay of the measured throughput per window. A stall, such as a garbage collection, must not lower it at once. */
+/**
+ * Decay of the measured throughput per window. A stall, such as a garbage collection, must not lower it immediately.
+ */
 const throughputDecay = 0.8;
 
 /**
@@ -26,9 +31,9 @@ const throughputDecay = 0.8;
  */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimiterOptions;
-  /** Requests that this process works on, by the time they came or were resumed. */
+  /** Requests that this process is working on, in the order in which they arrived or were resumed. */
   readonly #working = new Set<Permit>();
-  /** Requests before authentication, by the address or connection they come from. */
+  /** Requests before authentication, by their address or connection. */
   readonly #unauthenticated = new FairShares();
   /** Requests after authentication, by client. */
   readonly #admitted = new FairShares();
@@ -43,9 +48,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Counts a request before authentication, until its permit is released. Such requests have a limit of their own, so that
-   * unauthenticated clients take nothing from the shares of known ones.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the operation is overloaded, and the request's origin
+   * Counts a request before authentication, until its permit is released. Such requests have a separate limit, so that
+   * unauthenticated clients take nothing from the fair shares of known clients.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded, and the request's origin
    * already has its fair share.
    */
   acquire(exchange: Exchange): Permit {
@@ -61,9 +66,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Counts a request for its client, once that is known.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the operation is overloaded, and the client already has
-   * its fair share.
+   * Counts a request for its client, once the client is known.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded, and the client already
+   * has its fair share.
    */
   admit(permit: Permit, client: string): void {
     const now = performance.now();
@@ -100,14 +105,14 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // A resumed request may be older, by the time before its pause.
+    // A resumed request may be older, because the time before its pause counts.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;
     return !waitsForOthers || isProcessBusy();
   }
 
-  /** Requests that recent throughput can complete in time. */
+  /** The number of requests that recent throughput can complete in time. */
   #limit(now: number): number {
     this.#updateThroughput(now);
     const { backlogMilliseconds, minimumBacklog } = this.#options.limits;
@@ -147,7 +152,7 @@ export class Permit {
     this.#limiter = limiter;
   }
 
-  /** When the request was received, plus the time that it was paused. */
+  /** When the request was received, plus the duration of its pauses. */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -157,13 +162,13 @@ export class Permit {
     if (!this.#isOver) this.#limiter.admit(this, client);
   }
 
-  /** Stops the clock while the client still sends its body. */
+  /** Stops the clock while the client is still sending its body. */
   pause(): void {
     this.#pausedAt = performance.now();
     this.#limiter.pause(this);
   }
 
-  /** Marks the handler as begun, and restarts the clock. */
+  /** Marks the handler as started, and restarts the clock. */
   resume(): void {
     this.#hasBegun = true;
     if (this.#pausedAt === undefined || this.#isOver) return;
@@ -172,7 +177,7 @@ export class Permit {
     this.#limiter.resume(this);
   }
 
-  /** Releases the permit when the client disconnects, unless the handler has begun: it runs to its end. */
+  /** Releases the permit when the client disconnects, unless the handler has started: it runs to its end. */
   disconnect(): void {
     if (!this.#hasBegun) this.release();
   }

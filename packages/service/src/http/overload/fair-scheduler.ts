@@ -4,19 +4,22 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 import { RoundRobinQueue } from '../../lifecycle/round-robin-queue.js';
 import { ClientPauses } from './client-pauses.js';
 
-/** Node accepts one connection per event-loop tick, so that the length of a tick bounds the accept rate: 100 per second. */
+/** Node accepts one connection per event-loop tick, so the length of a tick bounds the accept rate: 100 per second. */
 const maximumTickMilliseconds = 10;
 const maximumActsPerTick = 256;
 /**
- * libuv (`uv__io_poll`) polls sockets up to 48 times, for a thousand events each, before it runs immediates. Refusing a
- * request for each event can take longer than a second. After this time, some acts run between two events.
+ * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates.
+ * Refusing one request per event can take longer than a second. After this time, some acts run between two events.
  */
 const maximumPollMilliseconds = 20;
-/** Refusals per act in that phase. An act takes several times as long; without it a retry storm would starve all acts. */
+/**
+ * Refusals per act in that phase. An act takes several times as long as a refusal. Without this ratio, a retry storm
+ * would starve all acts.
+ */
 const refusalsPerAct = 32;
-/** A process that is overloaded now and then has an empty queue in between. */
+/** A process that is only occasionally overloaded has an empty queue in between. */
 const paceHalfLifeMilliseconds = 100;
-/** Expired entries that are refused before each act. */
+/** Number of expired entries to refuse before each act. */
 const expiredRefusalsPerAct = 8;
 
 export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
@@ -24,9 +27,9 @@ export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumB
 interface ScheduleOptions {
   /** Whether the request was pipelined behind another on its connection. */
   readonly isPipelined: boolean;
-  /** The key that ticks are split by. A client that could choose its keys would get as many shares as it likes. */
+  /** The key for sharing ticks. A client that could choose its own keys would get any number of shares. */
   readonly client: string;
-  /** Called in the place of the act when the entry expires, or is likely to. Without it the entry never expires. */
+  /** Called instead of the act if the entry expires or is likely to. Without it, the entry never expires. */
   readonly refuse?: (() => void) | undefined;
 }
 
@@ -58,7 +61,10 @@ export class FairScheduler {
   #pending = 0;
   #immediates = 0;
   #tickEndsAt: number | undefined;
-  /** A round lasts from the start of one tick to the start of the next. A first entry in an empty queue also starts one. */
+  /**
+   * A round lasts from the start of one tick to the start of the next. The first entry in an empty queue also starts
+   * one.
+   */
   #roundStartedAt = 0;
   #begunInRound = 0;
   #refusedInRound = 0;
@@ -69,7 +75,7 @@ export class FairScheduler {
   readonly #pauses = new ClientPauses();
   /** The last act and its start, until its microtasks have run. */
   #running: { readonly client: string; readonly since: number } | undefined;
-  /** Ends when the next pause does, while all clients in the queue are paused. */
+  /** Fires when the next pause ends. Set while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
   /** Milliseconds per act, measured while ticks leave entries in the queue. Decays otherwise. */
   #pace = 0;
@@ -98,7 +104,7 @@ export class FairScheduler {
     }
   }
 
-  /** Leaves half of the time for the work itself. */
+  /** Reserves half of the time for the work itself. */
   #isLikelyToExpire(client: string): boolean {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
     if (this.#pending <= minimumBacklog) return false;
@@ -111,7 +117,7 @@ export class FairScheduler {
     const elapsed = now - this.#roundStartedAt;
     if (!this.#isBehind) this.#pace *= 0.5 ** (elapsed / paceHalfLifeMilliseconds);
     else if (this.#begunInRound > 0) {
-      // A short round says little: something else may have blocked the event loop.
+      // A short round is unreliable, because other work may have blocked the event loop.
       const weight = this.#begunInRound / (this.#begunInRound + this.#limits.minimumBacklog);
       this.#pace += weight * (elapsed / this.#begunInRound - this.#pace);
     }
@@ -122,8 +128,9 @@ export class FairScheduler {
   }
 
   /**
-   * Two immediates per entry, because Node runs the microtasks of one before the next. The second one knows how long the act
-   * took: whatever runs later, such as a batch of this tick or other clients' results, is not of this client.
+   * Uses two immediates per entry, because Node runs the microtasks of one before the next. The second one measures how
+   * long the act took. Work that runs later, such as a batch of this tick or other clients' results, is not attributed
+   * to this client.
    */
   #requestImmediate(): void {
     if (this.#immediates >= Math.min(this.#pending, maximumActsPerTick)) return;
@@ -142,7 +149,7 @@ export class FairScheduler {
         this.#tickEndsAt = undefined;
       });
     }
-    // If all clients in the queue are paused, the timer goes on.
+    // If all clients in the queue are paused, the timer continues.
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
@@ -154,7 +161,7 @@ export class FairScheduler {
     this.#pauses.charge(client, now - since, now);
   };
 
-  /** Waits for a client whose pause ends. Another client that adds an entry does not wait for it. */
+  /** Waits until the pause of a client ends. An entry of another client does not wait for it. */
   #waitForPause(now: number): void {
     if (this.#timer !== undefined || this.#pending === 0) return;
     this.#timer = setTimeout(() => {
@@ -207,7 +214,7 @@ export class FairScheduler {
     entry.isOver = true;
     this.#pending -= 1;
     while (this.#refusable.first?.isOver) this.#refusable.take();
-    // Only refused entries are left: drop them.
+    // Only refused entries are left, so drop them.
     if (this.#pending === 0) this.#take(Number.POSITIVE_INFINITY);
     return entry;
   }

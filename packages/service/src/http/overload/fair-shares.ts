@@ -14,7 +14,10 @@ export class FairShares {
     return this.#clients.get(client) ?? 0;
   }
 
-  /** Whether a client may take one more unit: the total is below `limit`, or the client is below its fair share of it. */
+  /**
+   * Whether a client may take one more unit: the total is below `limit`, or the client is below its fair share of the
+   * limit.
+   */
   hasRoom(client: string, limit: number): boolean {
     const own = this.of(client);
     const clients = this.#clients.size + (own === 0 ? 1 : 0);

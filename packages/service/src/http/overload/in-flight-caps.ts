@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 
-/** Which limit refused a request or connection; a label of the metric. */
+/** The limit that refused a request or connection; a label of the metric. */
 export type RefusalReason =
   | 'requests'
   | 'overload'
@@ -24,7 +24,7 @@ export interface InFlightCapsOptions {
   readonly onRefusal: (reason: RefusalReason) => void;
 }
 
-/** What a request takes until it is answered. */
+/** The resources that a request holds until it is answered. */
 export interface SlotRequest {
   /** `undefined` for an unauthenticated client. */
   readonly actor: string | undefined;
@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** A count that a slot adds to, and the part of all body bytes that it may reach. */
+/** A count that includes a slot, and the fraction of all body bytes that the count may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -54,9 +54,9 @@ interface Slot extends SlotRequest {
 }
 
 const retryAfterSeconds = 1;
-/** Part of the body bytes for one actor, and for all unauthenticated clients together. */
+/** Fraction of the body bytes for one actor, and for all unauthenticated clients together. */
 const actorPartOfBytes = 1 / 4;
-/** Part of the body bytes for the unauthenticated clients of one address. */
+/** Fraction of the body bytes for the unauthenticated clients of one address. */
 const addressPartOfBytes = actorPartOfBytes / 4;
 
 const fewActors = 1000;
@@ -102,7 +102,7 @@ export class InFlightCaps {
     exchange.onEnd(() => this.#release(slot));
   }
 
-  /** Empty for an unauthenticated request without a body: only the total counts it. */
+  /** Empty for an unauthenticated request without a body, which only the total includes. */
   #accountsOf({ clientKey }: Exchange, { actor, bodyBytes }: SlotRequest): readonly Account[] {
     if (actor !== undefined) return [{ usage: this.#usageOf(actor), partOfBytes: actorPartOfBytes }];
     if (bodyBytes === 0) return [];
@@ -128,7 +128,7 @@ export class InFlightCaps {
     if (isTooMuch(this.#total, bodyBytes, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
   }
 
-  /** Cached after an actor's last request, because most actors send another one soon. */
+  /** Keeps the entry after an actor's last request, because most actors soon send another one. */
   #usageOf(actor: string): Usage {
     const known = this.#actors.get(actor);
     if (known !== undefined) return known;
@@ -140,7 +140,7 @@ export class InFlightCaps {
 
   #evictIdle(): void {
     for (const [actor, usage] of this.#actors) if (usage.requests === 0) this.#actors.delete(actor);
-    // Twice the number of busy actors, so that the cost of eviction amortizes.
+    // Twice the number of busy actors, which amortizes the cost of eviction.
     this.#evictAtSize = Math.max(fewActors, this.#actors.size * 2);
   }
 
@@ -155,7 +155,7 @@ export class InFlightCaps {
     this.#total.requests += sign * requests;
     this.#total.bodyBytes += sign * bodyBytes;
     for (const { usage } of accounts) {
-      // Counts an unauthenticated body as a request too, which protects its address from eviction.
+      // Counts an unauthenticated body as a request, too, which protects its address from eviction.
       usage.requests += sign;
       usage.bodyBytes += sign * bodyBytes;
     }
@@ -181,7 +181,7 @@ export class InFlightCaps {
   }
 }
 
-/** A body that is larger than the whole limit is accepted if it is the only one. */
+/** A body that is larger than the whole limit is accepted if there is no other. */
 function isTooMuch({ bodyBytes: taken }: Usage, bodyBytes: number, limit: number): boolean {
   return bodyBytes > 0 && taken > 0 && taken + bodyBytes > limit;
 }

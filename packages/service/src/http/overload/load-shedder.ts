@@ -31,7 +31,7 @@ export class LoadShedder {
     refuseAsUnavailable(response);
   }
 
-  /** Counts a request that the caller refuses itself. */
+  /** Counts a request that the caller itself refuses. */
   count(): void {
     this.#options.onRefusal('overload');
     if (this.#unlogged === 0) setTimeout(this.#log, logIntervalMilliseconds).unref();

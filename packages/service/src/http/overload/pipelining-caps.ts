@@ -3,12 +3,19 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import { longUrlBytes } from '../bodies/received-body.js';
 
 const maximumPerConnection = 100;
-/** All connections together may pipeline this part of the requests, and of the body bytes, that may be in flight. */
+/**
+ * Pipelined requests on all connections together may take this fraction of the request limit, and of the body-byte
+ * limit.
+ */
 const pipelinedPart = 1 / 10;
-/** Bytes that Node reads from a connection at once. It reads no more of a body until the request is handled. */
+/**
+ * Number of bytes that Node reads from a connection at once. Node reads no more of a body until the request is handled.
+ */
 const maximumReadAhead = 64 * 1024;
 
-/** Caps pipelined requests: those that queue behind another on their connection, whose heads and bodies take memory. */
+/**
+ * Caps pipelined requests, which queue behind another request on their connection. Their heads and bodies take memory.
+ */
 export class PipeliningCaps {
   readonly #limits: Pick<HttpLimits, 'maximumRequestsInFlight' | 'maximumBodyBytesInFlight'>;
   #count = 0;
@@ -18,7 +25,7 @@ export class PipeliningCaps {
     this.#limits = limits;
   }
 
-  /** Upper bound of the bytes that bodies of pipelined requests take in memory. */
+  /** Upper bound of the memory that bodies of pipelined requests take, in bytes. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }

@@ -6,13 +6,15 @@ import { LoadShedder, type LoadShedderOptions } from './load-shedder.js';
 
 interface RequestSchedulerOptions extends LoadShedderOptions {
   readonly limits: SchedulerLimits;
-  /** Maximum pieces of work of one actor that run at once. `undefined` for no limit. */
+  /** Maximum concurrent pieces of work of one actor. `undefined` for no limit. */
   readonly maximumPiecesPerActor: number | undefined;
 }
 
 const nothing = (): void => undefined;
 
-/** Gives requests ticks of the event loop, fairly across clients: one to begin, and one for each further piece of work. */
+/**
+ * Assigns event-loop ticks to requests, fairly across clients: one to begin, and one for each further piece of work.
+ */
 export class RequestScheduler {
   readonly #scheduler: FairScheduler;
   readonly #shedder: LoadShedder;
@@ -27,7 +29,7 @@ export class RequestScheduler {
     this.#slots = new ActorSlots(maximum ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Begins a request, or answers it with 503 if it waits too long. Health requests are never refused. */
+  /** Begins a request, or answers it with 503 if it waits too long. Never refuses health requests. */
   begin(
     exchange: Exchange,
     act: () => void,
@@ -62,7 +64,7 @@ export class RequestScheduler {
     }
   }
 
-  /** Rejects at the end of the exchange: a waiting request would keep its body, which no cap counts from then on. */
+  /** Rejects at the end of the exchange: a waiting request would keep its body, which no cap would count any more. */
   #waitForSlot(exchange: Exchange, actor: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       // The signal is aborted after these listeners.

@@ -7,7 +7,7 @@ import type { Log } from '../../logging/create-logger.js';
 import { refuseUnrouted } from '../error-answer.js';
 import type { WebHandler } from './web-handler.js';
 
-/** A listener of `node:http`, and a middleware of Express and Connect. */
+/** A `node:http` listener, and an Express and Connect middleware. */
 export type NodeListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -15,13 +15,13 @@ export type NodeListener = (
 ) => void;
 
 /**
- * Serves a {@link WebHandler} in a server of `node:http`. Calls `next`, if it is given, for a path that is not the
- * handler's, and answers 404 otherwise. Mount it before middleware that reads bodies.
+ * Serves a {@link WebHandler} in a `node:http` server. For a path that is not the handler's, calls `next` if it is
+ * given, and responds with 404 otherwise. Mount it before middleware that reads bodies.
  */
 export function toNodeListener(handler: WebHandler, log: Pick<Log, 'error'>): NodeListener {
   return (request, response, next) => {
     serve(handler, { request, response, next }).catch((err) => {
-      // The client has disconnected, or the body was read before: there may be nothing left to answer.
+      // The client has disconnected, or the body was already read. It may be impossible to respond.
       if (!response.destroyed) log.error({ err }, 'a request could not be answered');
       if (response.headersSent) response.destroy();
       else refuseUnrouted(response, new ProtocolError('INTERNAL_SERVER_ERROR', { cause: err }));
@@ -48,7 +48,7 @@ async function serve(handler: WebHandler, { request, response, next }: Exchange)
   else refuseUnrouted(response, new ProtocolError('NOT_FOUND'));
 }
 
-/** Returns `undefined` for what the Fetch API cannot express, such as TRACE or an invalid path. */
+/** Returns `undefined` for a request that the Fetch API cannot express, for example with TRACE or an invalid path. */
 function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', rawHeaders } = request;
   const url = `http://localhost${escapeBytes(request.url ?? '/')}`;
@@ -56,14 +56,14 @@ function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | 
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    // Method and path of HTTP/2 are among its headers.
+    // HTTP/2 sends method and path as headers.
     if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '');
   }
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
   return new Request(url, { method, headers, signal, body: bodyOf(request), duplex: 'half' });
 }
 
-/** Node gives each byte of a URL as one character. The URL parser would take the bytes of UTF-8 for characters. */
+/** Node returns each byte of a URL as one character. The URL parser would misread the bytes of UTF-8 as characters. */
 function escapeBytes(url: string): string {
   return url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
 }
@@ -89,7 +89,7 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
       request.resume();
     },
   };
-  // Without a high-water mark of 0 the stream would begin to read before the request is authenticated.
+  // Without a high-water mark of 0, the stream would start reading before the request is authenticated.
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 

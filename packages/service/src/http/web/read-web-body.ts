@@ -3,7 +3,7 @@ import { parseBody, type ReceivedBody } from '../bodies/parse-body.js';
 
 /**
  * Reads and parses a request's body.
- * @throws ProtocolError PAYLOAD_TOO_LARGE above `limitBytes`, at which it stops to read.
+ * @throws ProtocolError PAYLOAD_TOO_LARGE as soon as it exceeds `limitBytes`.
  */
 export async function readWebBody(request: Request, limitBytes: number): Promise<ReceivedBody> {
   const { body, headers } = request;

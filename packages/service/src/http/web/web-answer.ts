@@ -53,7 +53,7 @@ interface Head {
   readonly isHead: boolean;
 }
 
-// The Fetch API allows these no body, not even an empty one.
+// The Fetch API allows no body with these, not even an empty one.
 const statusesWithoutBody = [204, 205, 304];
 
 function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {
@@ -69,7 +69,7 @@ function respond(body: string | Readable | undefined, { status, headers, isHead 
   return new Response(isHead ? null : body, { status, headers: { ...headers, ...length } });
 }
 
-// Node's own type of a web stream and the one of `Response` are declared apart, and are the same class.
+// Node's own type of a web stream and the type in `Response` are declared separately, but are the same class.
 function asWebStream(body: Readable): ReadableStream {
   return Readable.toWeb(body) as WebStream as unknown as ReadableStream;
 }

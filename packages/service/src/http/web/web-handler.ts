@@ -26,15 +26,15 @@ export type WebHandler = (request: Request) => Promise<Response | undefined>;
 
 export interface WebHandlerOptions {
   readonly operations: readonly BoundOperation[];
-  /** Gets unexpected errors. Requests are not logged: the host does that. */
+  /** Logs unexpected errors. The host logs requests. */
   readonly log: Pick<Log, 'error'>;
   /** Aborts long polls when the host closes. */
   readonly closing?: AbortSignal;
 }
 
 /**
- * Serves operations without an HTTP app of their own, by the Fetch API's `Request` and `Response`. Authenticates by the head
- * of a request, before its body is read. Bounds bodies, but neither connections nor rates: the host does that.
+ * Serves operations with the Fetch API's `Request` and `Response`, without a separate HTTP app. Authenticates a request
+ * by its head, before its body is read. Limits body sizes. The host must limit connections and rates.
  *
  * @throws Error for an operation that takes a file.
  */
@@ -61,7 +61,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // A body that ends early fails too, and no client waits for the answer.
+      // A body that ends early also fails, but then no client waits for the answer.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }

@@ -1,7 +1,7 @@
 import { refused } from '@waxwing/protocol';
 import { ReceivedRequest } from '../operations/received-request.js';
 
-/** Where an operation's view of a request comes from. */
+/** The source of an operation's view of a request. */
 interface Source {
   readonly id: string;
   /** The operation's declared path. */
@@ -15,7 +15,7 @@ interface Source {
 /** An operation's view of a Fetch `Request`. */
 export class WebOperationRequest extends ReceivedRequest {
   readonly id: string;
-  /** Unknown here: the Fetch API has no address. The host limits requests per address itself. */
+  /** Unknown here: the Fetch API provides no address. The host must limit requests per address. */
   readonly address = undefined;
   protected readonly pathParameters: Readonly<Record<string, string>>;
   protected readonly queryText: string;
