@@ -24,6 +24,7 @@ export async function readDeviceStates(
 }
 
 // There are no event queues: the id of an event holds a digest of the client's state after it. So a client can poll
+// any process, and misses nothing between two polls.
 
 /** The `last_event_id` of a client that has this state. */
 export function firstEventId(states: DeviceStates): number {
