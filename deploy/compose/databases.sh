@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the postgres image: a role and a database of its own for each program.
+# The postgres image runs this once. It creates a role and a database for each program.
 set -eu
 for program in relay server; do
   case $program in
