@@ -1,6 +1,6 @@
 import { createServerPush, type MountOptions, openPushDatabase } from '@waxwing/server-push';
 
-/** What only the host knows: how to authenticate requests and publish events, its organization and its relay. */
+/** Host-specific options: how to authenticate requests and publish events, the organization and its relay. */
 interface Own extends Pick<MountOptions, 'authenticate' | 'publish' | 'realm' | 'relay'> {
   /** `sqlite:<file>` or `postgres://…`. */
   readonly databaseUrl: string;
@@ -10,6 +10,6 @@ export async function mountServerPush({ databaseUrl, ...own }: Own) {
   const database = await openPushDatabase({ url: databaseUrl });
   const push = await createServerPush({ ...own, database });
   await database.jobs.start();
-  // Serve push.toNodeListener() or push.handle; call push.notify within the transaction that it reports on.
+  // Serve push.toNodeListener() or push.handle; call push.notify within the transaction of the change.
   return { database, push };
 }

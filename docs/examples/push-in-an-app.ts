@@ -1,6 +1,6 @@
 import { createPushClient, createTextStores, type PushToken, type TextStorage } from '@waxwing/client';
 
-/** What the app has already: its sign-in, its storage, the phone's push token, and a way to show things. */
+/** The parts that the app already has: its sign-in, its storage, the phone's push token, and a user interface. */
 interface App {
   readonly signIn: { realmUrl: string; userId: number; email: string; apiKey: string };
   readonly storage: TextStorage;
@@ -14,7 +14,7 @@ interface App {
 interface RelayKeys {
   readonly bouncerPublicKey: string;
   readonly signingPublicKey: string;
-  /** Left out where it prints "none". */
+  /** Omit it if the command prints "none". */
   readonly recoveryPublicKey?: string | undefined;
 }
 
@@ -35,14 +35,14 @@ export async function startPush(app: App, keys: RelayKeys) {
   const registrar = phone.registrar(app.signIn);
 
   return {
-    /** When the app starts, when the token changes, and at a `push_device` or `device` event of the server. */
+    /** Call it when the app starts, when the token changes, and at a `push_device` or `device` event of the server. */
     async bringUpToDate() {
       const { sentence, code, cause, errorCode, warning } = await registrar.sync();
       app.showStatus(sentence);
       app.log(JSON.stringify({ code, cause, errorCode, warning }));
     },
 
-    /** For every push that FCM or APNs delivers. */
+    /** Call it for every push that FCM or APNs delivers. */
     async receive(data: string | Record<string, unknown>) {
       const opened = await phone.open(data);
       if (opened.kind === 'ignored') return opened.reason;

@@ -1,6 +1,6 @@
 import type { ServerPush, UserId } from '@waxwing/server-push';
 
-/** A text that a user should see, and the id under which the app finds it. */
+/** A text for a user, and the id with which the app finds it. */
 interface Notice {
   readonly messageId: number;
   readonly senderId: UserId;

@@ -10,14 +10,14 @@ export interface SharedKeys {
   remove(pushAccountId: string): Promise<unknown>;
 }
 
-/** After each `sync`: hands every account's keys to native code. */
+/** Call it after each `sync`: passes every account's keys to native code. */
 export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): Promise<void> {
   for (const account of await accounts.list()) {
     await keys.put(account.pushAccountId.toString(), exportForExtension(account));
   }
 }
 
-/** Before `forget`: takes back the keys of one account. */
+/** Call it before `forget`: removes the keys of one account. */
 export async function unshareKeys(
   accounts: PushAccountStore,
   keys: SharedKeys,
@@ -28,7 +28,7 @@ export async function unshareKeys(
   }
 }
 
-/** What shows and hides notifications: `@notifee/react-native` or `expo-notifications`. */
+/** Shows and hides notifications: `@notifee/react-native` or `expo-notifications`. */
 export interface NotificationDrawer {
   show(name: string, title: string, text: string): Promise<unknown>;
   hide(name: string): Promise<unknown>;
@@ -49,7 +49,7 @@ export function createBackgroundHandler(startPhone: () => Promise<PushClient>, d
       const { message_id, sender_full_name, content } = notification;
       await drawer.show(nameOf(message_id), sender_full_name, content);
     } else if (notification.type === 'payload') {
-      // The payload is the app's own. This example shows its title and body.
+      // The app defines the payload. This example shows its title and body.
       const { title = '', body = '' } = notification.payload;
       await drawer.show(nameOf(`p${notification.id}`), String(title), String(body));
     } else if (notification.type === 'remove') {

@@ -4,8 +4,8 @@
  *   open_push push_key_id ID ENCRYPTED_DATA < KEYS
  *   open_push push_account_id ID ENCRYPTED_DATA < KEYS
  *
- * KEYS has what exportForExtension gives, one key a line: "push_key_id", pushKeyId and key; or "push_account_id",
- * pushAccountId, publicKey and privateKey, with spaces between. Prints the opened JSON, or "ignored: " and the reason.
+ * KEYS has the output of exportForExtension, one key per line: "push_key_id", pushKeyId and key; or "push_account_id",
+ * pushAccountId, publicKey and privateKey, separated by spaces. Prints the opened JSON, or "ignored: " and the reason.
  * To build: cc open_push.c -lsodium
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { most_encrypted_characters = 8192 };
 
-/* A push key is secret alone; an account's key pair has a public half, too. */
+/* A push key is only secret; an account's key pair also has a public half. */
 struct key {
   unsigned char public_half[crypto_box_PUBLICKEYBYTES];
   unsigned char secret[crypto_box_SECRETKEYBYTES];
@@ -28,7 +28,7 @@ static int ignore(const char *reason) {
   return 0;
 }
 
-/* Decimal digits of an integer in this range and nothing else: "1e3", " 1", "01" are no ids. */
+/* Accepts only the decimal digits of an integer in this range: "1e3", " 1" and "01" are not ids. */
 static int is_id(const char *text, int64_t least, int64_t most) {
   const char *digits = text[0] == '-' ? text + 1 : text;
   size_t length = strspn(digits, "0123456789");
@@ -39,7 +39,7 @@ static int is_id(const char *text, int64_t least, int64_t most) {
   return errno == 0 && id >= least && id <= most;
 }
 
-/* Padded standard base64; servers may break it into lines, and nothing else. */
+/* Accepts only padded standard base64, which servers may break into lines. */
 static int decode(const char *text, unsigned char *bytes, size_t most_bytes, size_t *length) {
   const char *end;
   size_t characters = strlen(text);
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   if (argc != 4 || sodium_init() < 0) return 2;
   is_push_key = strcmp(argv[1], "push_key_id") == 0;
 
-  /* Step 1: both fields are there and have the right form. */
+  /* Step 1: both fields are present and well-formed. */
   if (strlen(argv[3]) > most_encrypted_characters || !decode(argv[3], box, sizeof box, &length) ||
       !(is_push_key ? is_id(argv[2], 0, UINT32_MAX) : is_id(argv[2], INT64_MIN, INT64_MAX))) {
     return ignore("not-encrypted-push");
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
   sodium_memzero(&key, sizeof key);
   if (opened < 0) return ignore("cannot-open");
 
-  /* Step 4, with a parser of JSON: type, realm_url and user_id are those of the account. */
+  /* Step 4 needs a JSON parser: the type is known, and realm_url and user_id match the account. */
   fwrite(plaintext, 1, (size_t)opened, stdout);
   return 0;
 }

@@ -32,7 +32,7 @@ sealed interface OpenedPush {
   data class Ignored(val reason: String) : OpenedPush
 }
 
-/** What libsodium does; each gives null when the box does not open. */
+/** The functions of libsodium. Each returns null if the box does not open. */
 interface Boxes {
   fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray?
 
@@ -40,11 +40,11 @@ interface Boxes {
 }
 
 /**
- * Opens the data of an FCM message; whatever was received, it does not throw.
- * [readAccounts] gives the texts of `exportForExtension`, of all accounts.
+ * Opens the data of an FCM message. Never throws because of the data.
+ * [readAccounts] returns the texts of `exportForExtension` for all accounts.
  */
 fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes: Boxes): OpenedPush {
-  // Step 1: both fields are there and have the right form.
+  // Step 1: both fields are present and well-formed.
   val box = data["encrypted_data"]?.filterNot { it in "\t\n\u000b\u000c\r " }?.let(::decodeBase64)
   val keyId = data["push_key_id"]?.takeIf { it.toUIntOrNull()?.toString() == it }
   val accountId = data["push_account_id"]?.takeIf { it.toLongOrNull()?.toString() == it }
@@ -56,12 +56,12 @@ fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes:
     accounts.firstOrNull { if (keyId != null) pushKey(it, keyId) != null else it.optString("pushAccountId") == accountId }
       ?: return OpenedPush.Ignored("unknown-account")
 
-  // Step 3: the box opens with that key, or it is ignored, whatever the reason.
+  // Step 3: the box must open with that key. Otherwise it is ignored, for any reason.
   val plaintext =
     (if (keyId != null) openSecret(box, pushKey(account, keyId), boxes) else openSealed(box, account, boxes))
       ?: return OpenedPush.Ignored("cannot-open")
 
-  // Step 4: what is in the box is for this very account, and of a type that is known.
+  // Step 4: the content is for this account, and of a known type.
   val id = account.optString("pushAccountId")
   val notification = decodeUtf8(plaintext)?.let(::parseObject) ?: return OpenedPush.Ignored("unknown-type")
   val type = notification.opt("type")
@@ -85,14 +85,14 @@ private fun openSealed(sealed: ByteArray, account: JSONObject, boxes: Boxes): By
   return boxes.openSealed(sealed, publicKey, privateKey)
 }
 
-/** The nonce comes before the box. */
+/** The nonce precedes the box. */
 private fun openSecret(bytes: ByteArray, key: ByteArray?, boxes: Boxes): ByteArray? {
   if (bytes.size < NONCE_BYTES || key?.size != KEY_BYTES) return null
   return boxes.openSecret(bytes.drop(NONCE_BYTES).toByteArray(), bytes.take(NONCE_BYTES).toByteArray(), key)
 }
 
 private fun pushKey(account: JSONObject, pushKeyId: String): ByteArray? {
-  // Older versions of the app wrote none.
+  // Absent in texts of older app versions.
   val keys = account.optJSONArray("pushKeys") ?: return null
   val found = (0 until keys.length()).mapNotNull(keys::optJSONObject).find { it.optString("pushKeyId") == pushKeyId }
   return found?.let { decodeBase64(it.optString("key")) }
@@ -146,7 +146,7 @@ private fun decodeUtf8(bytes: ByteArray): String? =
     null
   }
 
-/** Padded standard base64 and nothing else; encoding it again tells stray bits and missing padding. */
+/** Accepts only padded standard base64. Encoding it again reveals stray bits and missing padding. */
 private fun decodeBase64(text: String): ByteArray? =
   try {
     Base64.getDecoder().decode(text).takeIf { Base64.getEncoder().encodeToString(it) == text }
@@ -154,7 +154,7 @@ private fun decodeBase64(text: String): ByteArray? =
     null
   }
 
-/** Scheme, host and port unless it is the scheme's default, in lower case; null for a URL with a user name. */
+/** Scheme, host and any non-default port, in lower case; null for a URL with a user name. */
 fun webOrigin(url: String): String? {
   val uri =
     try {

@@ -27,7 +27,7 @@ class PushKeyStore(context: Context) {
     texts.edit().putString(pushAccountId, Base64.getEncoder().encodeToString(kept)).apply()
   }
 
-  /** Null when there is none, and when the system has lost the key: the app then registers the account again. */
+  /** Null if there is none, or if the system has lost the key. Then the app registers the account again. */
   fun get(pushAccountId: String): String? {
     val kept = Base64.getDecoder().decode(texts.getString(pushAccountId, null) ?: return null)
     return try {

@@ -8,7 +8,7 @@ import com.facebook.react.bridge.ReactContextBaseJavaModule
 import com.facebook.react.bridge.ReactMethod
 import com.facebook.react.uimanager.ViewManager
 
-/** `NativeModules.PushKeyStore`: how the app hands `exportForExtension` to [PushMessagingService]. */
+/** `NativeModules.PushKeyStore`: passes the result of `exportForExtension` to [PushMessagingService]. */
 class PushKeyStoreModule(context: ReactApplicationContext) : ReactContextBaseJavaModule(context) {
   private val keys = PushKeyStore(context)
 

@@ -11,7 +11,7 @@ import com.goterl.lazysodium.interfaces.SecretBox
 import com.google.firebase.messaging.FirebaseMessagingService
 import com.google.firebase.messaging.RemoteMessage
 
-/** Android starts it for every data message, whether the app runs or not. */
+/** Android starts it for every data message, even if the app is not running. */
 class PushMessagingService : FirebaseMessagingService() {
   private val sodium by lazy { LazySodiumAndroid(SodiumAndroid()) }
   private val keys by lazy { PushKeyStore(this) }
@@ -25,7 +25,7 @@ class PushMessagingService : FirebaseMessagingService() {
         if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
       }
       is OpenedPush.Payload -> {
-        // The payload is the app's own. This example shows its title and body.
+        // The app defines the payload. This example shows its title and body.
         val name = "p${opened.id}"
         val shown = Shown(opened.payload.optString("title"), null, opened.payload.optString("body"))
         if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
@@ -55,7 +55,7 @@ class PushMessagingService : FirebaseMessagingService() {
 
   private data class Shown(val title: String, val subtitle: String?, val text: String)
 
-  /** Remembers the message, so that a replay of it is not shown, and forgets accounts that have no keys any more. */
+  /** Remembers the message, so that a replay is not shown, and forgets accounts that no longer have keys. */
   private fun isNew(account: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
     val known = SeenMessages.decode(storage.getString(account, null).orEmpty())
@@ -66,7 +66,7 @@ class PushMessagingService : FirebaseMessagingService() {
     return true
   }
 
-  // Without the permission to notify, Android drops it.
+  // Without permission to show notifications, Android drops it.
   @SuppressLint("MissingPermission")
   private fun show(tag: String, shown: Shown) {
     val notification =

@@ -1,21 +1,21 @@
 package com.example.push
 
 /**
- * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay one, and the latest
- * time of those that were evicted: an older message counts as shown.
+ * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay
+ * one. Also the latest time among evicted ones: an older message counts as shown.
  */
 data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
-  /** [name] is the id of a message, or that of a payload after "p". */
+  /** [name] is the id of a message, or "p" and the id of a payload. */
   data class SeenMessage(val time: Long, val name: String)
 
-  /** With one more message, at most [capacity] in all; null for a repeat, which is not shown. */
+  /** Adds a message, and keeps at most [capacity]. Returns null for a repeat, which is not shown. */
   fun with(message: SeenMessage, capacity: Int = 200): SeenMessages? {
     val isOlder = watermark != null && message.time <= watermark
     if (isOlder || message in messages) return null
-    // By time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
+    // Sorted by time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
     val all = (messages + message).sortedBy { it.time }
     if (all.size <= capacity) return SeenMessages(watermark, all)
-    // Never lower than before, also where a damaged text held an entry below the watermark.
+    // Never lowered, even if a damaged text contained an entry below the watermark.
     return SeenMessages(maxOf(watermark ?: Long.MIN_VALUE, all.first().time), all.drop(1))
   }
 
@@ -23,7 +23,7 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     (listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.name}" }).joinToString(" ")
 
   companion object {
-    /** Leaves out what is damaged: that must not stop notifications. */
+    /** Skips damaged parts, which must not stop notifications. */
     fun decode(text: String): SeenMessages {
       val words = text.split(' ')
       val messages =

@@ -39,7 +39,7 @@ const reactPackage = 'add(com.example.push.PushKeyStorePackage())';
 /**
  * Expo config plugin: ["./with-waxwing-push.cjs", { "sources": "./native", "developmentTeam": "ABCDE12345" }] in
  * `plugins` of app.json. `sources` is the folder with `ios/*.swift` and `android/*.kt` of this example; their Kotlin
- * package is `com.example.push`. After `expo prebuild`, the app has the extension, the service, and what both share.
+ * package is `com.example.push`. After `expo prebuild`, the app has the extension, the service, and their shared groups.
  */
 module.exports = function withWaxwingPush(config, { sources = './native', developmentTeam } = {}) {
   const bundleId = config.ios?.bundleIdentifier;
@@ -78,7 +78,7 @@ function entitlementsFor(entitlements, { appGroup, keychainGroup }) {
   };
 }
 
-/** The app's half: it may write what the extension reads, and is woken by pushes without an alert. */
+/** The app's part: it can write the data that the extension reads, and pushes without an alert wake it. */
 function withSharedEntitlements(config, shared) {
   const entitled = withEntitlementsPlist(config, (mod) => {
     mod.modResults = entitlementsFor({ 'aps-environment': 'development', ...mod.modResults }, shared);
@@ -135,12 +135,12 @@ function plistValue(value) {
   return `<dict>${entries.join('\n')}</dict>`;
 }
 
-/** The extension as a target of the Xcode project, embedded in the app. A second prebuild adds no second one. */
+/** The extension as a target of the Xcode project, embedded in the app. A second prebuild does not add another one. */
 function withExtensionTarget(config, shared) {
   return withXcodeProject(config, (mod) => {
     const project = mod.modResults;
     if (project.pbxTargetByName(extensionName) || project.pbxTargetByName(`"${extensionName}"`)) return mod;
-    // The library adds the dependency of the app on the extension only where the project has these sections.
+    // The library makes the app depend on the extension only if the project has these sections.
     project.hash.project.objects.PBXTargetDependency ??= {};
     project.hash.project.objects.PBXContainerItemProxy ??= {};
     const target = project.addTarget(
@@ -217,7 +217,7 @@ function append(mod, text) {
   return mod;
 }
 
-/** What `NativeModules.PushKeyStore` needs to be found. */
+/** Registers `NativeModules.PushKeyStore`. */
 function withKeyStoreModule(config) {
   return withMainApplication(config, (mod) => {
     const { contents } = mod.modResults;

@@ -2,7 +2,7 @@ import Foundation
 import Security
 import UserNotifications
 
-/// The notification service extension: iOS starts it for every push with `mutable-content`, and it has half a minute.
+/// The notification service extension. iOS starts it for every push with `mutable-content` and gives it half a minute.
 final class NotificationService: UNNotificationServiceExtension {
   private var deliver: ((UNNotificationContent) -> Void)?
   private var fallback: UNNotificationContent?
@@ -12,7 +12,7 @@ final class NotificationService: UNNotificationServiceExtension {
     withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
   ) {
     deliver = contentHandler
-    // What the server wrote for phones that cannot open it: it says nothing of the message.
+    // The server's text for phones that cannot open it, which reveals nothing about the message.
     fallback = request.content
     let userInfo = request.content.userInfo
     let push = ReceivedPush(
@@ -36,7 +36,7 @@ final class NotificationService: UNNotificationServiceExtension {
     deliver = nil
   }
 
-  /// Removals arrive here only with Apple's filtering entitlement, and then empty content shows nothing.
+  /// Removals arrive here only with Apple's filtering entitlement. Then iOS shows nothing for empty content.
   private func hide(_ names: [String]) {
     fallback = UNNotificationContent()
     let center = UNUserNotificationCenter.current()
@@ -59,7 +59,7 @@ final class NotificationService: UNNotificationServiceExtension {
     }
   }
 
-  /// The payload is the app's own. This example shows its title and body. Nil for a repeat.
+  /// The app defines the payload. This example shows its title and body. Nil for a repeat.
   private func show(
     _ payload: PushPayload, of account: ExtensionAccount, in content: UNMutableNotificationContent
   ) -> UNNotificationContent? {
@@ -87,14 +87,14 @@ final class NotificationService: UNNotificationServiceExtension {
   }
 }
 
-/// Where a shown notification carries its account and message, so that a removal finds it.
+/// The keys under which a shown notification stores its account and message, so that a removal finds it.
 private let shownNameKey = "waxwing_message"
 
 private func shownName(_ pushAccountId: String, _ name: String) -> String {
   "\(pushAccountId) \(name)"
 }
 
-/// APNs delivers the id as a JSON number, which `NSNumber` keeps whole. A fraction or a boolean is no id.
+/// APNs delivers the id as a JSON number, which `NSNumber` does not round. A fraction or a boolean is not an id.
 private func decimalDigits(_ value: Any?) -> String? {
   if let text = value as? String { return text }
   guard let number = value as? NSNumber, CFGetTypeID(number) == CFNumberGetTypeID(),
@@ -103,7 +103,7 @@ private func decimalDigits(_ value: Any?) -> String? {
   return String(number.int64Value)
 }
 
-/// The texts that the app has put into the keychain that both share, under the services `waxwing.push.<id>`.
+/// The texts that the app has stored in the shared keychain group, under the services `waxwing.push.<id>`.
 private func readSharedKeychain() -> [String] {
   let query: [CFString: Any] = [
     kSecClass: kSecClassGenericPassword,
@@ -124,11 +124,10 @@ private func readSharedKeychain() -> [String] {
   }
 }
 
-/// iOS may run several instances in one process at once: without a lock, two copies of a message would both be new.
+/// iOS may run several instances in one process at once. Without a lock, two copies of a message would both be new.
 private let seenLock = NSLock()
 
-/// Remembers the message in the app group, so that a replay of it is not shown, and forgets accounts that have no keys any
-/// more.
+/// Remembers the message in the app group, so that a replay is not shown, and forgets accounts that no longer have keys.
 private func isNew(_ message: SeenMessages.Message, of pushAccountId: String) -> Bool {
   seenLock.lock()
   defer { seenLock.unlock() }

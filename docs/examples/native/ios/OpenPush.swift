@@ -1,7 +1,7 @@
 import Foundation
 import Sodium
 
-/// An account as `exportForExtension` of the client writes it, version 1.
+/// An account in the format of the client's `exportForExtension`, version 1.
 struct ExtensionAccount: Decodable {
   let version: Int
   let pushAccountId: String
@@ -9,7 +9,7 @@ struct ExtensionAccount: Decodable {
   let userId: String
   let publicKey: String
   let privateKey: String
-  /// Nil in texts of older versions of the app.
+  /// Nil in texts of older app versions.
   let pushKeys: [PushKey]?
 
   struct PushKey: Decodable {
@@ -18,14 +18,14 @@ struct ExtensionAccount: Decodable {
   }
 }
 
-/// The fields of a push; the ids in decimal digits.
+/// The fields of a push, with ids in decimal digits.
 struct ReceivedPush {
   let pushKeyId: String?
   let pushAccountId: String?
   let encryptedData: String?
 }
 
-/// What a notification says, as far as it is shown.
+/// The parts of a notification that are shown.
 struct PushNotification: Decodable {
   let type: String
   let realm_url: String
@@ -40,7 +40,7 @@ struct PushNotification: Decodable {
   let id: String?
 }
 
-/// What only the app understands.
+/// Content that only the app understands.
 struct PushPayload {
   let id: String
   let time: Int64
@@ -55,10 +55,10 @@ enum OpenedPush {
   case ignored(String)
 }
 
-/// Opens a push; whatever was received, it does not fail.
-/// - Parameter readAccounts: the texts of `exportForExtension`, of all accounts.
+/// Opens a push. Never fails because of its content.
+/// - Parameter readAccounts: returns the texts of `exportForExtension` for all accounts.
 func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush {
-  // Step 1: both fields are there and have the right form.
+  // Step 1: both fields are present and well-formed.
   let keyId = push.pushKeyId.flatMap { id in UInt32(id).map { String($0) } == id ? id : nil }
   let accountId = push.pushAccountId.flatMap { id in Int64(id).map { String($0) } == id ? id : nil }
   guard keyId != nil || accountId != nil, let encryptedData = push.encryptedData,
@@ -73,12 +73,12 @@ func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush 
     })
   else { return .ignored("unknown-account") }
 
-  // Step 3: the box opens with that key, or it is ignored, whatever the reason.
+  // Step 3: the box must open with that key. Otherwise it is ignored, for any reason.
   guard
     let plaintext = keyId.map({ openSecret(box, pushKey(of: account, id: $0)) }) ?? openSealed(box, account)
   else { return .ignored("cannot-open") }
 
-  // Step 4: what is in the box is for this very account, and of a type that is known.
+  // Step 4: the content is for this account, and of a known type.
   guard let notification = try? JSONDecoder().decode(PushNotification.self, from: Data(plaintext)) else {
     return .ignored("unknown-type")
   }
@@ -116,7 +116,7 @@ private func openSealed(_ sealed: Bytes, _ account: ExtensionAccount) -> Bytes? 
     anonymousCipherText: sealed, recipientPublicKey: publicKey, recipientSecretKey: privateKey)
 }
 
-/// The library takes the nonce from before the box.
+/// The library reads the nonce that precedes the box.
 private func openSecret(_ nonceAndBox: Bytes, _ key: Bytes?) -> Bytes? {
   key.flatMap { Sodium().secretBox.open(nonceAndAuthenticatedCipherText: nonceAndBox, secretKey: $0) }
 }
@@ -125,19 +125,19 @@ private func pushKey(of account: ExtensionAccount, id: String) -> Bytes? {
   account.pushKeys?.first { $0.pushKeyId == id }.flatMap { decodeBase64($0.key) }
 }
 
-/// Nil for a text of a version that this code does not know.
+/// Nil for a text of an unknown version.
 func decodeAccount(_ text: String) -> ExtensionAccount? {
   let account = try? JSONDecoder().decode(ExtensionAccount.self, from: Data(text.utf8))
   return account?.version == 1 ? account : nil
 }
 
-/// Padded standard base64 and nothing else; encoding it again tells stray bits in the last character.
+/// Accepts only padded standard base64. Encoding it again reveals stray bits in the last character.
 private func decodeBase64(_ text: String) -> Bytes? {
   guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else { return nil }
   return Bytes(data)
 }
 
-/// Scheme, host and port unless it is the scheme's default, in lower case; nil for a URL with a user name.
+/// Scheme, host and any non-default port, in lower case; nil for a URL with a user name.
 func webOrigin(of url: String) -> String? {
   guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
     let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty, parts.user == nil,
