@@ -41,7 +41,7 @@ export type PushTarget =
     };
 
 const whitespace = '[\\t\\n\\v\\f\\r ]*';
-// Hexadecimal as the stock relay's parser accepts it: whole bytes, ASCII whitespace only between them.
+// The hexadecimal format that the stock relay's parser accepts: whole bytes, with ASCII whitespace only between them.
 const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;

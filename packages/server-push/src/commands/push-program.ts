@@ -41,7 +41,7 @@ export function enableRemedy({ push, prefix }: AdminNames): string {
   return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
 }
 
-/** The settings that name a relay, as a part of a sentence. */
+/** Lists the settings that name a relay, as part of a sentence. */
 export function relaySettings(prefix: string): string {
   return `${prefix}RELAY_URL, ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE`;
 }

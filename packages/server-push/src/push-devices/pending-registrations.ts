@@ -104,7 +104,7 @@ export async function failRegistration(
 }
 
 /**
- * Marks up to `limit` pending registrations as failed that were accepted before `before` (Unix milliseconds). Returns
+ * Marks pending registrations as failed if they were accepted before `before` (Unix milliseconds): `limit` at most. Returns
  * their users and accounts.
  */
 export async function failLongPending(

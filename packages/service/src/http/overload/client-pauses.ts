@@ -13,7 +13,7 @@ export class ClientPauses {
   /** When the pause of each client ends, in the order in which they began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
-  /** When an act last followed an act of another client. */
+  /** When the acting client last changed. */
   #changedAt = 0;
 
   /** Pauses the client for half the duration of its act. */
