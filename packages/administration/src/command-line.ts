@@ -21,7 +21,7 @@ export interface AdministrationOptions {
   /** Called when a command runs, and not for its help. */
   migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
-  /** Width of the terminal, in characters; `undefined` if the output is no terminal. */
+  /** Width of the terminal, in characters; `undefined` if the output is not a terminal. */
   readonly columns?: number | undefined;
   readonly isColoured?: boolean;
   /** Prints the command's result. */

@@ -92,7 +92,7 @@ export class LeaseTable {
   }
 
   /**
-   * Changes the leases that match `condition`, in a transaction of its own. Skips locked jobs, which are being settled:
+   * Changes the leases that match `condition`, in its own transaction. Skips locked jobs, which are being settled:
    * waiting for one while holding others would deadlock with a transaction that settles several.
    */
   async #setLeases(until: number | null, condition: Condition): Promise<void> {

@@ -46,7 +46,7 @@ const fieldParsers: {
 };
 const fieldNames = Object.keys(fieldParsers) as (keyof ClientDeviceOnWire)[];
 
-/** Parses an untrusted device id. Returns `undefined` if it is no integer of 0 or more. */
+/** Parses an untrusted device id. Returns `undefined` if it is not an integer of 0 or more. */
 export function parseClientDeviceId(value: unknown): ClientDeviceId | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as ClientDeviceId) : undefined;
 }

@@ -31,7 +31,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** Creates a BAD_REQUEST with a message of its own: one sentence that says what is wrong and where. */
+/** Creates a BAD_REQUEST with its own message: one sentence that says what is wrong and where. */
 export function refused(message: string, fields: JsonObject = {}): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message, fields });
 }

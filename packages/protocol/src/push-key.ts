@@ -11,7 +11,7 @@ const decimalText = /^(?:0|[1-9]\d{0,9})$/;
 // The first byte on the wire names the cipher. This one, the character "1", is XSalsa20-Poly1305.
 const secretBoxPrefix = 0x31;
 
-/** Parses an untrusted number or decimal text. Returns `undefined` if it is no integer from 0 to 4294967295. */
+/** Parses an untrusted number or decimal text. Returns `undefined` if it is not an integer from 0 to 4294967295. */
 export function parsePushKeyId(value: unknown): PushKeyId | undefined {
   const id = typeof value === 'string' && decimalText.test(value) ? Number(value) : value;
   return Number.isSafeInteger(id) && (id as number) >= 0 && (id as number) <= maximumPushKeyId

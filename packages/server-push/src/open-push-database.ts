@@ -10,7 +10,7 @@ export interface PushDatabaseOptions {
 }
 
 /**
- * Opens the database of a host that has no tables of its own, and creates the tables of push in it. On SQLite, only one
+ * Opens the database of a host without its own tables, and creates the tables of push in it. On SQLite, only one
  * process at a time can have it open this way; on PostgreSQL, any number.
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.

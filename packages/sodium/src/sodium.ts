@@ -35,7 +35,7 @@ export interface Sodium {
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
-  /** Whether a peer's X25519 public key has 32 bytes and is no low-order point (RFC 7748 section 6.1). */
+  /** Whether a peer's X25519 public key has 32 bytes and is not a low-order point (RFC 7748 section 6.1). */
   isUsablePublicKey(publicKey: Uint8Array): boolean;
 
   /**

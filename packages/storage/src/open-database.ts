@@ -57,7 +57,7 @@ export interface Database<Tables> {
    */
   writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * Commits a slow write, or one that changes very many rows, in a transaction of its own. On PostgreSQL it blocks no
+   * Commits a slow write, or one that changes very many rows, in its own transaction. On PostgreSQL it blocks no
    * other writes. On SQLite it blocks them all, and the result says for how long.
    *
    * @throws DatabaseUnavailableError like {@link write}.

@@ -2,7 +2,7 @@
 const rowsPerBatch = 500;
 
 /**
- * Calls `removeSome` with the maximum number of rows (500), each call a transaction of its own. Stops when it removes
+ * Calls `removeSome` with the maximum number of rows (500), each call in its own transaction. Stops when it removes
  * fewer, or `signal` is aborted. Returns the total.
  */
 export async function removeInBatches(

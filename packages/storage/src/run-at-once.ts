@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
 // A property, because a WeakMap of all transactions slows down garbage collection. On the executor, because
-// `withTables` keeps it, and every transaction has one of its own.
+// `withTables` keeps it, and every transaction has its own executor.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 

@@ -1,6 +1,6 @@
 import type { StateCore, Token } from 'markdown-it';
 
-/** A range of a text token that becomes a token of its own. */
+/** A range of a text token that becomes a separate token. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;

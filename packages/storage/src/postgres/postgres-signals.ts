@@ -15,7 +15,7 @@ const sendAgainMilliseconds = 1_000;
 const maximumPerStatement = 1000;
 
 /**
- * {@link Signals} over LISTEN and NOTIFY, on a connection of its own. It opens with the first listener and reconnects
+ * {@link Signals} over LISTEN and NOTIFY, on its own connection. It opens with the first listener and reconnects
  * with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that notify,
  * including their disk flush, which would undo the gain of group commits.
  */

@@ -51,7 +51,7 @@ export function startCheckpointThread(path: string): Worker {
 }
 
 /**
- * Checkpoints the write-ahead log in a thread with a connection of its own, so that the event loop is not blocked.
+ * Checkpoints the write-ahead log in a thread with its own connection, so that the event loop is not blocked.
  * Both threads share one loaded SQLite library, which tracks all its open files: closing one never drops the POSIX
  * locks of another. A reader with a snapshot prevents a full checkpoint, so the log grows; once it is full, writes are
  * refused until the reader ends.
