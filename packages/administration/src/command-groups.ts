@@ -12,7 +12,7 @@ export type AdministeredDatabase = Pick<
   'databaseUrl' | 'isDatabaseChosen' | 'remedyIfMissing' | 'migrations' | 'shownPayloadFields'
 >;
 
-/** The command groups `db` and `queue`. Each loads its code only when it is used. */
+/** The command groups `db` and `queue`. A group loads its code only when one of its commands runs. */
 export function administrationGroups(
   terminal: Terminal,
   administered: AdministeredDatabase,

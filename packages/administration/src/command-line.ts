@@ -10,15 +10,15 @@ export interface CommandLine {
   action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
 }
 
-/** What a program provides to get commands for its database. */
+/** The functions and texts that a program provides to get the commands. */
 export interface AdministrationOptions {
   /** Called when a command runs, so that an invalid setting fails that command alone. */
   databaseUrl(): Promise<string>;
-  /** Whether a setting names the database, so that it is not the default in the current folder. */
+  /** Whether a setting names the database. Otherwise it is the default in the current folder. */
   isDatabaseChosen(): boolean;
   /** The end of the error message for a missing database: what to do. */
   readonly remedyIfMissing: string;
-  /** Called when a command runs, and not for its help. */
+  /** Called when a command runs, but not for its help. */
   migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
   /** Width of the terminal, in characters; `undefined` if the output is not a terminal. */

@@ -69,7 +69,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
           ? exportTo(process.stdout, { database, place: 'standard output', options })
           : exportToFile(database, file, options),
       );
-      // Standard output holds the export itself.
+      // The export itself goes to standard output, so messages must not.
       const print = (text: string) => (file === undefined ? options.say(text) : options.print(text));
       printResult({ print }, { json }, { machines: counts, people: `Exported ${describe(counts)}.` });
     });

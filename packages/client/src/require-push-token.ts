@@ -54,7 +54,7 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase gave it'],
 ];
 
-/** FCM's format is not documented, so this refuses only texts that are known to be something else. */
+/** FCM's format is not documented, so this function refuses only texts that are known to be something else. */
 function requireFcmToken(token: string): void {
   const other = otherTexts.find(([pattern]) => pattern.test(token));
   if (other !== undefined) throw new RangeError(`pushToken.token of FCM is ${other[1]}.`);

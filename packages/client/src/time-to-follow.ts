@@ -7,7 +7,7 @@ const followedMilliseconds = dayMilliseconds;
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {
-  /** Unix milliseconds by the device's clock, as are all instants here. */
+  /** Unix milliseconds by the device's clock, like all instants here. */
   readonly device: number;
   /** The server's claimed time. */
   readonly server: number;

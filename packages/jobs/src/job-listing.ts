@@ -12,7 +12,7 @@ export interface JobSummary {
   readonly state: JobState;
   readonly attempts: number;
   readonly createdAt: number;
-  /** When it runs next; for a running job, when it was due; for a dead job, when it died. */
+  /** When it runs next. For a running job, when it was due; for a dead job, when it died. */
   readonly at: number;
   readonly giveUpAt: number;
   /** Why the last attempt failed; `undefined` if none has. */

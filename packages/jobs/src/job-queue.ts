@@ -11,11 +11,11 @@ export interface NewJob {
   readonly runAt?: number;
   /** When to give up and keep the job as a dead letter, in Unix milliseconds. */
   readonly giveUpAt: number;
-  /** Why an attempt before this job failed, for operators. */
+  /** Why an earlier attempt failed, for operators, if this job continues it. */
   readonly reason?: string;
 }
 
-/** A job as its handler gets it. Instants are in Unix milliseconds. */
+/** A job in the form that its handler receives. Instants are in Unix milliseconds. */
 export interface Job {
   readonly id: string;
   readonly kind: string;

@@ -9,7 +9,7 @@ import { type Generated, type Kysely, type SelectType, sql, type Transaction } f
 
 /** The tables of the job queue. Instants are in Unix milliseconds. */
 export interface JobTables {
-  /** Jobs that are not dead. A job with a lease is running; one without waits for `run_at`. */
+  /** Jobs that are not dead. A job with a lease is running; a job without one waits for `run_at`. */
   jobs: {
     id: Generated<number>;
     kind: string;

@@ -19,7 +19,7 @@ export interface LeaseStatements {
   /** Leases the oldest due jobs without a lease. Resolves to them in no particular order. */
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
-   * Deletes finished jobs and puts back those to retry. Resolves to the claims that were still valid. A job that was
+   * Deletes finished jobs, and puts back jobs to retry. Resolves to the claims that were still valid. A job that was
    * claimed again meanwhile stays unchanged.
    */
   settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly SettledClaim[]>;

@@ -78,7 +78,7 @@ export class LeaseTable {
     );
   }
 
-  /** When the next job of these kinds becomes due after `since`. Resolves to `undefined` if none waits. */
+  /** When the next job of these kinds becomes due after `since`. Resolves to `undefined` if no job is waiting. */
   async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     if (kinds.length === 0) return undefined;
     const kindRows = JSON.stringify(kinds.map((kind) => ({ kind })));

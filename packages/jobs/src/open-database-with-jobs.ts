@@ -13,7 +13,7 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
   onJobError(error: unknown, job: Job): void;
   /** Called whenever the database has returned the due jobs, at least once per second. */
   onAnswer?(): void;
-  /** Called with the number of dead letters deleted after their retention. */
+  /** Called with the number of dead letters that were deleted after their retention. */
   onDeadJobsRemoved?(count: number): void;
 }
 

@@ -26,7 +26,7 @@ export interface References {
   readonly hasLink: boolean;
 }
 
-/** Collects the references of parsed tokens. Marks mentions in quotes as silent, in the tokens themselves. */
+/** Collects the references of parsed tokens. Marks mentions in quotes as silent by changing the tokens. */
 export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): References {
   const mentions: Mention[] = [];
   const links: ChannelLink[] = [];

@@ -34,7 +34,7 @@ const groupMention = /@(_?)\*([^*\n]+)\*/y;
 const channelReference = /#\*\*([^*\n]+)\*\*/y;
 const mayComeBefore = /[\s'"({[/<]/;
 
-// Integers of up to fifteen digits are exact in a number.
+// A number represents integers of up to fifteen digits exactly.
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 

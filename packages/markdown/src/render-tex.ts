@@ -21,7 +21,7 @@ export function renderInlineTex(rendering: Rendering, tex: string): string {
   return typeset(rendering, tex, false) ?? `<span class="tex-error">$$${escapeHtml(tex)}$$</span>`;
 }
 
-/** Renders a block of display formulas, separated by blank lines. Each one that fails stays as typed. */
+/** Renders a block of display formulas, separated by blank lines. A formula that fails stays as typed. */
 export function renderTexBlock(rendering: Rendering, text: string): string {
   const formulas = text.replace(/^\n+|\s+$/g, '').split(/\n\n+/);
   const html = formulas.map(

@@ -27,7 +27,7 @@ export function isPaddedBase64(text: string): boolean {
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (nodeBuffer !== undefined) {
     const decoded = nodeBuffer.from(text, 'base64');
-    // Only canonical text survives the round trip; native code checks that faster than a pattern.
+    // Only canonical text survives the round trip. Native code checks that faster than a pattern does.
     return decoded.toString('base64') === text ? new Uint8Array(decoded) : undefined;
   }
   if (!isCanonicalBase64(text)) return undefined;

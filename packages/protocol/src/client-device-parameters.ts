@@ -23,7 +23,7 @@ const pushKeyId = z
   .transform((value, context): PushKeyId => {
     const id = parsePushKeyId(value);
     if (id !== undefined) return id;
-    // Phones compare the message with that of stock servers.
+    // Phones compare this message with the one of stock servers.
     context.addIssue({ code: 'custom', message: 'Value error, Not a valid unsigned 32-bit integer' });
     return z.NEVER;
   })

@@ -7,7 +7,7 @@ export const registerClientDevicePath = '/api/v1/register_client_device';
 /** Path of the server's operation that deletes a device. */
 export const removeClientDevicePath = '/api/v1/remove_client_device';
 
-/** The server's id of a device of the newer generation. Unrelated to the relay's ids. */
+/** The server's id of a device in the newer generation. Unrelated to the relay's ids. */
 export type ClientDeviceId = number & { readonly brand: 'ClientDeviceId' };
 
 /** A value of `devices` in the answer of `POST /register` (docs/protocol.md#device-events). */

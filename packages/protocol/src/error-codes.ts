@@ -1,5 +1,5 @@
 /**
- * What a client can do about an error, for code rather than for users.
+ * A client's possible reaction to an error, for code rather than for users.
  *
  * - `fix-request`: change the request
  * - `retry-later`: send it again later, with backoff

@@ -4,7 +4,7 @@ import { isJsonObject } from './json.js';
 
 /** Path of the relay's operation that publishes the key list (docs/protocol.md#key-list). */
 export const keyListPath = '/api/v1/remotes/push/e2ee/keys';
-/** Path of the server's operation that passes the key list on unchanged, for phones that reach only their server. */
+/** Path of the server's operation that forwards the key list unchanged, for phones that reach only their server. */
 export const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
 /** A bouncer key of the list. `created_at` and `accepted_until` are Unix seconds. */

@@ -6,7 +6,7 @@ const mark = '\u007f';
 const firstDigits = 16;
 const longInteger = /(^|[\s:,[])(-?[1-9]\d{15,})(?=\s*(?:[,}\]]|$))/g;
 
-/** Parses JSON with the platform's parser, but integers of 16 or more digits with `parseInteger`. */
+/** Parses JSON with the platform's parser, but passes integers of 16 or more digits to `parseInteger`. */
 export function parseLongIntegers(text: string, parseInteger: (digits: string) => number | bigint): unknown {
   return reveal(JSON.parse(hideLongIntegers(text)), parseInteger);
 }
@@ -16,7 +16,7 @@ export function canHideLongIntegers(text: string): boolean {
   return !text.includes(mark) && !text.includes('\\u');
 }
 
-/** Replaces long integers in JSON by marked strings. Invalid JSON stays invalid. */
+/** Replaces long integers in JSON with marked strings. Invalid JSON stays invalid. */
 function hideLongIntegers(text: string): string {
   let result = '';
   let copiedTo = 0;

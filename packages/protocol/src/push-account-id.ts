@@ -1,4 +1,4 @@
-/** A client's random 64-bit id for one account on one phone; signed, as peers store it. Never a `number`. */
+/** A client's random 64-bit id for one account on one phone. Signed, because peers store it as signed. Never a `number`. */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 
 /** A {@link PushAccountId} in decimal: for databases, events, URL-encoded forms and FCM data. */
@@ -23,7 +23,7 @@ export function formatPushAccountId(id: PushAccountId): PushAccountIdText {
 }
 
 /**
- * Makes a positive id from the first eight bytes (63 bits of them), for a client that picks one at random.
+ * Makes a positive id from 63 bits of the first eight bytes, for a client that picks one at random.
  *
  * @throws RangeError for fewer than eight bytes.
  */

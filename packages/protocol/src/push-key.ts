@@ -1,6 +1,9 @@
 import { decodeBase64, encodeBase64 } from './base64.js';
 
-/** A phone's random name for one of its push keys (docs/protocol.md#two-generations): an unsigned 32-bit integer. */
+/**
+ * The id that a phone picks at random for one of its push keys (docs/protocol.md#two-generations): an unsigned 32-bit
+ * integer.
+ */
 export type PushKeyId = number & { readonly brand: 'PushKeyId' };
 
 /** Length of a push key, in bytes: a key of `crypto_secretbox_easy`. */

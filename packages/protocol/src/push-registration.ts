@@ -19,7 +19,7 @@ export type PushRegistration = {
   readonly timestamp: number;
   /** UUID of the organization that the registration is for. An extension: stock peers ignore it. */
   readonly audience?: string;
-  /** The phone's account that the registration is for. An extension, as is `sequence`: stock peers ignore it. */
+  /** The phone's account that the registration is for. An extension, like `sequence`: stock peers ignore it. */
   readonly pushAccountId?: PushAccountId;
   /**
    * Increases with every registration that a phone seals for one account, so that a relay refuses replays of older
@@ -28,7 +28,7 @@ export type PushRegistration = {
   readonly sequence?: number;
 } & PushTarget;
 
-/** Push target of a device. `token` is kept exactly as the phone's system gave it. */
+/** Push target of a device. `token` is exactly the text that the phone's system returned. */
 export type PushTarget =
   | { readonly tokenKind: 'fcm'; readonly token: string }
   | {
@@ -36,7 +36,7 @@ export type PushTarget =
       readonly token: string;
       /** The app's bundle id, used as the APNs topic. */
       readonly iosAppId: string;
-      /** Which of Apple's two systems issued the token; `production` if the client does not say. */
+      /** Which of Apple's two systems issued the token; `production` if the client does not specify it. */
       readonly apnsEnvironment: ApnsEnvironment;
     };
 
@@ -107,7 +107,7 @@ function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
 
 /** Optional extensions of {@link encodePushRegistration}. */
 export interface EncodingExtensions {
-  /** Makes two registrations of the same token differ; peers ignore it. */
+  /** Makes two registrations of the same token differ. Peers ignore it. */
   readonly nonce?: string;
   /**
    * Pads with trailing spaces to a size of `registrationSizeBucketsBytes`, so that the length reveals little.
@@ -128,7 +128,7 @@ export function encodePushRegistration(
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
   const { pushAccountId: accountId } = registration;
-  // As text, because JSON parsers round 64-bit numbers.
+  // Text, because JSON parsers round 64-bit numbers.
   if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
   if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
@@ -148,8 +148,8 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-// Lone surrogates have no UTF-8, and PostgreSQL cannot store NUL: neither could be passed to a vendor unchanged. The
-// class is not `\p{Surrogate}`, which older Hermes engines cannot compile.
+// Lone surrogates cannot be encoded as UTF-8, and PostgreSQL cannot store NUL, so neither could reach a vendor unchanged.
+// Not `\p{Surrogate}`, which older Hermes engines cannot compile.
 const unstorable = /[\0\ud800-\udfff]/u;
 
 function isToken(token: string): boolean {

@@ -6,10 +6,10 @@ import { parseTokenId, type TokenId } from './token-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
 
-/** Path of the server's operation that passes a sealed revocation on to its relay. A stock server answers 404. */
+/** Path of the server's operation that forwards a sealed revocation to its relay. A stock server answers 404. */
 export const revokePushPath = '/api/v1/mobile_push/revoke';
 
-/** Path of the relay's operation that takes a sealed revocation. A stock relay answers 404. */
+/** Path of the relay's operation that accepts a sealed revocation. A stock relay answers 404. */
 export const relayRevokePath = '/api/v1/remotes/push/e2ee/revoke';
 
 /**
@@ -35,7 +35,7 @@ export function encodePushRevocation(revocation: PushRevocation, nonce: string):
   const wire = {
     revoked_token: token,
     realm_uuid: realmUuid,
-    // As text, because JSON parsers round 64-bit numbers.
+    // Text, because JSON parsers round 64-bit numbers.
     push_account_id: pushAccountId === undefined ? undefined : formatPushAccountId(pushAccountId),
     token_id: tokenId,
     timestamp,

@@ -7,9 +7,9 @@ export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
 /**
  * Why the relay cannot deliver to an app.
  *
- * - `no-credentials`: its operator has given it none for this app
+ * - `no-credentials`: its operator has configured none for this app
  * - `credentials-refused`: Google or Apple refuses them
- * - `vendor-outage`: Google or Apple has taken no notification of this app for a minute or more
+ * - `vendor-outage`: Google or Apple has accepted no notification of this app for a minute or more
  */
 export const relayAppTroubles = ['no-credentials', 'credentials-refused', 'vendor-outage'] as const;
 

@@ -58,7 +58,7 @@ const fcmPushRequest = z.object({
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),
 });
 
-/** Names the phone's key in the newer generation: an unsigned 32-bit integer. */
+/** Identifies the phone's key in the newer generation: an unsigned 32-bit integer. */
 const pushKeyId = z
   .custom<number>(
     (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff,
@@ -89,7 +89,7 @@ export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
-/** A push request as a server writes it: plain JSON, absent fields are omitted. */
+/** A push request in the form that a server writes: plain JSON, absent fields are omitted. */
 export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
 /** The schema of an entry, by its fields: `token_id` for the newer generation, `http_headers` for APNs. */

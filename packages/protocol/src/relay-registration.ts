@@ -7,7 +7,7 @@ import { pushAccountId, uuid } from './wire-fields.js';
 /** Path of the relay's operation that accepts a sealed registration. */
 export const relayRegisterPath = '/api/v1/remotes/push/e2ee/register';
 
-/** Maximum accounts of one user that a server names with a registration. */
+/** Maximum number of a user's accounts that a server sends with a registration. */
 export const maximumAccountsOfUser = 100;
 
 export const accountsOfUser = z.array(pushAccountId).max(maximumAccountsOfUser);

@@ -23,7 +23,7 @@ const pushKeyId = z
   .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
 const endedKeys = z.array(z.object({ token_id: tokenId, push_key_id: pushKeyId })).max(maximumRemovedDevices);
 
-/** A form parameter that is a JSON array of at most {@link maximumRemovedDevices} ids; `what` names them. */
+/** A form parameter that is a JSON array of at most {@link maximumRemovedDevices} ids; `what` describes them in errors. */
 function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
   return z
     .string()

@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64, isPaddedBase64 } from './base64.js';
 
 /**
- * Names a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
+ * Identifies a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
  * token's UTF-8, in canonical base64 (12 characters). Letter case matters: `c0ffee` and `C0FFEE` have different ids.
  */
 export type TokenId = string & { readonly brand: 'TokenId' };
@@ -24,8 +24,8 @@ export function parseTokenId(value: unknown): TokenId | undefined {
 }
 
 /**
- * Reads a token id as a phone sends it. Accepts what stock servers decode: padded base64 of 8 bytes, whose unused bits may
- * be set. Returns the canonical spelling, or `undefined` for any other text.
+ * Reads a token id that a phone sent. Accepts the format that stock servers decode: padded base64 of 8 bytes, whose unused
+ * bits may be set. Returns the canonical spelling, or `undefined` for any other text.
  */
 export function readTokenId(text: string): TokenId | undefined {
   if (!isPaddedBase64(text)) return undefined;

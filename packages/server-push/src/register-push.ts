@@ -27,7 +27,7 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
  * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
  * - PUSH_SERVICE_NOT_CONFIGURED
  * - BAD_REQUEST for the device and the parameters' contents
- * - RATE_LIMIT_HIT above the user's hourly limit; a repeat of what is stored does not count
+ * - RATE_LIMIT_HIT above the user's hourly limit; repeating a stored registration does not count
  * - BAD_REQUEST above the maximum number of devices of the older generation
  */
 export const registerPush = operation({

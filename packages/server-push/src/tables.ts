@@ -72,7 +72,7 @@ export interface ServerPushTables extends RelayAccountTables {
     /** JSON: ids of recently replaced keys, each with the time, newest first. Phones still have these keys. */
     former_push_keys: string | null;
     push_token_id: TokenId | null;
-    /** `fcm` or `apns`, and what later versions add. */
+    /** `fcm` or `apns`. Later versions may add others. */
     push_token_kind: string | null;
     /** The generation of `push_token_id`. */
     active_generation: number | null;
@@ -106,7 +106,7 @@ export interface ServerPushTables extends RelayAccountTables {
     last_error_at: number | null;
     last_error: string | null;
     last_rejection_at: number | null;
-    /** Why the relay did not notify a device, in words. */
+    /** Why the relay did not notify a device, as text. */
     last_rejection: string | null;
     /** 0 while the relay has switched push off for the organization; `null` until it has reported a status. */
     can_push: number | null;

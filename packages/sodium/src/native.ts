@@ -4,7 +4,7 @@ import { wrapSodiumNative } from './wrap-sodium-native.js';
 /** The fastest backend that loads on this machine. */
 export interface FastestSodium {
   readonly sodium: Sodium;
-  /** Why the native backend did not load, as one sentence for the log. Present if `sodium` is the WebAssembly backend. */
+  /** Why the native backend did not load, in one sentence for the log. Present if `sodium` is the WebAssembly backend. */
   readonly nativeUnavailableReason?: string;
 }
 

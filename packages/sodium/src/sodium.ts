@@ -11,8 +11,8 @@ export interface SigningKeyPair {
 }
 
 /**
- * `wasm`: libsodium compiled to WebAssembly, runs everywhere. `native`: libsodium in machine code, about three times as
- * fast.
+ * `wasm`: libsodium compiled to WebAssembly, which runs everywhere. `native`: libsodium in machine code, about three times
+ * as fast.
  */
 export type SodiumBackend = 'wasm' | 'native';
 
@@ -30,8 +30,8 @@ export interface Sodium {
   generateKeyPair(): KeyPair;
 
   /**
-   * The X25519 public key of a private one. Throws an `Error` on React Native: react-native-libsodium lacks scalar
-   * multiplication.
+   * The X25519 public key that belongs to a private key. Throws an `Error` on React Native: react-native-libsodium lacks
+   * scalar multiplication.
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
@@ -91,7 +91,7 @@ export interface Sodium {
   /** Whether a signature is valid. Returns `false` for a signature or public key of the wrong length or form. */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
 
-  /** `length` cryptographically secure random bytes; any whole number from 0. */
+  /** Returns `length` cryptographically secure random bytes; `length` is any whole number from 0. */
   randomBytes(length: number): Uint8Array;
 
   /** Overwrites `bytes` with zeros. */

@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
-/** Interface that {@link openDatabase} needs from a kind of database. */
+/** The interface of a database backend, which {@link openDatabase} uses. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /** See {@link Database.location}. */
@@ -12,7 +12,7 @@ export interface Backend<Tables> {
   /** Maximum concurrent write transactions. */
   readonly writers: number;
   isConflict(error: unknown): boolean;
-  /** Runs queries synchronously in the write transaction; only where there is one at a time (SQLite). */
+  /** Runs queries synchronously in the write transaction. Present only if there is one transaction at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
   /** Prepares a transaction for long work: lifts the statement timeout, or lets other requests run in between. */
   waitPatiently(transaction: Transaction<Tables>): Promise<void>;
@@ -27,7 +27,7 @@ export interface Backend<Tables> {
 
 interface Migration<Tables> {
   readonly db: Kysely<Tables>;
-  /** Takes the migration lock, first thing in the transaction, so that only one process migrates. */
+  /** Takes the migration lock as the first step of the transaction, so that only one process migrates. */
   lock(transaction: Transaction<Tables>): Promise<void>;
 }
 

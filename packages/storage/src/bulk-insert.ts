@@ -4,8 +4,8 @@ import { isPostgres } from './is-postgres.js';
 import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-of-rows.js';
 
 /**
- * Inserts any number of rows. On PostgreSQL, one statement for all ({@link StatementOfRows}). On SQLite, where a
- * statement costs no round trip, as few prepared statements as possible.
+ * Inserts any number of rows. Uses one statement for all rows on PostgreSQL ({@link StatementOfRows}). On SQLite, where a
+ * statement costs no round trip, uses as few prepared statements as possible.
  */
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;

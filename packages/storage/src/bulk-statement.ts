@@ -8,7 +8,7 @@ const rowsPerStatement = [64, 16, 4, 1] as const;
 export class BulkStatement<Result = never> {
   readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
 
-  /** @param build returns the SQL for a number of rows; its parameters are the values of each row, row by row. */
+  /** @param build returns the SQL for a number of rows. Its parameters are the values of all rows, row by row. */
   constructor(build: (rows: number) => string) {
     this.#shapes = rowsPerStatement.map((size) => ({ size, sql: build(size) }));
   }

@@ -17,9 +17,7 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/**
- * Explains why there can be no database file at `path`, and what to do. Returns `undefined` if there is one or can be.
- */
+/** Explains why there can be no database file at `path`, and what to do. Returns `undefined` if the path is usable. */
 export function describeWrongLocation(path: string): string | undefined {
   const folder = dirname(path);
   const there = statSync(folder, { throwIfNoEntry: false });
@@ -54,7 +52,7 @@ function sentence(path: string, found: FoundPrivateFile | undefined): string | u
   return found?.problem === undefined ? undefined : `The database file ${path} ${found.problem}.`;
 }
 
-// Checks by name only: closing the file would release all POSIX locks that this process has on it.
+// Checks only the name: closing the file would release all POSIX locks that this process has on it.
 function find(path: string): FoundPrivateFile | undefined {
   try {
     return findPrivateFile(path, { isWrittenByProgram: true });

@@ -1,4 +1,4 @@
-/** The database cannot be used as it is. The message says what is wrong, where, and what to do. */
+/** The database cannot be used in its current state. The message says what is wrong, where, and what to do. */
 export class DatabaseUnusableError extends Error {
   readonly code = 'DATABASE_UNUSABLE';
 

@@ -21,7 +21,7 @@ interface Committed {
 export interface GroupCommitOptions extends RepeatConflictsOptions {
   /** Maximum concurrent transactions. */
   readonly writers: number;
-  /** Runs queries of the current transaction synchronously, where there is one at a time. */
+  /** Runs queries of the current transaction synchronously. Present only if there is one transaction at a time. */
   readonly runAtOnce?: RunAtOnce | undefined;
   /** Called with the error of an `afterCommit` action. */
   onActionError(error: unknown): void;
@@ -30,11 +30,11 @@ export interface GroupCommitOptions extends RepeatConflictsOptions {
 const maximumWritesPerCommit = 256;
 // Fewer writes than this are not split over several transactions.
 const minimumShare = 32;
-// About the duration of a commit: a write must not wait longer than that for others to join its batch.
+// About the duration of a commit: a write must not wait longer than a commit for others to join its batch.
 const maximumBatchDelayMilliseconds = 10;
 /** After this time, the rest of a group waits for the next one, so that one slow write delays few others. */
 const maximumGroupMilliseconds = 50;
-/** The same for writes that run synchronously, which block the event loop until their commit. */
+/** The limit for writes that run synchronously, which block the event loop until their commit. */
 const maximumBlockingMilliseconds = 25;
 // If more writes of a group fail, the rest are committed one by one.
 const maximumCulpritsPerGroup = 3;

@@ -70,7 +70,7 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
    */
   withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Whether a write was requested, such as with {@link write}. Migrations do not count. */
+  /** Whether any write was requested, for example with {@link write}. Migrations do not count. */
   hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
@@ -81,7 +81,7 @@ export interface Database<Tables> {
 /** Result of {@link Database.writeSingle}. */
 export interface SingleResult<Result> {
   readonly result: Result;
-  /** Milliseconds for which it blocked other writes; `undefined` on PostgreSQL, where it blocked none. */
+  /** Milliseconds during which it blocked other writes; `undefined` on PostgreSQL, where it blocked none. */
   readonly fileLockedMilliseconds: number | undefined;
 }
 

@@ -19,7 +19,7 @@ export async function raiseIdCounter<Tables>(
 ): Promise<void> {
   await database.write(async ({ db }) => {
     if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
-    // Two concurrent raises could set the counter back by the ids assigned between them.
+    // Two concurrent raises could set the counter back by the ids that were assigned in between.
     await lockExclusive(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found

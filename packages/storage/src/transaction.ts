@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 
-/** A write in progress, for code that brings its own tables (such as the job queue). */
+/** A write in progress, for code that has its own tables (such as the job queue). */
 export interface AnyTransaction {
   readonly db: Pick<Transaction<unknown>, 'withTables'>;
   /** Runs `action` in the transaction, after the writes. If it throws, nothing is committed. */

@@ -22,9 +22,8 @@ export interface ExportOptions {
 const pageSize = 1000;
 
 /**
- * Exports all rows and jobs as lines of JSON, which {@link importDatabase} reads on any backend. The export is a snapshot
- * of one instant: concurrent writes are not in it, so stop all serving processes before you move a database. Resolves to
- * the counts.
+ * Exports all rows and jobs as lines of JSON, which {@link importDatabase} reads on any backend. The export is a snapshot:
+ * it does not contain concurrent writes, so stop all serving processes before you move a database. Resolves to the counts.
  */
 export async function exportDatabase<Tables>(
   database: Database<Tables>,
@@ -54,7 +53,7 @@ export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
 
-/** Whether the rows of a table count as jobs or as rows. */
+/** Whether the rows of a table count as jobs or as ordinary rows. */
 export function kindOfRows(table: string): keyof TransferCounts {
   return table === 'jobs' ? 'jobs' : 'rows';
 }

@@ -35,7 +35,7 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Bypasses group commit, which may run a write twice: lines can be read only once, and this write may take long.
+  // Bypasses group commit, which may run a write twice: the lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
     // The table list comes from the database's own catalog.
     const db: UntypedDatabase = transaction;
@@ -175,7 +175,7 @@ function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
   return Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Deletes the rows that migrations insert. @throws DatabaseUnusableError if the database holds more than these. */
+/** Deletes the rows that migrations insert. @throws DatabaseUnusableError if the database contains any other rows. */
 async function emptyNewDatabase(
   db: UntypedDatabase,
   tables: readonly TransferTable[],

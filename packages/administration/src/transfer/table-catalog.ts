@@ -8,7 +8,7 @@ export interface TransferTable {
   readonly keyColumns: readonly string[];
 }
 
-/** The highest id that a generated column has ever had. New ids must be above it, so that none is reused. */
+/** The highest id that a generated column has ever had. New ids must be higher, so that no id is reused. */
 export interface GeneratedColumn {
   readonly table: string;
   readonly column: string;

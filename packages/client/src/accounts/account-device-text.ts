@@ -19,7 +19,7 @@ export function encodeAccountDevice({ pushKeys, sent, ...device }: AccountDevice
   };
 }
 
-/** Returns `undefined` for any other JSON. */
+/** Decodes the JSON of {@link encodeAccountDevice}. Returns `undefined` for any other JSON. */
 export function decodeAccountDevice(row: JsonValue): AccountDevice | undefined {
   if (!isJsonObject(row) || !Array.isArray(row.pushKeys)) return undefined;
   const pushKeys = row.pushKeys.map(decodeStoredKey);

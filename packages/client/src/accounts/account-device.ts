@@ -3,7 +3,7 @@ import type { SentRegistration } from './sent-registration.js';
 
 /** A secret key that seals notifications of the newer generation. */
 export interface PushKey {
-  /** Random, and unique over all accounts of the phone. Every push that is sealed with the key carries it. */
+  /** Random, and unique among all accounts of the phone. Every push that is sealed with the key contains it. */
   readonly pushKeyId: PushKeyId;
   /** 32 bytes. */
   readonly key: Uint8Array;

@@ -12,7 +12,7 @@ export interface ExtensionAccount {
   readonly realmOrigin: string;
   /** Decimal digits. */
   readonly userId: string;
-  /** Base64 of 32 bytes, as is `privateKey`. */
+  /** Base64 of 32 bytes; the same for `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
   /** Keys for pushes with `push_key_id`. Absent in exports of older app versions, which had none. */

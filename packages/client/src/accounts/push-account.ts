@@ -11,9 +11,9 @@ export interface AccountIdentity {
   readonly userId: number | bigint;
 }
 
-/** An account with the id that its notifications carry; contains no secrets. */
+/** An account with the id that its notifications contain; contains no secrets. */
 export interface PushAccountIdentity extends AccountIdentity {
-  /** Random 63-bit id, unique in the table. Every push for this account carries it as `push_account_id`. */
+  /** Random 63-bit id, unique in the table. Every push for this account contains it as `push_account_id`. */
   readonly pushAccountId: PushAccountId;
 }
 

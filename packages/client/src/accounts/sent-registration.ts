@@ -16,7 +16,7 @@ export interface SentRegistration {
   readonly timestamp: number;
   /** UUID of the organization; absent if its server did not report one. */
   readonly realmUuid?: string;
-  /** Sequence of the key list for which it was sent again after the relay had refused a key. */
+  /** Sequence of the key list for which the registration was repeated after the relay had refused a key. */
   readonly repeatedForSequence?: number;
   /** Set if it repeats a failed one. */
   readonly repeats?: RegistrationRepeats;

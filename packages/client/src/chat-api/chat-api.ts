@@ -61,13 +61,12 @@ export interface ChatApi extends ClientDeviceApi {
   /** Estimate of the server's clock, from the answers so far. */
   readonly serverClock: ServerClock;
   /**
-   * Hands a sealed registration to the server. Success does not mean `active`: the server forwards it to the relay
-   * later.
+   * Sends a sealed registration to the server. Success does not mean `active`: the server forwards it to the relay later.
    */
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
   /** Deletes one of the user's devices from the server. Idempotent: succeeds for an unknown id. */
   unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
-  /** Hands a sealed revocation to the server, which passes it on to the relay. */
+  /** Sends a sealed revocation to the server, which forwards it to the relay. */
   revokePush(revocation: SealedRevocation): Promise<void>;
   /**
    * Requests a notification of type `test` for one device, by its id in either generation, or for all of the user's

@@ -34,8 +34,8 @@ export interface ClientDeviceApi {
   /** Creates a device without a key and token. Returns its id. */
   registerClientDevice(): Promise<ClientDeviceId>;
   /**
-   * Hands a push key, a sealed token, or both to the server. Success does not mean that the token is in force: the
-   * server forwards it to the relay later.
+   * Sends a push key, a sealed token, or both to the server. Success does not mean that the token is in force: the server
+   * forwards it to the relay later.
    */
   updateClientDevice(update: ClientDeviceUpdate): Promise<void>;
   /** Deletes one of the user's devices from the server. */

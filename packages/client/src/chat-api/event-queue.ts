@@ -44,7 +44,7 @@ export interface ServerEvent {
   readonly clientDevice?: ClientDeviceEvent;
 }
 
-/** @throws UnreachableError if the answer does not match the chat API, as does `parseEvents`. */
+/** @throws UnreachableError if the answer does not match the chat API. The same applies to `parseEvents`. */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
   const realmUrl = answer.realm_url ?? answer.realm_uri;

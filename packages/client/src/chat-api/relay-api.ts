@@ -36,7 +36,7 @@ export function createRelayApi({
   };
 }
 
-/** The form of a revocation, for the relay and for a server that passes it on. */
+/** The form fields of a revocation, for the relay and for a server that forwards it. */
 export function fieldsOfRevocation({
   bouncerPublicKey,
   encryptedPushRevocation,

@@ -16,7 +16,7 @@ export type UnreachableCause = 'dns' | 'refused' | 'tls' | 'timeout' | 'cors' | 
 
 interface Explanation {
   readonly reason: UnreachableCause;
-  /** Continues "cannot be reached"; empty if there is nothing to add. */
+  /** The end of a sentence that begins with "cannot be reached"; empty if there is nothing to add. */
   readonly sentence: string;
 }
 

@@ -11,7 +11,7 @@ export interface Box {
   open(sodium: Sodium): Uint8Array | undefined;
 }
 
-/** Returns `undefined` if no account of the phone has the key. */
+/** Finds the account whose key a push names. Returns `undefined` if no account of the phone has the key. */
 export async function findBox(
   accounts: PushAccountStore,
   push: Extract<ParsedPush, { ciphertext: Uint8Array }>,

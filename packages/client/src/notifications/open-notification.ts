@@ -13,7 +13,7 @@ import { findBox } from './find-box.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
 
-/** Why a push is ignored: each reason with a sentence for the app's log. */
+/** The reasons for ignoring a push, each with a sentence for the app's log. */
 export const ignoredReasons = Object.freeze({
   'not-encrypted-push':
     'The push has no usable push_key_id or push_account_id, or no usable encrypted_data: it is not for this library.',
@@ -30,7 +30,7 @@ export const ignoredReasons = Object.freeze({
 
 const nameCharacters = 4;
 
-/** Why a push was ignored; {@link ignoredReasons} explains each. */
+/** The reason why a push was ignored; {@link ignoredReasons} explains each. */
 export type IgnoredReason = keyof typeof ignoredReasons;
 
 /** Result of opening a push: a notification, or the reason why there is none. */

@@ -8,9 +8,9 @@ import {
 } from '@waxwing/protocol/phone';
 
 /**
- * A push as the phone's system delivers it: the `data` of an FCM message (all values are strings), the user info of an
- * APNs notification, or either as JSON text. Platforms that parse APNs JSON into doubles round `push_account_id`.
- * There, pass the raw text, or the id as string or `bigint`.
+ * A push in the form in which the phone's system delivers it: the `data` of an FCM message (all values are strings), the
+ * user info of an APNs notification, or either as JSON text. Platforms that parse APNs JSON into doubles round
+ * `push_account_id`. There, pass the raw text, or the id as string or `bigint`.
  */
 export type ReceivedPush = string | Readonly<Record<string, unknown>>;
 

@@ -50,7 +50,7 @@ export function decodeSeen(text: string): SeenOfAccount {
 }
 
 /**
- * Skips times that contradict the others, since no entry is earlier than the watermark. An earlier entry would lower
+ * Skips times that contradict the others, because no entry can be earlier than the watermark. An earlier entry would lower
  * the watermark when it is evicted. A watermark later than all entries could stop notifications for centuries.
  */
 function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {

@@ -3,7 +3,7 @@ import { type PushAccount, rowsOf } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 
-/** Returns `undefined` if the store does not keep accounts. */
+/** Finds the account in the table, or creates it. Returns `undefined` if the store does not keep accounts. */
 export async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccount | undefined> {
   const { accounts, identity } = context;
   const [existing] = rowsOf(await accounts.list(), identity);

@@ -8,7 +8,7 @@ import type { SyncRun } from './sync-run.js';
 /** Registrations in one generation of the protocol (docs/protocol.md#two-generations). */
 export interface RegistrationGeneration {
   /**
-   * Brings an account's registration up to date, moves it here from the other generation, and waits for the relay's
+   * Brings an account's registration up to date, moves it from the other generation to this one, and waits for the relay's
    * decision.
    *
    * @throws ApiError, UnreachableError; errors of the stores.

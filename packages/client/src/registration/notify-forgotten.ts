@@ -10,7 +10,7 @@ import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
 import { isFinal, isFinalIfKnown } from './is-final.js';
 
-/** By then the app's credentials are obsolete, and the vendors have long reported the token dead. */
+/** After this time the app's credentials are obsolete, and the vendors have long reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
 /** Short, because a sign-out waits for it. */
 const timeoutMilliseconds = 10_000;
@@ -72,7 +72,7 @@ function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean 
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
 
-/** Whether neither a generation nor a revocation needs another try. */
+/** Whether neither a generation nor a revocation needs another attempt. */
 async function isNotified(
   { clock, fetch, relayUrl }: NotifyForgottenContext,
   account: ForgottenAccount,

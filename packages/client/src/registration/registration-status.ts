@@ -50,7 +50,7 @@ export interface RegistrationStatus {
   /** The server's or relay's code behind this status. */
   readonly errorCode?: string;
   /**
-   * Minimum time until the next try, in seconds: from the server's `Retry-After`, or until a failed registration is
+   * Minimum time until the next attempt, in seconds: from the server's `Retry-After`, or until a failed registration is
    * repeated.
    */
   readonly retryAfterSeconds?: number;

@@ -27,7 +27,7 @@ export interface FailedRegistration {
   readonly key: BouncerKeyChoice | undefined;
   /** Unix milliseconds by the device's clock. */
   readonly now: number;
-  /** Whether the user asked for another try. */
+  /** Whether the user requested another attempt. */
   readonly retryNow: boolean;
 }
 

@@ -8,11 +8,11 @@ export class SignedOutError extends Error {
   }
 }
 
-/** Protects one registrar from sign-outs of its account, also in tabs and processes that share no lock with it. */
+/** Protects one registrar from sign-outs of its account, even in tabs and processes that share no lock with it. */
 export interface SignOutGuard {
   /** Whether the account was signed out since the guard was created. */
   isSignedOut(): Promise<boolean>;
-  /** The account table. Its writes of this account throw {@link SignedOutError} once the account is signed out. */
+  /** The account table. Once the account is signed out, writes of this account throw {@link SignedOutError}. */
   readonly accounts: Required<PushAccountStore>;
   /** The last written row: a concurrent sign-out may have missed it, or data that was sent for it. */
   lastWritten(): PushAccount | undefined;

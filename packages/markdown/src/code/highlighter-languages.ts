@@ -2,8 +2,8 @@
 export type HighlighterLanguage = readonly [highlighterName: string, name: string, aliases?: string];
 
 /**
- * Every language of highlight.js, in the library's order; the first entry wins where two share an alias. Listed here because
- * the library can only list the grammars it has loaded.
+ * Every language of highlight.js, in the library's order. If two share an alias, the first entry wins. Listed here because
+ * the library can list only the grammars that it has loaded.
  */
 export const highlighterLanguages: readonly HighlighterLanguage[] = [
   ['1c', '1C:Enterprise'],

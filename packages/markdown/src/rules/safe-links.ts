@@ -4,7 +4,7 @@ import { renderingOf } from '../rendering.js';
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 const externalUrl = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversationLink = /^\/?#narrow\//;
-// Without dot segments, percent-encoded ones included: browsers would resolve them to another path.
+// Excludes dot segments, including percent-encoded ones: browsers would resolve them to another path.
 const uploadLink = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
 /** Fast path: common URLs that normalization does not change. Parsing a URL is slow. */

@@ -39,7 +39,7 @@ export function deviceEvent(op: 'add' | 'remove', device: OwnedDevice): Addresse
   return { event, audience: [device.user_id] };
 }
 
-/** The event of a changed device: exactly the fields of `changed`. */
+/** The event of a changed device: contains exactly the fields of `changed`. */
 export function deviceUpdate(device: OwnedDevice, changed: Partial<SeenColumns>): AddressedEvent {
   const { push_token_updated_at: updatedAt, ...fields } = changed;
   const event: ClientDeviceEvent = {

@@ -10,7 +10,7 @@ export interface FreedToken {
 /** The columns that hold a device's keys. */
 export type KeyColumns = Pick<ClientDeviceRow, 'push_key_id' | 'former_push_keys'>;
 
-/** The columns from which {@link freedBy} makes freed tokens. */
+/** The columns that {@link freedBy} needs. */
 export const freeableColumns = [
   'push_token_id',
   'pending_push_token_id',

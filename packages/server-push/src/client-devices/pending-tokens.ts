@@ -216,7 +216,7 @@ export async function dropDeadToken(
   return dropped.map((row) => deviceUpdate(row, { push_token_id: null }));
 }
 
-/** Drops tokens whose phone last registered before an instant, unless a newer one is pending. Returns the devices. */
+/** Drops tokens of phones that last registered before an instant, unless a newer token is pending. Returns the devices. */
 export async function dropUnrenewedTokens(
   { db }: PushTransaction,
   ids: readonly ClientDeviceId[],

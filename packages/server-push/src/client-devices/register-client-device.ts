@@ -15,8 +15,9 @@ import { enqueueTokenRemoval } from './remove-tokens.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
 
 /**
- * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, to which a client
- * then registers a key and a token. Deletes the user's longest-unused device without a token if there are too many.
+ * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, to which a client then
+ * registers a key and a token. If the user has too many, deletes the device without a token that has been unused for the
+ * longest time.
  *
  * Refuses with UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot, and if the maximum number of devices have a token.
  */

@@ -3,7 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 
-/** TTL of the cached key list: the server asks the relay at most this often, however many phones ask. */
+/** TTL of the cached key list. It bounds the requests to the relay, however many phones request the list. */
 export const keyListMaximumAgeSeconds = 5;
 
 /**

@@ -27,9 +27,10 @@ const jobsDeadlineMilliseconds = 5000;
 
 /**
  * Opens the database that SERVER_PUSH_DATABASE names, creates push on it, and starts its jobs. Uses the relay of the
- * SERVER_PUSH_RELAY_ settings, or else the one that `waxwing-server-push` enables, disables or changes, without a restart.
+ * SERVER_PUSH_RELAY_ settings. Without these, follows `waxwing-server-push`, which enables, disables or changes the relay,
+ * without a restart.
  *
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything it opened.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything that it opened.
  */
 export async function startServerPush(options: StartOptions): Promise<RunningPush> {
   const { push, database, close } = await openInOrder((closers) => open(options, closers));

@@ -40,8 +40,8 @@ export interface QueuedNotification extends NewNotification {
 type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { readonly taken?: string[] };
 
 /**
- * Enqueues a notification in the transaction of the change it reports.
- * @throws RangeError for a payload that fits no notification; TypeError for an invalid one.
+ * Enqueues a notification in the transaction of the change that it reports.
+ * @throws RangeError for a payload that is too large; TypeError for an invalid one.
  */
 export async function enqueueNotification(
   { database: { jobs }, realm, clock }: Pick<ServerPushOptions, 'clock' | 'database' | 'realm'>,

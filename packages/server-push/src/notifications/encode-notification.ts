@@ -27,7 +27,7 @@ const textFields = [
 ] as const;
 
 /**
- * Encodes a notification as bytes to seal: JSON, padded with spaces to the next size bucket. Texts are cut at code
+ * Encodes a notification as bytes to seal: JSON, padded with spaces to the next size bucket. Texts are shortened at code
  * points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
  *
  * @throws RangeError if the JSON exceeds the largest bucket even when shortened. A payload is not shortened.

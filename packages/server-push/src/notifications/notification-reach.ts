@@ -18,7 +18,9 @@ export type NotificationReach =
    */
   | { readonly kind: 'no-device'; readonly pending: number };
 
-/** Counts the devices that a notification to a user would reach. Reads the database only; asks no relay. */
+/**
+ * Counts the devices that a notification to a user would reach. Reads only the database and sends no request to the relay.
+ */
 export async function notificationReach(
   { db }: PushTransaction,
   relay: Pick<RelayAccount, 'kind'>,

@@ -33,17 +33,17 @@ export interface Recipient {
   drop(transaction: PushTransaction): Promise<void>;
 }
 
-/** Names a recipient's row in a job's payload. */
+/** The name of a recipient's row in a job's payload. */
 export function rowName({ row }: Pick<Recipient, 'row'>): string {
   return `${row.table} ${row.id}`;
 }
 
-/** The address of a device that the relay names by its `device_id`. */
+/** The address of a device that the relay identifies by its `device_id`. */
 export function deviceAddress(deviceId: number | bigint): string {
   return `device_id ${deviceId}`;
 }
 
-/** The address of a device that the relay names by its token. */
+/** The address of a device that the relay identifies by its token. */
 export function tokenAddress(tokenId: string): string {
   return `token_id ${tokenId}`;
 }

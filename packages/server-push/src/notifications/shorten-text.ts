@@ -1,7 +1,7 @@
 const ellipsis = '…';
 const ellipsisBytes = 3;
 
-/** Cuts a text to `maximum` Unicode code points, plus an ellipsis if anything was cut. */
+/** Shortens a text to `maximum` Unicode code points, plus an ellipsis if anything was removed. */
 export function shortenToCodePoints(text: string, maximum: number): string {
   // A code point has at least one UTF-16 unit, so a text this short needs no counting.
   if (text.length <= maximum) return text;
@@ -16,7 +16,7 @@ export function shortenToCodePoints(text: string, maximum: number): string {
 }
 
 /**
- * Cuts a text at a code point so that its JSON string, without quotes, has at most `maximum` bytes of UTF-8, including
+ * Shortens a text at a code point so that its JSON string, without quotes, has at most `maximum` bytes of UTF-8, including
  * the ellipsis. Returns an empty string if not even the ellipsis fits.
  */
 export function shortenToJsonBytes(text: string, maximum: number): string {

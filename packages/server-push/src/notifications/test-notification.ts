@@ -11,8 +11,8 @@ import { takeTestNotification } from './test-notification-limits.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'log' | 'relay' | 'testing'>;
 
 /**
- * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an
- * encrypted notification of type `test` to the user's active devices, or only to that of `device_id` or
+ * `POST /api/v1/mobile_push/e2ee/test_notification` (docs/protocol.md#mobile_pushe2eetest_notification): sends an encrypted
+ * notification of type `test` to the user's active devices, or only to the device with the given `device_id` or
  * `push_account_id`.
  *
  * Refuses with PUSH_SERVICE_NOT_CONFIGURED, NO_ACTIVE_PUSH_DEVICE, RATE_LIMIT_HIT, FAILED_TO_CONNECT_BOUNCER,

@@ -62,8 +62,8 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownReg
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
- * Stores registrations as the newest of their devices; active ones stay active until the relay decides. Takes at most
- * one per user. Returns the outcomes in the same order.
+ * Stores registrations as the newest of their devices. Active registrations stay active until the relay decides. Accepts at
+ * most one per user. Returns the outcomes in the same order.
  */
 export async function acceptRegistrations(
   transaction: PushTransaction,

@@ -29,7 +29,10 @@ export interface CheckedRegistration {
 const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 public key';
 const sealedRule = 'it must be the padded standard base64 of a sealed box';
 
-/** Validates the parameters' contents, after their types. @throws ProtocolError BAD_REQUEST naming the parameter. */
+/**
+ * Validates the contents of the parameters, whose types are already checked. @throws ProtocolError BAD_REQUEST naming the
+ * parameter.
+ */
 export function checkRegistration(
   parameters: z.infer<typeof registerPushDeviceParameters>,
   sodium: Sodium,

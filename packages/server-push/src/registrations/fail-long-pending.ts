@@ -29,7 +29,7 @@ interface FailingLongPending {
 }
 
 const everyMilliseconds = 60 * 60_000;
-/** By then the forwarding job has settled the registration, unless the job is gone. */
+/** After this time the forwarding job has settled the registration, unless the job is gone. */
 const longestPendingMilliseconds = forwardingDeadlineMilliseconds + everyMilliseconds;
 
 /**

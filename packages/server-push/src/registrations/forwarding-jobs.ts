@@ -6,7 +6,7 @@ import { deviceErrorCode } from '../relay-link/relay-codes.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-// After this long a registration fails. The relay refuses older ones anyway.
+// A registration fails after this time. The relay refuses older ones anyway.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 /** Error code of a registration that the relay did not accept in that time. */
 export const expiredCode = 'REQUEST_EXPIRED';
@@ -20,7 +20,9 @@ const maximumPending = 10;
 /** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
 const timeSliceMilliseconds = 60_000;
 
-/** Kinds of the jobs of one generation: the common queue, and that of users with many pending registrations. */
+/**
+ * Kinds of the jobs of one generation: for the common queue, and for the queue of users with many pending registrations.
+ */
 interface JobKinds {
   readonly common: string;
   readonly further: string;

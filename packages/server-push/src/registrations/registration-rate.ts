@@ -19,7 +19,7 @@ export type NotTaken =
   /** Another transaction is taking one for the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
 
-/** The refusal of a registration that was not taken. */
+/** The refusal of a registration that was not accepted. */
 export function rateRefusal(notTaken: NotTaken): ProtocolError {
   return rateLimitHit('registration', notTaken.kind === 'limited' ? notTaken.waitSeconds : 1);
 }
@@ -46,9 +46,8 @@ interface TakenRegistrations<Row> {
 }
 
 /**
- * Applies the rate limit to registrations: a burst of `perHour`, refilled by one each `perHour`th of an hour. All
- * processes on the database share the limit, and the users stay locked until the transaction ends. Returns the outcomes
- * in the order of the rows.
+ * Applies the rate limit to registrations: a burst of `perHour`, refilled evenly over an hour. All processes on the database
+ * share the limit, and the users stay locked until the transaction ends. Returns the outcomes in the order of the rows.
  */
 export async function takeRegistrations<Row extends { readonly user_id: UserId }>(
   transaction: PushTransaction,
@@ -62,7 +61,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
     eachMilliseconds,
     nextFullAt: now + eachMilliseconds,
     latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // A later value predates a clock that was set back. It must not lock users out.
+    // A later value is from before the clock was set back. It must not lock users out.
     credibleUntil: now + 2 * mostMilliseconds,
   };
   const asked = rows

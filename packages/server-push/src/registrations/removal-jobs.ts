@@ -7,7 +7,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-// A relay that is unreachable for this long drops devices by itself once the vendors report them dead.
+// A relay that is unreachable for this long drops devices itself once the vendors report them dead.
 const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
@@ -33,7 +33,7 @@ export interface Removing<Name> {
   encode(realmUuid: string, sorted: SortedNames<Name>): Record<string, string>;
 }
 
-/** Freed devices by what the relay is asked to do. */
+/** Freed devices, grouped by the request to the relay. */
 export interface SortedNames<Name> {
   /** Used by no active or pending registration. */
   readonly free: readonly Name[];

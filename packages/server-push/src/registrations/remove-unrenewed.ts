@@ -13,7 +13,10 @@ export interface RemoveUnrenewedOptions {
   readonly metrics: Metrics;
 }
 
-/** What to remove: registrations accepted before `before`, at the relay from `runAt` on. Unix milliseconds. */
+/**
+ * Selects registrations to remove: those accepted before `before`. At the relay, they are removed from `runAt` on. Both in
+ * Unix milliseconds.
+ */
 export interface Unrenewed {
   readonly before: number;
   readonly now: number;

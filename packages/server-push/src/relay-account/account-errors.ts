@@ -5,7 +5,7 @@ import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 
 /** A relay account that cannot be used or changed. */
 export class PushAccountError extends Error {
-  /** What is wrong, without a full stop. */
+  /** The problem, without a full stop. */
   readonly problem: string;
   readonly remedy: string;
 
@@ -112,7 +112,7 @@ const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
   'issued-in-the-future': "is dated in the future of this server's clock",
 };
 
-/** What is wrong with a key list, as the rest of a sentence. */
+/** Describes the problem with a key list, as the rest of a sentence. */
 export function describeKeyListTrouble(reason: KeyListRefusal): string {
   return keyListTroubles[reason] ?? `is not valid (${reason})`;
 }

@@ -1,7 +1,7 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** Table of the accounts that commands opened at relays. Instants in Unix milliseconds. */
+/** Table of the accounts that commands created at relays. Instants in Unix milliseconds. */
 export interface RelayAccountTables {
   /** One row per relay. At most one is `enabled`. */
   relay_accounts: {

@@ -4,7 +4,7 @@ export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-ac
 /** The `error_code` of a device whose registration failed. */
 export type DeviceErrorCode = 'BAD_REQUEST' | 'INVALID_BOUNCER_PUBLIC_KEY' | 'REQUEST_EXPIRED';
 
-/** The check of `push status` that names a refusal and its remedy. */
+/** The check in `push status` that reports a refusal and its remedy. */
 type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
 
 /** How this server handles one error code of a relay. */

@@ -36,7 +36,7 @@ export interface Exchange {
   readonly path: string;
   /** Asks the relay to answer from its database, not from a cache. */
   readonly isFresh?: boolean;
-  /** Sends no credentials: the operation needs none. */
+  /** Sends no credentials, because the operation needs none. */
   readonly isAnonymous?: true;
   /** POST body. Absent: a GET. */
   readonly content?: RequestContent;

@@ -137,8 +137,7 @@ export class RelayLink {
   }
 
   /**
-   * Sends a notify request without notifications and returns the raw answer, uninterpreted and not reported to the
-   * monitor.
+   * Sends a notify request without notifications, and returns the raw answer. Does not report the answer to the monitor.
    */
   async probe(): Promise<ProbeAnswer | ConnectTrouble> {
     const content = jsonOf(encodeRelayNotifyRequest(this.#realmUuid, []));

@@ -10,7 +10,7 @@ export type RelaySettings =
       readonly kind: 'configured';
       readonly url: string;
       readonly serverId: string;
-      /** Holds the server key that `waxwing-relay servers add` printed. Must be readable by its owner only. */
+      /** Contains the server key that `waxwing-relay servers add` printed. Must be readable only by its owner. */
       readonly serverKeyFile: string;
     }
   | { readonly kind: 'not-configured' };
@@ -19,7 +19,7 @@ export type RelaySettings =
 export interface PushAccountSettings {
   /** Holds the key that encrypts the account's key in the database; `undefined` without a setting on PostgreSQL. */
   readonly keyFile: string | undefined;
-  /** Whether a relay on another machine may be asked over plain HTTP. */
+  /** Whether plain HTTP is allowed for requests to a relay on another machine. */
   readonly allowsPlainHttp: boolean;
 }
 

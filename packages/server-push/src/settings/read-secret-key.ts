@@ -29,7 +29,7 @@ export async function readSecretKey(
   return new Secret(new Uint8Array(Buffer.from(text, 'hex')));
 }
 
-/** Reads the key, after creating its file with mode 0600 if there is none. @throws ConfigurationError as readSecretKey. */
+/** Reads the key. If its file is missing, creates it with mode 0600. @throws ConfigurationError as readSecretKey does. */
 export async function readOrCreateSecretKey(
   settings: PushAccountSettings,
   names: AdminNames,

@@ -22,7 +22,7 @@ export interface KeyListCheckOptions {
 
 const askOperator = "Ask the relay's operator to run waxwing-relay keys verify, and to read what it says.";
 
-/** Checks that the relay publishes a list of its keys that phones can follow, signed by the pinned key. */
+/** Checks that the relay publishes a list of its keys, signed by the pinned key, that phones can follow. */
 export async function checkKeyList(
   link: Pick<RelayLink, 'fetchKeyList'>,
   options: KeyListCheckOptions,

@@ -24,11 +24,11 @@ export interface CommandTerminal extends Terminal {
    * Reads the environment file before the command runs. Variables of the environment take precedence over the file.
    */
   begin(command: Command, settings: ProgramSettings): Promise<void>;
-  /** Prints which database the command has changed, unless its result is for machines. */
+  /** Prints which database the command has changed, unless its output is JSON. */
   printDatabase(): void;
 }
 
-/** Extends a program's terminal for the command that is run. */
+/** Extends a program's terminal for the command to run. */
 export function commandTerminal(terminal: Terminal): CommandTerminal {
   let environment = terminal.environment;
   let database: string | undefined;

@@ -10,7 +10,7 @@ interface Completed {
   readonly description: string;
 }
 
-/** The words that can follow a path of commands, such as ` keys rotate`; the empty path is the program itself. */
+/** The words that can follow a sequence of commands, such as ` keys rotate`. The empty sequence is the program itself. */
 interface Candidates {
   readonly path: string;
   readonly words: readonly Completed[];
@@ -56,8 +56,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Shell code that collects the commands before the cursor in `place`. It cannot be named `path`: zsh's `path` is the list
- * of `PATH`.
+ * Shell code that collects the commands before the cursor in `place`. The variable cannot be named `path`, because zsh's
+ * `path` is the list of `PATH`.
  */
 function findPath(candidates: readonly Candidates[], words: string): string {
   const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));

@@ -1,6 +1,6 @@
 const silentMilliseconds = 2000;
 
-/** Shows the user of a terminal that a slow command is still running. */
+/** Tells the user of a terminal that a slow command is still running. */
 export interface Progress {
   /**
    * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "at work".

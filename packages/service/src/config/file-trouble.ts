@@ -9,7 +9,7 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room',
 };
 
-/** Whether {@link fileTrouble} has a plain description of a file system error. */
+/** Whether {@link fileTrouble} has its own description of a file system error. */
 export function isFileTrouble(error: unknown): boolean {
   return Object.hasOwn(plainWords, (error as NodeJS.ErrnoException).code ?? '');
 }

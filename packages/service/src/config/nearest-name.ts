@@ -1,4 +1,4 @@
-/** The most similar name to a mistyped one; `undefined` if none is similar enough to suggest. */
+/** The name that is most similar to a mistyped one; `undefined` if no name is similar enough to suggest. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   // Two swapped letters count as two mistakes. If many more were allowed, a suggestion would be a guess.

@@ -43,7 +43,7 @@ export class AddressRanges {
   }
 }
 
-/** Loopback, private, link-local and carrier-grade NAT addresses, as a reverse proxy typically has. */
+/** Loopback, private, link-local and carrier-grade NAT addresses, which reverse proxies typically have. */
 export const privateAddresses = new AddressRanges(privateRanges);
 
 /**

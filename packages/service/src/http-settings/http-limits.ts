@@ -63,7 +63,7 @@ const counts = { minimum: 1, maximum: 1_000_000 } as const;
 const bytes = { minimum: 1, maximum: 1024 ** 4 } as const;
 const seconds = { minimum: 1, maximum: 3600 } as const;
 
-/** Reads the HTTP limits from the environment. Reports contradictions as problems. */
+/** Reads the HTTP limits from the environment. Reports contradictory limits as problems. */
 export function readHttpLimits(
   reader: EnvironmentReader,
   { actor, maximumRequests }: ActorSetting,

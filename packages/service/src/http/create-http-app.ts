@@ -79,8 +79,8 @@ interface AppParts {
 }
 
 /**
- * Creates the HTTP side of a service: its operations, health and limits. Writes one log line per request, and turns every
- * error into an answer in one place.
+ * Creates the HTTP side of a service: its operations, health and limits. Writes one log line per request, and converts
+ * errors to answers in one place.
  */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
   const { log, metrics } = options;
@@ -157,7 +157,7 @@ function addOperations(
   });
 }
 
-/** Adds the hook that every request passes first. */
+/** Adds the hook that runs first for every request. */
 function admitRequests(app: FastifyInstance, parts: AppParts): void {
   const { closing, connections, operations, options, scheduler } = parts;
   app.decorateRequest(factsKey, null);

@@ -24,8 +24,8 @@ export interface BatcherOptions<Item> {
 }
 
 /**
- * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result for each
- * item, in order. If it rejects, every item of the batch is rejected with the same reason, unless failures are isolated.
+ * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result per item,
+ * in order. If it rejects, every item of the batch is rejected with the same reason, unless failures are isolated.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -1,4 +1,4 @@
-/** Which step of a connection failed: the name, the connection itself, or TLS. */
+/** The step at which a connection failed: name resolution, the connection itself, or TLS. */
 export type ConnectStep = 'dns' | 'connection' | 'tls';
 
 interface Trouble {

@@ -1,5 +1,5 @@
 export interface BackOff {
-  /** Attempts made so far; 1 after the first failure. */
+  /** Number of attempts made so far; 1 after the first failure. */
   readonly attempt: number;
   readonly firstMilliseconds: number;
   readonly capMilliseconds: number;

@@ -23,7 +23,7 @@ const transactionsInFlight = 2;
 /** Arbitrary, but must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
 
-/** @throws DatabaseUnusableError if the server is unreachable. */
+/** @throws DatabaseUnusableError if the server cannot be reached. */
 export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
   const { connections, onError } = options;
   const url = withPlainTlsMode(options.url);

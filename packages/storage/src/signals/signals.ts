@@ -1,15 +1,15 @@
 import type { AnyTransaction } from '../transaction.js';
 
 /**
- * Called with a signal's payload, or with `undefined` if signals may have been missed (the connection was lost, or a
- * command sent some): read the current state then.
+ * Called with a signal's payload. Called with `undefined` if signals may have been missed (the connection was lost, or a
+ * command sent some); then read the current state.
  */
 export type SignalListener = (payload: string | undefined) => void;
 
 /**
- * Wakes waiting code in every process on the same database after a change. A signal is a hint, delivered at most once
- * to current listeners: a crash right after the commit loses it. On SQLite a signal of a command reaches the serving
- * process as a gap: its listeners are called with `undefined`.
+ * Wakes waiting code in every process on the same database after a change. A signal is a hint, delivered at most once to
+ * current listeners: a crash right after the commit loses it. On SQLite, if a command sends a signal, the listeners of the
+ * serving process are called with `undefined`.
  */
 export interface Signals {
   /**

@@ -32,8 +32,8 @@ export interface LogCheckpointsOptions {
   /** Truncates the log on the writer's connection, after the thread failed. Returns whether it is empty. */
   emptyInline(): boolean;
   /**
-   * Starts the thread; may throw, for instance if the system has no threads left. `startCheckpointThread` in
-   * production.
+   * Starts the thread; may throw, for instance if the system has no threads left. In production, it is
+   * `startCheckpointThread`.
    */
   startThread(path: string): Worker;
 }
@@ -72,7 +72,7 @@ export class LogCheckpoints {
   }
 
   /**
-   * Call it with the write lock, before a write begins. Resolves when the log has room.
+   * Call it while holding the write lock, before a write begins. Resolves when the log has room.
    *
    * @throws DatabaseUnavailableError if a reader keeps the log full.
    */
@@ -91,7 +91,7 @@ export class LogCheckpoints {
     );
   }
 
-  /** Call it after each commit; returns at once. Never throws: the committed write would be reported as failed. */
+  /** Call it after each commit; returns at once. Never throws, because the committed write would be reported as failed. */
   committed(): void {
     try {
       this.#bytes = logBytesOf(this.#options.path);
@@ -128,7 +128,7 @@ export class LogCheckpoints {
 
   async #copy(): Promise<void> {
     try {
-      // A reader with a snapshot blocks the whole rest: retry only after the log has grown much more.
+      // A reader with a snapshot blocks the entire rest, so retry only after the log has grown much more.
       if (await this.#ask('copy')) await this.#finish();
       this.#nextBytes = logBytesOf(this.#options.path) + checkpointBytes / 2;
     } catch (error) {

@@ -10,7 +10,7 @@ import { isBusy } from './sqlite-errors.js';
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
 export type SqliteStatement = ReturnType<SqliteDatabase['prepare']>;
 
-/** Connections to one database file. One connection writes; readers never wait for it. */
+/** Connections to one database file. One connection writes, and readers never wait for it. */
 export interface SqliteFile {
   /** Real path of the file, with symbolic links resolved. */
   readonly path: string;
@@ -91,9 +91,8 @@ function refuseForeign(
 }
 
 /**
- * Keeps rollback data of statements in memory from now on. A temporary file, which SQLite needs for statements that
- * touch more than 16 pages, would wait for the disk. Not for migrations: sorting a whole table is better done in
- * files.
+ * Keeps rollback data of statements in memory from now on. SQLite needs it for statements that touch more than 16 pages,
+ * and a temporary file would wait for the disk. Do not use it for migrations: sorting a whole table needs files.
  */
 export function keepUndoInMemory({ writer }: SqliteFile): void {
   writer.exec('pragma temp_store = memory');

@@ -41,7 +41,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         try {
           return await work();
         } finally {
-          // Also after a failure, which may have happened after a write.
+          // Also runs after a failure, which may have happened after a write.
           connections.committed();
           release();
         }

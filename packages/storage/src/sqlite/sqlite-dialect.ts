@@ -131,7 +131,7 @@ class SqliteSession implements DatabaseConnection {
   }
 
   finish(command: 'commit' | 'rollback'): void {
-    // A full disk makes SQLite roll back by itself; a second rollback would fail and hide the first error.
+    // A full disk makes SQLite roll back on its own; a second rollback would fail and hide the first error.
     if (command === 'rollback' && !this.#transaction?.database.isTransaction) return;
     if (this.#transaction !== undefined) execute(this.#transaction.database, command);
     if (command === 'commit' && this.#transaction === this.#shared.writer) this.#shared.committed();

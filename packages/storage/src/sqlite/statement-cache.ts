@@ -30,7 +30,7 @@ export class StatementCache {
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.reader !== undefined) {
-      // `setReturnArrays` makes it return arrays, which its types do not reflect.
+      // `setReturnArrays` makes it return arrays, but the library's types do not reflect that.
       const rows: readonly (readonly unknown[])[] = statement.all(...values);
       // After a migration by this process or another, a `select *` may return more columns.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {

@@ -104,13 +104,13 @@ function groupsDue(sync: DeviceSync, { state }: OwnDevice): DueGroups {
   });
 }
 
-/** Cleans up behind an active device, and returns the status. */
+/** Removes everything that an active device has replaced, and returns the status. */
 async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<RegistrationStatus> {
   const { context, key, tokenId } = sync;
   const time = followedTime(context, key);
   const verdict = own === undefined ? 'failed' : verdictOn(own.state, tokenId);
   if (own !== undefined && verdict === 'active') await removeFormer(sync, own);
-  // A wrong clock would destroy keys that are still needed.
+  // With a wrong clock, this would destroy keys that are still needed.
   if (time.clocksAgree) sync.account = await destroyUnusedKeys(context, sync.account);
   const ending = { context, account: sync.account, sent: deviceOf(sync).sent, key, time };
   const errorCode = own?.state.push_registration_error_code ?? undefined;

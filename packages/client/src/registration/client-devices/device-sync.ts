@@ -22,7 +22,7 @@ export interface DeviceSync {
   registrations: number;
 }
 
-/** This phone's device, as the server knows it. */
+/** The server's view of this phone's device. */
 export interface OwnDevice {
   readonly deviceId: ClientDeviceId;
   readonly state: ClientDeviceOnWire;
@@ -38,7 +38,7 @@ export async function storeDevice(sync: DeviceSync, device: AccountDevice): Prom
   await sync.context.accounts.put(sync.account);
 }
 
-/** Unix seconds by the server's clock, which dates its devices. */
+/** Unix seconds, by the server's clock. The server dates its devices with this clock. */
 export function serverSeconds({ context }: DeviceSync): number {
   return Math.floor(context.api.serverClock.now() / 1000);
 }

@@ -44,7 +44,7 @@ export interface DueGroups {
 
 export function dueGroups(facts: DeviceFacts): DueGroups {
   const { state, newestKeyId } = facts;
-  // The server refuses a key without a token on a new device, and another token while one is in progress.
+  // On a new device, the server refuses a key without a token. It also refuses another token while one is in progress.
   const isNew = state.push_key_id === null;
   const token =
     !isInProgress(state) && facts.registrations < mostRegistrationsOfOneSync && (isNew || isTokenDue(facts));

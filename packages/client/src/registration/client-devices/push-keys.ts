@@ -55,7 +55,7 @@ export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, n
   const pushKeys = device.pushKeys.map((pushKey, at) => {
     if (at < index) return pushKey.supersededAt === undefined ? { ...pushKey, supersededAt: now } : pushKey;
     if (at > index || pushKey.supersededAt === undefined) return pushKey;
-    // The server was restored, and uses the key again.
+    // The server was restored, and uses this key again.
     const { supersededAt: _supersededAt, ...used } = pushKey;
     return used;
   });

@@ -30,7 +30,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   const chooseKey = () => context.bouncerKeys.choose({ fetchKeyList: () => context.api.getBouncerKeys() });
   let key = await chooseKey();
-  // A wrong clock would destroy keys that are still needed.
+  // With a wrong clock, this would destroy keys that are still needed.
   if (followedTime(context, key).clocksAgree) account = await destroyUnusedKeys(context, account);
 
   for (let registrations = 0; ; ) {

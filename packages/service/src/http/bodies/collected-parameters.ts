@@ -1,7 +1,7 @@
 /** Parameters of one request by name. A repeated parameter keeps all its values. */
 export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 
-/** {@link RawParameters} while they are collected. */
+/** {@link RawParameters} during collection. */
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**

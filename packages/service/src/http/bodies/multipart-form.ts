@@ -97,7 +97,7 @@ export async function receiveUploadForm(
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
-      // An error of the source reaches the parser too.
+      // The parser also gets errors of the source.
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
@@ -133,7 +133,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   let bytesLeft = fieldSize;
-  // Rejects instead of throwing, because the parser calls this from its events.
+  // Rejects instead of throwing, because the parser calls this function from its events.
   const refuse = (error: Error): void => {
     reject(error);
     parser.destroy();

@@ -41,7 +41,7 @@ export interface ConnectionsOptions {
 const maximumSurplusConnections = 100;
 /** The fraction of all body bytes that incomplete large heads may take. */
 const partialHeadsPartOfBytes = 1 / 4;
-// A property, because a WeakMap of all requests slows the garbage collector down.
+// A property, because a WeakMap of all requests would slow down the garbage collector.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
@@ -51,7 +51,7 @@ interface Start {
   readonly isPipelined: boolean;
 }
 
-/** The connections of one HTTP server: capped in number and time. Each serves one request at a time. */
+/** The connections of one HTTP server, limited in number and duration. Each serves one request at a time. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();

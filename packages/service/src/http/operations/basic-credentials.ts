@@ -12,7 +12,7 @@ const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2})(?: |$)/i;
 const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 
 /**
- * Parses an `Authorization: Basic` header (RFC 7617), with the refusals that servers expect
+ * Parses an `Authorization: Basic` header (RFC 7617). Refuses in the way that servers expect
  * (docs/protocol.md#authentication).
  * @throws ProtocolError UNAUTHORIZED if it is missing or malformed; BAD_REQUEST for another scheme.
  */

@@ -10,9 +10,7 @@ export function codesOf(declared: AnyOperation): ErrorCode[] {
   return [...all].sort();
 }
 
-/**
- * The error codes that depend on the request, sorted: those of the actor, the body, the parameters and the handler.
- */
+/** The error codes that depend on the request, sorted: codes of the actor, the body, the parameters and the handler. */
 export function codesOfRequests(declared: AnyOperation): ErrorCode[] {
   const { actor, method, codes, parameters } = declared;
   const all = new Set<ErrorCode>([...codes, ...actor.codes]);

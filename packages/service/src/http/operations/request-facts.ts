@@ -24,7 +24,7 @@ export const factsKey = Symbol('facts');
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A property, because a WeakMap of all requests slows the garbage collector down. */
+    /** A property, because a WeakMap of all requests would slow down the garbage collector. */
     [factsKey]: RequestFacts | null;
   }
 }

@@ -10,7 +10,7 @@ const aloneMilliseconds = 1000;
  * paused.
  */
 export class ClientPauses {
-  /** When the pause of each client ends, in the order in which they began. */
+  /** The end of each client's pause, in the order in which the pauses began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
   /** When the acting client last changed. */

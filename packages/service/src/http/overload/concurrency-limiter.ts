@@ -26,8 +26,9 @@ const throughputDecay = 0.8;
 
 /**
  * Adaptive concurrency limit for one operation (Little's law; overload detected as in CoDel, RFC 8289). There is no limit
- * while requests complete within `backlogMilliseconds`. When the oldest request is older, and no request completed in time
- * for as long, it admits only what recent throughput can complete in that time, split evenly between clients.
+ * while requests complete within `backlogMilliseconds`. The operation is overloaded when the oldest request is older than
+ * that, and no request has completed in time for just as long. Then the limiter admits only as many requests as recent
+ * throughput can complete in that time, split evenly between clients.
  */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimiterOptions;

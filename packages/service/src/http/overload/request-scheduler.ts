@@ -74,8 +74,8 @@ export class RequestScheduler {
   }
 
   /**
-   * Resolves in the client's next tick. Rejects with an `AbortError` if the exchange is over by then, and with
-   * SERVICE_UNAVAILABLE if it waits too long and `isRefusable`.
+   * Resolves in the client's next tick. Rejects with an `AbortError` if the exchange is over by then. If `isRefusable`,
+   * rejects with SERVICE_UNAVAILABLE if it waits too long.
    */
   nextTick(exchange: Exchange, isRefusable: boolean): Promise<void> {
     const { actor, clientKey } = exchange;
