@@ -11,14 +11,14 @@ export interface ChangedAvatar {
   readonly withdrawn: readonly Upload[];
 }
 
-/** The path of an avatar's URL on this server. */
+/** Returns the path of an avatar's URL on this server. */
 export function avatarAddress(path: string): string {
   return `/user_avatars/${path}`;
 }
 
 /**
- * Sets the avatar of a locked user to an upload, or to the provider's if `pathId` is `undefined`. Publishes an event
- * to users who can see the user. Does nothing if the user has the provider's already.
+ * Sets the avatar of a locked user to an upload, or to the provider's if `pathId` is `undefined`. Publishes an event to
+ * users who can see the user. Does nothing if the user already has the provider's.
  */
 export async function changeAvatar(
   transaction: ServerTransaction,

@@ -8,7 +8,7 @@ import { avatarAddress } from './change-avatar.js';
 
 /**
  * `GET /user_avatars/…`: a user's avatar. Needs no credentials, because clients load pictures without them. The URL
- * cannot be guessed, and works until the avatar is replaced or removed. Refuses with NOT_FOUND any other URL.
+ * cannot be guessed, and works until the avatar is replaced or removed. Errors: NOT_FOUND for any other URL.
  */
 export const getAvatar = operation({
   method: 'GET',

@@ -10,7 +10,7 @@ const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/webp', 'RIFF????WEBPVP8'],
 ];
 
-/** The image type by the first bytes, regardless of the declared type; `undefined` if unsupported. */
+/** Detects the image type from the first bytes, regardless of the declared type; `undefined` if unsupported. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, imageHeadBytes);
   const isBegun = (begins: string) =>

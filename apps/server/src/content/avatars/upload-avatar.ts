@@ -18,9 +18,9 @@ import { peekContent } from './peek-content.js';
  * and returns its path on this server. Stores the bytes unchanged and replaces the old avatar. Publishes an event to
  * users who can see the requester.
  *
- * Refuses with BAD_REQUEST no file, several files, and more than 5 MiB. Refuses with BAD_IMAGE a file without the
- * signature of a PNG, JPEG, GIF or WebP, whatever type it declares. Refuses with REALM_UPLOAD_QUOTA a file that
- * exceeds the organization's quota.
+ * Errors: BAD_REQUEST unless there is exactly one file, of at most 5 MiB; BAD_IMAGE for a file without the signature of
+ * a PNG, JPEG, GIF or WebP, whatever type it declares; REALM_UPLOAD_QUOTA for a file that exceeds the organization's
+ * quota.
  */
 export const uploadAvatar = operation({
   method: 'POST',

@@ -8,8 +8,7 @@ import { noSuchLinkifier } from './plan-linkifier.js';
 
 /**
  * `DELETE /api/v1/realm/filters/{filter_id}`: removes a linkifier. Existing messages keep their links. Notifies all
- * users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an unknown
- * linkifier.
+ * users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an unknown linkifier.
  */
 export const deleteLinkifier = operation({
   method: 'DELETE',

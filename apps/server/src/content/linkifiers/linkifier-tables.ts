@@ -11,9 +11,9 @@ export interface LinkifierTables {
     url_template: string;
     /** A text that the pattern matches. Null for none. */
     example_input: string | null;
-    /** How clients write the text for a pasted URL. Null for not at all. */
+    /** Template for the text that clients write for a pasted URL. Null for none. */
     reverse_template: string | null;
-    /** Other URLs that clients turn into the text, as a JSON array of templates. */
+    /** Templates of other URLs that clients turn into the text, as a JSON array. */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;
@@ -22,7 +22,7 @@ export interface LinkifierTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the columns from which clients write a linkifier's text for a pasted URL. */
+/** Adds the columns for the text that clients write for a pasted URL. */
 export async function addLinkifierTemplates(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('linkifiers').addColumn('example_input', text).execute();
   await db.schema.alterTable('linkifiers').addColumn('reverse_template', text).execute();

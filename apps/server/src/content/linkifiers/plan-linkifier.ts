@@ -8,7 +8,7 @@ const maximumLinkifiers = 50;
 
 const maximumAlternatives = 20;
 
-/** A requested linkifier. Empty texts mean none; `undefined` leaves the part as it is. */
+/** A requested linkifier. An empty text removes the part; `undefined` leaves it as it is. */
 export interface LinkifierRequest {
   readonly pattern: string;
   readonly url_template: string;
@@ -17,7 +17,7 @@ export interface LinkifierRequest {
   readonly alternative_url_templates?: readonly string[] | undefined;
 }
 
-/** What a new linkifier has if the request names none. */
+/** The optional parts of a new linkifier, with their defaults. */
 type Optional = Omit<PlannedLinkifier, 'pattern' | 'url_template'>;
 export const bareLinkifier: Optional = {
   example_input: null,
@@ -41,7 +41,7 @@ export function planLinkifier(requested: LinkifierRequest, before: Optional): Pl
   return { pattern, url_template: template, ...planTemplates(pattern, requested, before) };
 }
 
-/** Checks the parts from which clients write the text for a pasted URL. */
+/** Checks the templates that clients use to write the text for a pasted URL. */
 function planTemplates(pattern: string, requested: LinkifierRequest, before: Optional): Optional {
   const part = (name: 'example_input' | 'reverse_template') => {
     const text = requested[name]?.trim() ?? before[name];

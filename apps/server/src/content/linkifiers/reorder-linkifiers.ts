@@ -8,9 +8,9 @@ import { orderLinkifiers } from './linkifier-store.js';
 import { requireOrder } from './plan-linkifier.js';
 
 /**
- * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order of the given ids. If several match the same text,
- * the first one makes the link. Notifies all users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not
- * administrators, and with BAD_REQUEST a list that does not name each linkifier once.
+ * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order of the given ids. If several match the same
+ * text, the first one makes the link. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not
+ * administrators; BAD_REQUEST for a list that does not name each linkifier once.
  */
 export const reorderLinkifiers = operation({
   method: 'PATCH',

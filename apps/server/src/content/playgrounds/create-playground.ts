@@ -9,13 +9,13 @@ import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
  * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
- * language. `highlighter_language` is any name of a language; the stored name is the one in the HTML of its code blocks.
- * Notifies all users. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with BAD_REQUEST,
- * and `errors`:
+ * language. `highlighter_language` is any name of a language; the stored name is the one in the HTML of its code
+ * blocks. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST with
+ * `errors` for:
  *
- * - a blank or long name, and one that the language already has
- * - a language with other characters
- * - a template that is not RFC 6570, has variables other than `code`, or does not lead to one http or https host
+ * - a name that is blank, too long, or in use for the language
+ * - a language with other characters than {@link planPlayground} accepts
+ * - a template that is not RFC 6570, has variables other than `code`, or does not lead to a single http or https host
  */
 export const createPlayground = operation({
   method: 'POST',

@@ -8,8 +8,8 @@ import { removePlayground } from './playground-store.js';
 import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
- * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Notifies all users. Refuses with
- * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an unknown playground.
+ * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an unknown playground.
  */
 export const deletePlayground = operation({
   method: 'DELETE',

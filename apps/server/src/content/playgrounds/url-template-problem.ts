@@ -2,8 +2,8 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * Values of `code` by which a message's author could redirect the link: to another scheme, to another host before or
- * after the written one, or to a part of the host.
+ * Values of `code` that could redirect the link: to another scheme, to another host before or after the template's own,
+ * or to a part of the host. A message's author chooses the code.
  */
 const treacherousCodes = [
   '',

@@ -16,16 +16,16 @@ export interface UploadClaim {
 export interface Claimant {
   readonly userId: UserId;
   /**
-   * A condition for rows of `messages` that this user may read. The user may share files of others that such messages
-   * refer to.
+   * A condition for rows of `messages` that this user may read. The user may refer to other users' files if such a
+   * message does.
    */
   readonly isReadable: RawBuilder<boolean>;
 }
 
 /**
- * Records which messages refer to which files, and flags the messages as having attachments. Notifies the owners of newly
- * referred files. Skips files that do not exist, and files that the claimant neither owns nor can read in another
- * message. The number of statements does not grow with messages or files.
+ * Records which messages refer to which files, and flags the messages as having attachments. Notifies the owners of
+ * newly referenced files. Skips files that do not exist, and files that the claimant neither owns nor can read in
+ * another message. Uses a constant number of statements for any number of messages and files.
  */
 export async function claimUploads(
   transaction: ServerTransaction,
@@ -88,7 +88,7 @@ async function readAmong(
 
 /** A file that a message refers to. */
 export interface ReferredUpload extends Upload {
-  /** Whether another message refers to it, too. */
+  /** Whether another message refers to it too. */
   readonly isReferredElsewhere: boolean;
 }
 

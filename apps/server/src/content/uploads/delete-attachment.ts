@@ -9,7 +9,7 @@ import { removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 /**
  * `DELETE /api/v1/attachments/{attachment_id}`: removes a file of the user, even if messages refer to it. Notifies the
- * owner's clients. Refuses with the same BAD_REQUEST a file that does not exist and one of another user.
+ * owner's clients. Errors: BAD_REQUEST, the same for a missing file and for one of another user.
  */
 export const deleteAttachment = operation({
   method: 'DELETE',

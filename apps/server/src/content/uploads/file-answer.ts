@@ -33,8 +33,8 @@ const neverRun = {
 type Caching = 'private, no-store' | 'private, max-age=604800, immutable';
 
 /**
- * The answer that sends a file or the part that a `Range` header requests. 416 if the range is unsatisfiable (RFC 9110
- * section 14). Headers prevent the file from running as a page of this origin, whatever its content.
+ * Builds the answer with a file, or with the part that a `Range` header requests. 416 if the range is unsatisfiable
+ * (RFC 9110 section 14). Headers prevent the file from running as a page of this origin, whatever its content.
  * @throws ProtocolError NOT_FOUND if its bytes are gone.
  */
 export async function fileAnswer(
@@ -85,7 +85,7 @@ function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** `undefined` for the whole file. Also for several ranges, which a server may ignore. */
+/** `undefined` for the whole file, and for several ranges, which a server may ignore. */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;

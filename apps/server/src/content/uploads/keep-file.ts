@@ -11,13 +11,13 @@ import { isStoredUpload, removeLeftFile } from './withdraw-uploads.js';
 /** The organization's id in paths. A server has only one. */
 const realmId = 1;
 
-/** A file to store, with hooks for its transactions. */
+/** A file to store, with callbacks for its transactions. */
 export interface FileToKeep {
   readonly name: string;
   /** Lower case, without parameters. */
   readonly contentType: string;
   readonly content: Readable;
-  /** Whether it is its owner's avatar: no message refers to it, and it is kept until it is withdrawn. */
+  /** Whether it is its owner's avatar. No message refers to an avatar, and it is kept until it is replaced. */
   readonly isAvatar: boolean;
   /** Takes locks that must come before the owner's. */
   readonly lock?: (transaction: ServerTransaction) => Promise<void>;
@@ -62,14 +62,14 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have succeeded although its answer was lost. Other users may see the file by now, so it is kept.
+    // The commit may have succeeded even though its answer was lost. Other users may already see the file, so keep it.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw error;
   }
 }
 
-/** Inserts the row before the file is written, so that remains of a broken upload are found and removed. */
+/** Inserts the row before the file is written, so that an interrupted upload is found and removed. */
 async function announce(
   { clock, database, uploads }: ServerContext,
   actor: Requester,

@@ -5,7 +5,7 @@ import { type LeftFile, tryRemoveLeftFile, withdrawUploads } from './withdraw-up
 const day = 24 * 60 * 60_000;
 /** How long a file without a reference from a message is kept. */
 const unclaimedMilliseconds = 28 * day;
-/** Uploads that are incomplete after this time have failed. */
+/** Uploads that are still incomplete after this time have failed. */
 const leftMilliseconds = day;
 // Each file is a call to the store.
 const filesPerStep = 50;
@@ -13,8 +13,8 @@ const filesPerStep = 50;
 type Context = Pick<ServerContext, 'clock' | 'database' | 'log' | 'uploads'>;
 
 /**
- * Removes files that no message has referred to for four weeks, and remains of interrupted uploads and removals. Returns
- * their number. A file that cannot be removed does not block others, and is retried in the next run.
+ * Removes files that no message has referred to for four weeks, and leftovers of interrupted uploads and removals.
+ * Returns their number. A file that cannot be removed does not block others, and is retried in the next run.
  */
 export async function removeUnclaimedUploads(context: Context, signal: AbortSignal): Promise<number> {
   const { clock, database } = context;

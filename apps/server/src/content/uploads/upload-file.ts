@@ -9,10 +9,10 @@ import { refuseTooLarge, requireFile } from './required-file.js';
 import { findUploads } from './upload-store.js';
 
 /**
- * `POST /api/v1/user_uploads`: stores the single file of a multipart form, in a field of any name, and answers its path
- * on this server. The file is durable before the answer. Notifies the owner's clients. Until a message refers to it, only
- * its owner can read it, and it is removed after some weeks. Refuses with BAD_REQUEST no file, several files and a file
- * that is too large, and with REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
+ * `POST /api/v1/user_uploads`: stores the single file of a multipart form, under any field name, and returns its path
+ * on this server. The file is durable before the answer. Notifies the owner's clients. Until a message refers to the
+ * file, only its owner can read it; after some weeks it is removed. Errors: BAD_REQUEST unless there is exactly one
+ * file of an allowed size; REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
  */
 export const uploadFile = operation({
   method: 'POST',

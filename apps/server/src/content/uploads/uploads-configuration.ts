@@ -28,7 +28,7 @@ const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
 const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
 
 /**
- * Reads `SERVER_UPLOADS` and the related variables. The default is a folder beside the database file, if there is one.
+ * Reads `SERVER_UPLOADS` and the related variables. The default is a folder next to the database file, if there is one.
  */
 export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
   const place = reader.optional('UPLOADS') ?? defaultLocation(databaseUrl);

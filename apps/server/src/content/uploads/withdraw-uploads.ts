@@ -25,7 +25,7 @@ export async function withdrawUploads(
   );
 }
 
-/** A hidden file. Its row remains so that its bytes in the store are not forgotten. */
+/** A hidden file. Its row remains as a reminder to remove its bytes from the store. */
 export interface LeftFile {
   readonly id: number;
   readonly pathId: string;

@@ -8,7 +8,10 @@ export interface ByteRange {
 
 /** Storage for uploaded files. A path is used once. The database records which files are complete. */
 export interface FileStore {
-  /** Stores a file. It is durable when the promise resolves. On failure nothing is left, and the content is destroyed. */
+  /**
+   * Stores a file. It is durable when the promise resolves. On failure, removes the partial file and destroys the
+   * content.
+   */
   write(pathId: string, content: Readable, contentType: string): Promise<void>;
   /** A file or a range of it. `undefined` if there is none. The caller must read the stream to its end or destroy it. */
   read(pathId: string, range?: ByteRange): Promise<Readable | undefined>;
