@@ -45,7 +45,7 @@ export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: Changed
       const readers = (await readAudience(db, { channel: after }, owners)).seeing();
       const gained = readers.filter((id) => !readersBefore.has(id));
       const isUnarchived = before.isArchived && !after.isArchived;
-      // The list of subscribers may be long, and is for new readers only.
+      // The list of subscribers may be long, and only new readers need it.
       const isListed = isUnarchived ? readers.length > 0 : gained.length > 0;
       const subscribers = isListed ? ((await readSubscribers(db, [after.id])).get(after.id) ?? []) : [];
       return notifiedOfChange(changed, { readersBefore, readers, gained, subscribers });
@@ -83,7 +83,7 @@ function notifiedOfChange(
   ];
 }
 
-/** The events for users who can see a channel only now. */
+/** The events for users who could not see the channel before. */
 function creation(record: ChannelRecord, userIds: readonly UserId[]): JsonObject[] {
   const create = { type: 'stream', op: 'create', streams: [record] };
   if (userIds.length === 0) return [create];

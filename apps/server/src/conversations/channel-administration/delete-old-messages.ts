@@ -51,7 +51,7 @@ interface Search {
 
 interface Deleted {
   readonly removed: number;
-  /** The id of their channel or conversation: the first that may have more expired messages. */
+  /** The id of their channel or conversation: the first that may have further expired messages. */
   readonly placeId: number;
 }
 

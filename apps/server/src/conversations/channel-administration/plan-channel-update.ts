@@ -175,8 +175,8 @@ function planPermissions(
 }
 
 /**
- * With protected history, users cannot know which topics exist. The permission to start topics must therefore stay at
- * everyone.
+ * Checks that the permission to start topics stays at everyone if history is protected: users then cannot know which
+ * topics exist.
  */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,

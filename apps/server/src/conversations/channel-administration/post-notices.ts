@@ -32,7 +32,7 @@ interface Notice {
 }
 
 /**
- * Posts notices about a changed channel, if the organization has them enabled. They are rendered with the actor's access,
+ * Posts notices about a changed channel, if the organization has them enabled. Renders them with the actor's access,
  * because they contain the actor's text. They mention no users.
  */
 export async function postNotices(

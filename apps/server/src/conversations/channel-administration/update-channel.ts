@@ -48,15 +48,15 @@ const parameters = z.object({
 
 /**
  * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
- * users who can see it, and posts a notice in it if the organization has them enabled. Refuses with:
+ * users who can see it, and posts a notice in it if the organization has them enabled. Errors:
  *
- * - BAD_REQUEST, if the channel does not exist, if the actor may not administer it or change this property, and for
- *   inconsistent settings, bad names and unknown folders
- * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner, and for the notifications of new
- *   subscribers from one who is not an administrator
- * - REQUEST_VARIABLE_INVALID, for bad retention days
- * - CHANNEL_ALREADY_EXISTS, if another channel has the name
- * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
+ * - BAD_REQUEST if the channel does not exist, if the actor may not administer it or change this property, and for
+ * inconsistent settings, bad names and unknown folders
+ * - UNAUTHORIZED_PRINCIPAL for retention days from an actor who is not an owner, and for the notifications of new
+ * subscribers from one who is not an administrator
+ * - REQUEST_VARIABLE_INVALID for bad retention days
+ * - CHANNEL_ALREADY_EXISTS if another channel has the name
+ * - EXPECTATION_MISMATCH if `old` is not the current value of a permission
  */
 export const updateChannel = operation({
   method: 'PATCH',

@@ -20,7 +20,7 @@ type Access = Omit<ChannelVisibility, 'hasLeft'>;
 /** A channel in a state that may be past. */
 export interface AudienceOfChannel {
   readonly channel: Channel;
-  /** The values of the permissions that make it visible. The stored ones if omitted. */
+  /** The values of the permissions that make it visible. Default: the stored ones. */
   readonly permissions?: Readonly<Record<VisibilityPermission, GroupSettingValue>>;
 }
 
@@ -30,7 +30,7 @@ export interface ChannelAudience {
   seeing(): UserId[];
   /** The users who can see it even without a subscription. */
   seeingUnsubscribed(): UserId[];
-  /** The users who may read messages in the channel; earlier ones only as far as its history is public. */
+  /** The users who may read messages in the channel. With protected history, only those sent after they subscribed. */
   reading(): PermissionHolder[];
 }
 
@@ -86,7 +86,7 @@ function toAudience(access: readonly Access[]): ChannelAudience {
   };
 }
 
-/** The subscribers whose access depends on it: all users in private channels, guests in public ones. */
+/** The subscribers whose access depends on their subscription: all users in private channels, guests in public ones. */
 async function readSubscribed(
   db: Db,
   channels: readonly Channel[],
@@ -105,7 +105,7 @@ function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);
 }
 
-/** The subscribers of each channel among these users. Channels without any are left out. */
+/** The subscribers of each channel among these users. Omits channels without any. */
 export async function subscribersAmong(
   db: Db,
   channelIds: readonly ChannelId[],
@@ -196,7 +196,7 @@ async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise
   ];
 }
 
-/** The active subscribers of each channel, in ascending order. Channels without any are left out. */
+/** The active subscribers of each channel, in ascending order. Omits channels without any. */
 export async function readSubscribers(
   db: Kysely<ServerTables>,
   channelIds: readonly ChannelId[],

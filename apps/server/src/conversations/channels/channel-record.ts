@@ -51,7 +51,7 @@ export const channelRecord = z
 
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
-/** Related records for writing a channel. */
+/** Related records that are needed to write a channel. */
 export interface RelatedRecords {
   readonly permissions: PermissionValues<'channel'>;
   /** Active users only. */

@@ -10,7 +10,7 @@ export function seesChannel(access: ChannelAccess): boolean {
 }
 
 /**
- * Whether a user may read messages in the channel; earlier ones only as far as its history is public. The right to
+ * Whether a user may read messages in the channel. With protected history, this excludes earlier ones. The right to
  * administer the channel is not enough.
  */
 export function readsChannel(access: ChannelAccess): boolean {

@@ -34,7 +34,7 @@ export interface Channel {
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  /** Whether new subscribers' phones are notified of its messages, whatever their own settings say. */
+  /** Whether new subscribers' phones are notified of its messages, regardless of their own settings. */
   readonly notifiesPhones: boolean;
   readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds. `undefined` before the first message. */

@@ -28,7 +28,7 @@ export interface ChannelTables {
     folder_id: number | null;
     /** One of `topicsPolicies`. */
     topics_policy: string;
-    /** Whether new subscribers' phones are notified of its messages, whatever their own settings say. */
+    /** Whether new subscribers' phones are notified of its messages, regardless of their own settings. */
     default_push_notifications: Generated<number>;
     /** The channel's oldest message. Null if it has none. */
     first_message_id: MessageId | null;
@@ -69,7 +69,7 @@ export interface ChannelTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column from which new subscriptions take their notifications for phones. */
+/** Adds the column with the phone notification setting of new subscriptions. */
 export async function addPushDefault(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('channels')

@@ -6,7 +6,7 @@ import { user } from '../../platform/authentication/authenticate.js';
 import { readKnownChannels } from './known-channels.js';
 
 /**
- * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Refuses with BAD_REQUEST if the
+ * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Errors: BAD_REQUEST if the
  * channel does not exist or the user cannot see it.
  */
 export const getChannelId = operation({

@@ -7,7 +7,7 @@ import { channelIdParameter } from './channel-id-parameter.js';
 import { requireKnownChannel } from './known-channels.js';
 
 /**
- * `GET /api/v1/streams/{stream_id}/members`: the ids of the channel's active subscribers. Refuses with BAD_REQUEST if the
+ * `GET /api/v1/streams/{stream_id}/members`: the ids of the channel's active subscribers. Errors: BAD_REQUEST if the
  * channel does not exist or the user cannot see it.
  */
 export const getChannelMembers = operation({

@@ -111,7 +111,7 @@ function planPermissions(
   });
 }
 
-/** If history is protected, users cannot know which topics exist. Therefore every user may create topics there. */
+/** Checks that all users may start topics if history is protected: users then cannot know which topics exist. */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],

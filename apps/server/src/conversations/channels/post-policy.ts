@@ -14,7 +14,7 @@ const policies: Partial<Record<RoleGroupName, number>> = {
   'role:moderators': 4,
 };
 
-/** Who may post, as a value for legacy clients. Everyone if no value matches. */
+/** The value of `stream_post_policy` for legacy clients. Everyone if no value matches. */
 export function postPolicy(value: GroupSettingValue, roleGroups: ReadonlyMap<RoleGroupName, number>): number {
   const [name] = [...roleGroups].find(([, id]) => id === value) ?? [];
   return (name && policies[name]) ?? everyone;

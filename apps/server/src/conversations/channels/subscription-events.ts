@@ -27,8 +27,8 @@ interface Joined {
 }
 
 /**
- * The events after users subscribe to channels. Users who can now see a channel get the channel, new subscribers their
- * subscription, and all other users who can see the channel the new subscribers.
+ * The events after users subscribe to channels. Users who can now see a channel get the channel. New subscribers get
+ * their subscription. All other users who can see the channel get the ids of the new subscribers.
  */
 export function eventsOfJoining(db: Kysely<ServerTables>, joined: Joined): EventsToPublish {
   const { channels, rows, created } = joined;
@@ -50,7 +50,7 @@ async function joiningEvents(
   const known = new Set(owners.map(({ id }) => id));
   const own = rows.filter(({ user_id }) => known.has(user_id));
   const joined = new Set(own.map(({ channel_id }) => channel_id));
-  // Others get neither the channel nor its subscribers, of which there may be very many.
+  // Other users get neither the channel nor its subscribers, of which there may be very many.
   const written = channels.filter(({ id }) => created.has(id) || joined.has(id));
   const records = await readChannelRecords(db, written, now);
   return [
@@ -113,8 +113,8 @@ async function additions(
 }
 
 /**
- * The events after users leave channels. Leaving users get the channels they left, users losing visibility the channel's
- * removal, and all other users who can see the channel who has left.
+ * The events after users leave channels. Leaving users get the channels that they left, and users losing visibility the
+ * channel's removal. All other users who can see the channel get the ids of the leaving users.
  */
 export function eventsOfLeaving(
   db: Kysely<ServerTables>,

@@ -19,8 +19,8 @@ const pairColumns = { channel_id: 'integer', user_id: 'integer' } as const;
 
 /**
  * Subscribes users to channels, in two statements. Returns the subscriptions of users who were not subscribed. A
- * returning user keeps the former settings; a new one gets notifications for phones where the channel says so. The caller
- * has locked the channels.
+ * returning user keeps the former settings. A new one gets phone notifications if that is the channel's default. The
+ * caller has locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,

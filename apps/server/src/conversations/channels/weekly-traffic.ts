@@ -6,7 +6,7 @@ import type { Channel } from './channel-store.js';
 
 const weekMilliseconds = 7 * 24 * 60 * 60_000;
 
-/** The number of messages per channel in the last week, in one statement. Channels younger than a week are left out. */
+/** The number of messages per channel in the last week, in one statement. Omits channels younger than a week. */
 export async function readWeeklyTraffic(
   db: Kysely<ServerTables>,
   channels: readonly Pick<Channel, 'id' | 'createdAt'>[],

@@ -15,15 +15,15 @@ import { openSignedFile } from './signed-address.js';
 
 /**
  * `GET /user_uploads/temporary/…`: a file by the temporary URL of `GET /api/v1/user_uploads/…`. Works until the URL
- * expires, as long as the user who requested it may read the file. Refuses all others, including expired ones, with
- * NOT_FOUND.
+ * expires, as long as the user who requested it may read the file. Errors: NOT_FOUND for all other URLs, including
+ * expired ones.
  */
 export const getSignedUpload = operation({
   method: 'GET',
   path: '/user_uploads/temporary/{token}/{file_name}',
   summary: 'Answers an uploaded file at a signed address that is valid for a minute.',
   actor: anyone,
-  // The name only supplies the file name for saving.
+  // The name in the URL is only the suggested name for saving the file.
   parameters: z.object({ token: z.string(), file_name: z.string() }),
   answer: noAnswer,
   answerType: '*/*',

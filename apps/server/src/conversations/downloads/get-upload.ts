@@ -8,7 +8,7 @@ import { requireReadableUpload } from './readable-upload.js';
 /**
  * `GET /user_uploads/…`: a file or the requested range of it. Its owner may read it, and users who may read a message
  * that refers to it. If the organization has public access, unauthenticated clients may read files of web-public
- * channels. Refuses all others with the same NOT_FOUND.
+ * channels. Errors: NOT_FOUND, the same for missing and for unreadable files.
  */
 export const getUpload = operation({
   method: 'GET',

@@ -13,8 +13,8 @@ const recipients = z
   .max(maximumRecipients, `must have at most ${maximumRecipients} user ids`);
 
 /**
- * `POST /api/v1/typing`: accepts and ignores typing notifications. Other users are not notified. Refuses with BAD_REQUEST
- * if the recipient is missing.
+ * `POST /api/v1/typing`: accepts and ignores typing notifications. Other users are not notified. Errors: BAD_REQUEST if
+ * the recipient is missing.
  */
 export const sendTyping = operation({
   method: 'POST',

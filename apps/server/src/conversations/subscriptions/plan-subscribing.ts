@@ -10,7 +10,7 @@ import {
   planChannelCreation,
 } from '../channels/plan-channel-creation.js';
 
-/** A channel to subscribe to. Created if no channel has this name. */
+/** A channel to subscribe to. It is created if no channel has this name. */
 interface WantedChannel {
   readonly name: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export interface SubscribingFacts extends NewChannelFacts {
 
 export interface SubscribeRequest extends NewChannelsRequest {
   readonly channels: readonly WantedChannel[];
-  /** Whether one channel that cannot be joined fails the whole request. */
+  /** Whether a single channel that cannot be joined fails the whole request. */
   readonly isAllOrNothing: boolean;
 }
 

@@ -84,15 +84,15 @@ const parameters = z.object({
 /**
  * `POST /api/v1/users/me/subscriptions`: subscribes the actor or other users to channels, and creates missing ones.
  * Atomic; with `authorization_errors_fatal` false, channels that cannot be joined are skipped. Channel settings apply
- * only to created channels. Notifies users who can see the change. With `announce`, created public channels are announced
- * in the organization's channel for that, if it has one. Refuses with:
+ * only to created channels. Notifies users who can see the change. With `announce`, posts created public channels in
+ * the organization's announcements channel, if it has one. Errors:
  *
- * - BAD_REQUEST, for guests, unknown users, channels that cannot be joined and inconsistent settings, and if the actor
- *   may not create such channels or subscribe others to one
- * - UNAUTHORIZED_PRINCIPAL, for retention days from an actor who is not an owner, and for
- *   `default_push_notifications` from one who is not an administrator
- * - REQUEST_VARIABLE_INVALID, for bad retention days
- * - CHANNEL_ALREADY_EXISTS, if another request creates a channel with the same name concurrently
+ * - BAD_REQUEST for guests, unknown users, channels that cannot be joined and inconsistent settings, and if the actor
+ * may not create such channels or subscribe others to one
+ * - UNAUTHORIZED_PRINCIPAL for retention days from an actor who is not an owner, and for `default_push_notifications`
+ * from one who is not an administrator
+ * - REQUEST_VARIABLE_INVALID for bad retention days
+ * - CHANNEL_ALREADY_EXISTS if another request creates a channel with the same name concurrently
  */
 export const subscribe = operation({
   method: 'POST',

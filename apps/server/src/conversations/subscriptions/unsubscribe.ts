@@ -21,9 +21,9 @@ const channelNames = z
 
 /**
  * `DELETE /api/v1/users/me/subscriptions`: unsubscribes the actor or other users from channels. Atomic. Notifies users
- * who can see the change. Marks the unread messages of unsubscribed users as read and retracts their push notifications.
- * Refuses with BAD_REQUEST unknown users, channels that do not exist or that the actor cannot see, and actors who may not
- * unsubscribe others from one of the channels.
+ * who can see the change. Marks the unread messages of unsubscribed users as read and retracts their push
+ * notifications. Errors: BAD_REQUEST for unknown users, for channels that do not exist or that the actor cannot see,
+ * and for actors who may not unsubscribe others from one of the channels.
  */
 export const unsubscribe = operation({
   method: 'DELETE',

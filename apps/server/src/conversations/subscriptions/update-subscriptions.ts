@@ -52,7 +52,7 @@ interface StoredChange {
 /**
  * `POST /api/v1/users/me/subscriptions/properties`: changes properties of the user's subscriptions, such as colors.
  * Atomic. If a property is changed twice, the last change applies. Notifies the user's own clients. `null` makes a
- * notification follow the user's own settings. Refuses with BAD_REQUEST unknown properties and values, and channels to
+ * notification follow the user's own settings. Errors: BAD_REQUEST for unknown properties and values, and channels to
  * which the user is not subscribed.
  */
 export const updateSubscriptions = operation({
@@ -96,7 +96,7 @@ function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
-/** Locks the changed rows, in the order that all other code uses. Another order would deadlock. */
+/** Locks the changed rows in the order that all other code uses. Another order could deadlock. */
 async function lockSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,

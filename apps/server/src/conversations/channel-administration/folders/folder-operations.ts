@@ -43,8 +43,8 @@ export const listChannelFolders = operation({
 });
 
 /**
- * `POST /api/v1/channel_folders/create`: creates a folder in the last position. Notifies all users. Refuses with
- * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST bad names and names in use.
+ * `POST /api/v1/channel_folders/create`: creates a folder in the last position. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for bad names and names in use.
  */
 export const createChannelFolder = operation({
   method: 'POST',
@@ -81,8 +81,8 @@ export const createChannelFolder = operation({
 
 /**
  * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it if it has no channels. Notifies
- * all users of the changed fields. Refuses with UNAUTHORIZED_PRINCIPAL actors who are not administrators. Refuses with
- * BAD_REQUEST folders that do not exist, bad names, names in use, and archiving a folder that has channels.
+ * all users of the changed fields. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST
+ * for folders that do not exist, bad names, names in use, and archiving a folder that has channels.
  */
 export const updateChannelFolder = operation({
   method: 'PATCH',
@@ -140,8 +140,8 @@ export const updateChannelFolder = operation({
 });
 
 /**
- * `PATCH /api/v1/channel_folders`: puts all folders into the given order. Notifies all users. Refuses with
- * UNAUTHORIZED_PRINCIPAL actors who are not administrators, and with BAD_REQUEST an order that does not name each folder
+ * `PATCH /api/v1/channel_folders`: puts all folders into the given order. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an order that does not name each folder
  * once.
  */
 export const reorderChannelFolders = operation({
