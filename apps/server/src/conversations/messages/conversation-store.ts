@@ -39,7 +39,7 @@ export async function ensureConversations(
   );
 }
 
-/** The ids of existing conversations by {@link participantsKey}. Keys without a conversation are left out. */
+/** The ids of existing conversations by {@link participantsKey}. Omits keys without a conversation. */
 export async function findConversations(
   db: Kysely<ServerTables>,
   keys: readonly string[],

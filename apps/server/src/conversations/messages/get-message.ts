@@ -14,9 +14,10 @@ import { findAmong } from './narrow/find-window.js';
 import { readRelatedRecordsFor } from './related-records.js';
 
 /**
- * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): one message, with its Markdown source.
- * Refuses with BAD_REQUEST if it does not exist or the user may not read it. If the organization has public access,
- * unauthenticated clients may read messages in web-public channels; for other messages they get UNAUTHORIZED.
+ * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): one message, with its Markdown source. If
+ * the organization has public access, unauthenticated clients may read messages in web-public channels. Errors:
+ * BAD_REQUEST if the message does not exist or the user may not read it; UNAUTHORIZED for other messages of
+ * unauthenticated clients.
  */
 export const getMessage = operation({
   method: 'GET',

@@ -36,13 +36,13 @@ const formParameters = {
 
 /**
  * `GET /api/v1/messages` (docs/chat-api.md#common-conventions): the messages of a narrow that the user may read, around
- * an anchor or by their ids, oldest first. More than 200 are read in batches, each with its current state and the user's
- * current access. One batch is a snapshot, even if its text is sent in several pieces. If the organization has public
- * access, unauthenticated clients may read the narrow `channels:web-public`. Refuses with:
+ * an anchor or by their ids, oldest first. More than 200 are read in batches, each with its current state and the
+ * user's current access. One batch is a snapshot, even if its text is sent in several pieces. If the organization has
+ * public access, unauthenticated clients may read the narrow `channels:web-public`. Errors:
  *
- * - BAD_NARROW, if the narrow is invalid for the reader
- * - UNAUTHORIZED, for any other narrow of an unauthenticated client
- * - BAD_REQUEST, if parameters contradict each other or ask for more than 5000 messages
+ * - BAD_NARROW if the narrow is invalid for the reader
+ * - UNAUTHORIZED for any other narrow of an unauthenticated client
+ * - BAD_REQUEST if parameters contradict each other or request more than 5000 messages
  */
 export const getMessages = operation({
   method: 'GET',
@@ -113,8 +113,8 @@ export const getMessages = operation({
 /** Messages read in one statement: small enough not to delay other requests. */
 const messagesPerPiece = 200;
 /**
- * UTF-16 code units written at a time; one message is never split. Access was checked when the messages were read: a slow
- * client gets what a fast one gets.
+ * UTF-16 code units written at a time; one message is never split. Access was checked when the messages were read, so
+ * slow and fast clients get the same messages.
  */
 const textPerPiece = 256 * 1024;
 

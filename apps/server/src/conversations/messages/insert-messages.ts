@@ -15,7 +15,7 @@ import { findMessages, type Message, topicKey } from './message-store.js';
 import { copiesOf, readRecipientFacts, usersByFlags } from './recipients.js';
 import { readRelatedRecords } from './related-records.js';
 
-/** Where a message goes. */
+/** Destination of a message. */
 export type Destination =
   | { readonly kind: 'channel'; readonly channelId: ChannelId; readonly topic: string }
   /** All participants, including the sender. */
@@ -31,7 +31,7 @@ export interface NewMessage {
   readonly rendered: RenderedMarkdown;
   /** The client program's name. */
   readonly client: string;
-  /** Users who get their copy as read. */
+  /** Users whose copy starts as read. */
   readonly readBy?: readonly UserId[];
   /** The event queue that the message was sent with, and the client's own id for the message. */
   readonly echo?: { readonly queueId: string; readonly localId: string };

@@ -25,7 +25,8 @@ export function readsMessage(message: MessageAccess): boolean {
 
 /** {@link readsMessage} as an SQL condition on a row of `messages`, under the alias `messages`. */
 export function isReadable(reader: PermissionHolder, messages = 'messages'): RawBuilder<boolean> {
-  // The unary plus keeps the planner from using an index here: it would collect everything that the user may ever read.
+  // The unary plus keeps the planner from using an index here, which would collect every message that the user may
+  // read.
   const row = sql.raw(`+ "${messages}"`);
   return sql<boolean>`(
     ${row}.conversation_id in (
@@ -41,7 +42,7 @@ export function isReadable(reader: PermissionHolder, messages = 'messages'): Raw
   )`;
 }
 
-/** `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user reads. */
+/** `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user may read. */
 export function readableChannels(
   { id, role }: PermissionHolder,
   condition = sql`1 = 1`,
@@ -59,8 +60,8 @@ export function readableChannels(
 }
 
 /**
- * Channels that a user may join, or add others to, by the channels' own permissions. Not for guests, who have none of
- * them. By default there are no such channels.
+ * Channels whose own permissions let a user join or add others. By default there are none. Not for guests, who never
+ * have these permissions.
  */
 function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
   return sql<ChannelId>`

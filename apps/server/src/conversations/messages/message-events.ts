@@ -79,7 +79,7 @@ export function messageEvents(
   return [...events, { ...event(undefined), audience: [], publicBut: audience }];
 }
 
-/** A number per form: thousands of queues are asked per message, and building a string would dominate the cost. */
+/** A number per form. Computed thousands of times per message, so building a string would dominate the cost. */
 function kindOf({ appliesMarkdown, makesAvatars, knowsEmptyTopic }: MessageForm, isHidden: boolean): number {
   return (appliesMarkdown ? 1 : 0) + (makesAvatars ? 2 : 0) + (knowsEmptyTopic ? 4 : 0) + (isHidden ? 8 : 0);
 }

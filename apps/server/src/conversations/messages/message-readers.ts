@@ -7,7 +7,7 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Bounds a statement, and what PostgreSQL sorts for it. */
+/** Bounds a statement, and the rows that PostgreSQL sorts for it. */
 const messagesAtOnce = 500;
 
 /** The active users among these, with their roles, in ascending order. */
@@ -62,7 +62,7 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
     .where('is_active', '=', 1);
 }
 
-/** The flags of each user's copy of a message, by ascending user id; only of the given users, if there are any given. */
+/** The flags of each user's copy of a message, by ascending user id. Only for the given users, if any are given. */
 export async function copiesOfMessage(
   db: Db,
   messageId: MessageId,

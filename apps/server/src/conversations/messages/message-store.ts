@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** The fields of a message that readers are shown. Times are Unix milliseconds. */
+/** The fields of a message that are shown to readers. Times are Unix milliseconds. */
 export interface ShownMessage {
   readonly id: MessageId;
   readonly senderId: UserId;

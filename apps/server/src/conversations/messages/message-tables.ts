@@ -41,9 +41,9 @@ export interface MessageTables {
     has_attachment: number;
   };
   /**
-   * A user's own copy of a message. Each recipient has one, and each user who later starred or collapsed it, or marked it
-   * as unread. A copy grants read access if history is protected. No foreign keys: each message creates many copies,
-   * which are removed with it.
+   * A user's own copy of a message. Each recipient has one, and each user who later starred or collapsed the message or
+   * marked it as unread. A copy grants read access if history is protected. No foreign keys: each message creates many
+   * copies, which are removed with it.
    */
   user_messages: {
     user_id: UserId;
@@ -60,7 +60,7 @@ export interface MessageTables {
     /** Null, here and below, if not changed. */
     prev_content: string | null;
     prev_rendered_content: string | null;
-    /** From `prev_rendered_content` to the next text. Null also if it was not computed. */
+    /** Diff from `prev_rendered_content` to the next text. Null also if it was not computed. */
     content_html_diff: string | null;
     prev_topic: string | null;
     topic: string | null;
@@ -175,7 +175,7 @@ async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   await createIndexesOfFlags(db);
 }
 
-/** An index over all copies of a user, newest first. They are few of all messages. */
+/** An index over all copies of a user, newest first: a small part of all messages. */
 export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('user_messages_user')
@@ -184,7 +184,7 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** An index for copies with push notifications that were sent and not retracted: few of a user's copies. */
+/** An index for copies whose push notification was sent and not retracted: a small part of a user's copies. */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);

@@ -6,7 +6,7 @@ import { isReadable, readableChannels } from './message-access.js';
 const none = -1;
 
 /**
- * The id of the newest message that the reader may read, or -1. It is the newest in a channel with public history, or the
+ * The id of the newest message that the reader may read, or -1: the newest in a channel with public history, or the
  * newest that the reader has a copy of. Both are index lookups, which avoids a scan over messages of others.
  */
 export async function newestMessageId(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number> {

@@ -19,7 +19,7 @@ export interface MessageCopy {
   readonly flags: number;
 }
 
-/** The facts that decide who gets a copy of messages, and with which flags. */
+/** Facts that determine who gets a copy of a message, and with which flags. */
 export interface RecipientFacts {
   /** Active subscribers, by channel. */
   readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
@@ -80,7 +80,7 @@ export function usersByFlags(copies: readonly MessageCopy[]): ReadonlyMap<number
   return new Map(alike.map(([flags, same]) => [flags, same.map(({ userId }) => userId)]));
 }
 
-/** The mention flags that a text gives to each user. */
+/** The mention flags that a text sets for each user. */
 export function mentionFlags(
   message: Pick<Message, 'channelId' | 'topic'>,
   mentions: References['mentions'],

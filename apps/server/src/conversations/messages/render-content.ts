@@ -29,7 +29,7 @@ export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly nextTick?: () => Promise<void>;
 }
 
-/** In UTF-16 code units. Shorter texts take less time than waiting for a tick does. */
+/** In UTF-16 code units. Rendering a shorter text takes less time than waiting for a tick. */
 const longText = 500;
 
 /** The author of a text. `undefined` for the server itself, which may link to every channel. */

@@ -12,8 +12,8 @@ export function readTopic(text: string): string {
 }
 
 /**
- * Truncates a topic to the limit in code points. A truncated topic ends with an ellipsis, and before that with no part of an
- * emoji sequence: a joiner that joins nothing would be refused in the next message.
+ * Truncates a topic to the limit in code points and appends an ellipsis. Also removes a partial emoji sequence before
+ * the ellipsis: a joiner without a second emoji would be refused in the next message.
  */
 export function cutTopic(topic: string): string {
   const characters = [...topic];

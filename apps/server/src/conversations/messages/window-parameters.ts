@@ -19,7 +19,7 @@ export const windowParameters = {
       `must be an id, or one of ${words.join(', ')}, date`,
     )
     .optional(),
-  /** With the anchor `date`: the oldest message since then is the anchor. */
+  /** With the anchor `date`: the oldest message since this date is the anchor. */
   anchor_date: z.string().max(100).optional(),
   include_anchor: booleanParameter.default(true),
   num_before: integerParameter.default(0),
@@ -37,7 +37,7 @@ interface Given {
 
 /**
  * Reads the window from the parameters.
- * @throws ProtocolError BAD_REQUEST if they contradict each other or ask for more than 5000 messages.
+ * @throws ProtocolError BAD_REQUEST if they contradict each other or request more than 5000 messages.
  */
 export function readWindow(given: Given): Window {
   const { anchor, anchor_date, include_anchor, num_before, num_after } = given;
@@ -65,7 +65,7 @@ function readAnchor(anchor: string): Window['anchor'] {
   const word = words.find((each) => each === anchor);
   if (word !== undefined) return word;
   const id = Number(anchor);
-  // Beyond every id, where a double would round to a neighbor.
+  // Ids beyond this are greater than any message's, and a double would round them to a neighbor.
   if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';
   return id;
 }

@@ -78,8 +78,9 @@ export async function applyEdit(
 }
 
 /**
- * Publishes `delete_message` to users losing access to the messages. Returns a function that picks them from others. If
- * the old channel's history is protected, only users with a copy lose anything: their copies are about to be deleted.
+ * Publishes `delete_message` to users losing access to the messages. Returns a function that selects these users from a
+ * list. If the old channel's history is protected, only users with a copy lose access: their copies are about to be
+ * deleted.
  */
 async function publishLostAccess(
   transaction: ServerTransaction,
@@ -128,7 +129,7 @@ function updatesOf(
   };
 }
 
-/** The origin and target of an edit, picked from the locked channels. `undefined` for direct messages. */
+/** Selects the origin and target of an edit from the locked channels. `undefined` for direct messages. */
 export function editedChannels(
   channels: readonly Channel[],
   { channelId }: Message,

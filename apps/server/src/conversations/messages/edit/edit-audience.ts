@@ -17,7 +17,7 @@ export interface EditedChannels {
   readonly target: Channel;
 }
 
-/** Picks the users among these who cannot see the moved messages any longer. */
+/** Selects the users among these who can no longer see the moved messages. */
 export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
 
 /**
@@ -48,7 +48,7 @@ export async function losingAccess(
   return readers.map(({ id }) => id).filter((id) => ever.has(id) && !staying?.has(id));
 }
 
-/** An edited message, as its readers are found. */
+/** An edited message and facts for finding its readers. */
 interface EditedForReaders {
   readonly messageId: MessageId;
   readonly channels: EditedChannels;

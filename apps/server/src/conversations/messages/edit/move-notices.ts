@@ -29,7 +29,7 @@ export interface AppliedMove {
   readonly actor: { readonly id: UserId };
   readonly now: number;
   readonly ids: readonly MessageId[];
-  /** Whether the actor can read no messages in the old topic any longer. */
+  /** Whether the actor can no longer read any messages in the old topic. */
   readonly isWhole: boolean;
   /** Whether the actor could read messages in the new topic before the move. */
   readonly wasThere: boolean;
@@ -134,8 +134,8 @@ async function readersOfNotice(
 }
 
 /**
- * Deletes the resolve or reopen notice if it is the topic's last message and at most a minute old. Returns whether it
- * did. A user who changes their mind leaves no trace.
+ * Deletes the resolve or reopen notice if it is the topic's last message and at most a minute old, so that undoing a
+ * mistake leaves no trace. Returns whether it did.
  */
 async function retract(
   transaction: ServerTransaction,

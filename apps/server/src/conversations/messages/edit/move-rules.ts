@@ -78,8 +78,8 @@ function checkChannelChange(facts: EditFacts, edit: ChannelEdit): void {
 }
 
 /**
- * Whether the whole topic is to move and some of its messages are recent enough: {@link checkWholeTopic} then says which,
- * even if the message itself is too old.
+ * Whether the whole topic is to move and some of its messages are recent enough. {@link checkWholeTopic} then reports
+ * which, even if the message itself is too old.
  */
 function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): boolean {
   if (propagateMode !== 'change_all' || counted === undefined) return false;

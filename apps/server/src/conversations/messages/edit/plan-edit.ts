@@ -24,7 +24,7 @@ export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifi
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];
-  /** Whether only the topic's letter case changes. The topic stays the same one, so nothing came or went. */
+  /** Whether only the topic's letter case changes. It is still the same topic, so no move notices are posted. */
   readonly isRespelling: boolean;
   /** Whether to post an arrival notice. Never for a move that only resolves a topic, which has its own notice. */
   readonly notifiesNewThread: boolean;
@@ -81,7 +81,7 @@ export function checkAsked(
   return { message, move };
 }
 
-/** Checks 5 to 11: whether the request makes sense for this message. */
+/** Checks 5 to 11: whether the request fits this message. */
 function checkRequest(requested: EditRequest, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);

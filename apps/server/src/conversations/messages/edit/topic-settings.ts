@@ -50,7 +50,7 @@ interface TopicMove {
 
 /**
  * Moves users' topic policies along with a topic that has moved as a whole, and publishes events. Drops the policies of
- * users who cannot read the messages in the new place: stored policies may outlive access.
+ * users who cannot read the messages in their new location: stored policies may outlive access.
  */
 export async function moveTopicSettings(
   transaction: ServerTransaction,

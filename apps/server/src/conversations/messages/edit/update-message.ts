@@ -21,14 +21,14 @@ import { type RenderedContent, renderNewContent } from './read-content-facts.js'
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
 /**
- * `PATCH /api/v1/messages/{message_id}` (docs/chat-api.md#1-edit-a-message): changes a message's content, or moves it, it
- * and later messages, or its whole topic to another topic or channel. Resolving a topic is such a move. Atomic. Notifies
- * all readers of the message. Refuses with:
+ * `PATCH /api/v1/messages/{message_id}` (docs/chat-api.md#1-edit-a-message): changes a message's content or moves
+ * messages to another topic or channel: only this message, this and later ones, or the whole topic. Resolving a topic
+ * is such a move. Atomic. Notifies all readers of the message. Errors:
  *
- * - BAD_REQUEST, if organization or channel settings do not permit the change
- * - EXPECTATION_MISMATCH, if the content differs from the one that the actor has seen
- * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED, if a part of the topic is too old
- * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED, if it would mention too many users
+ * - BAD_REQUEST if organization or channel settings do not permit the change
+ * - EXPECTATION_MISMATCH if the content differs from the one that the actor has seen
+ * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED if a part of the topic is too old
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
  */
 export const updateMessage = operation({
   method: 'PATCH',
@@ -72,14 +72,14 @@ export const updateMessage = operation({
       notifiesNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
+    // Rendered before the transaction: it takes longest, and the locks would be held meanwhile.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const rendered = await renderAllowed(rendering, actor, parameters.message_id, requested);
     const asked: AskedEdit = { requested, content: rendered };
     const attempt = (transaction: ServerTransaction, locked: KnownUser) =>
       edit(transaction, context, locked, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
-      // A topic may be very long: its own transaction does not delay other writes on PostgreSQL.
+      // A topic may be very long. On PostgreSQL, a separate transaction does not delay other writes.
       requested.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
     );
     return { detached_uploads: detached };

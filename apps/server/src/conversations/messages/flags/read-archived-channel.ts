@@ -24,7 +24,7 @@ interface ReadingStep {
 
 const usualStep: ReadingStep = { users: 100 };
 
-/** The job's progress: its channel and the last user without unread messages in it. */
+/** The job's progress: its channel, and the last user whose messages in it are all read. */
 interface ReadSoFar {
   readonly channelId: ChannelId;
   readonly lastUserId: UserId;

@@ -21,7 +21,7 @@ export interface ReadCopy {
   readonly message_id: MessageId;
 }
 
-/** The copies marked as read, and the users not completed. */
+/** The copies marked as read, and the users who may have more. */
 export interface Reading {
   /** Sorted by message, then user. */
   readonly copies: readonly ReadCopy[];
@@ -65,7 +65,7 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
 /** The number of user ids written into one statement's text. */
 const usersAtOnce = 500;
 
-/** Finds unread copies without locking them, and the users for which the limit left some out. */
+/** Finds unread copies without locking them, and the users for whom the limit cut off further copies. */
 async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
   const rest: Membership[] = [];
@@ -81,7 +81,7 @@ async function findUnread(db: Db, memberships: readonly Membership[], limit: num
   return { found, rest };
 }
 
-/** Users, in ascending order, who share the same list of channels. */
+/** Users, in ascending order, who share one list of channels. */
 interface Alike {
   readonly channelIds: readonly Membership['channelId'][];
   readonly userIds: readonly UserId[];

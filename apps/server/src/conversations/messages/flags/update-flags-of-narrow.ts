@@ -9,8 +9,8 @@ import { changeFlags } from './change-flags.js';
 import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 
 /**
- * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): `POST /messages/flags` for the messages of
- * a narrow around an anchor. Refuses with BAD_NARROW if the narrow is invalid for the user, and with BAD_REQUEST.
+ * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): `POST /messages/flags` for the messages
+ * of a narrow around an anchor. Errors: BAD_NARROW if the narrow is invalid for the user, and BAD_REQUEST.
  */
 export const updateFlagsOfNarrow = operation({
   method: 'POST',

@@ -11,8 +11,8 @@ const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most $
 
 /**
  * `POST /api/v1/messages/flags` (docs/chat-api.md#common-conventions): adds or removes a flag on the user's copies of
- * messages. Unreadable messages are skipped for `read` and refused for other flags. Refuses with BAD_REQUEST flags that
- * clients cannot change.
+ * messages. For `read`, unreadable messages are skipped. Errors: BAD_REQUEST for flags that clients cannot change, and
+ * for other flags of unreadable messages.
  */
 export const updateFlags = operation({
   method: 'POST',

@@ -10,8 +10,8 @@ import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
 /**
  * `GET /api/v1/messages/{message_id}/history` (docs/chat-api.md#2-get-a-messages-edit-history): the snapshots of a
- * message from the original to the current state, as far as `message_edit_history_visibility_policy` shows them. Refuses
- * with BAD_REQUEST if the policy hides all history, and for messages that do not exist or that the actor may not read.
+ * message from the original to the current state, as far as `message_edit_history_visibility_policy` allows. Errors:
+ * BAD_REQUEST if the policy hides all history, and for messages that do not exist or that the actor may not read.
  */
 export const getMessageHistory = operation({
   method: 'GET',

@@ -54,7 +54,7 @@ export async function readMessageHistory(
   };
 }
 
-/** The earlier texts of some edits, by edit. Edits that are gone are left out. */
+/** The earlier texts of some edits, by edit. Omits edits that are gone. */
 export async function readEditTexts(
   db: Kysely<ServerTables>,
   ids: readonly number[],
@@ -74,7 +74,7 @@ export async function readEditTexts(
 }
 
 /**
- * Selects a message column only in the row of the newest edit: repeated in each row, the text would be read up to a thousand
+ * Selects a message column only in the row of the newest edit. In every row, the text would be read up to a thousand
  * times.
  */
 function inFirstRow(column: 'messages.content' | 'messages.rendered_content') {

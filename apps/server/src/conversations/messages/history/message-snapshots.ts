@@ -47,7 +47,7 @@ export interface StoredEdit {
 
 /** The text before an edit. */
 export interface EditText extends MessageText {
-  /** From that text to the next. `null` if it was not computed. */
+  /** Diff from that text to the next. `null` if it was not computed. */
   readonly diff: string | null;
 }
 
@@ -76,21 +76,24 @@ interface Step {
   readonly edit: StoredEdit | undefined;
   /** After the edit. */
   readonly topic: string;
-  /** The next edit that changes the text, whose earlier text is this snapshot's. `undefined` for the current text. */
+  /**
+   * The next edit that changes the text. Its earlier text is this snapshot's text. `undefined` for the current text.
+   */
   readonly textFrom: StoredEdit | undefined;
 }
 
 /**
- * The snapshots of a message, oldest first: the original, then the state after each edit. With the policy `moves`, only
- * moves appear, each with its text at that time. The first snapshot then has the text of the first move, or the current
- * text if there is none, so that earlier text stays hidden. Reads the texts in pieces, because all together may be large.
+ * Yields the snapshots of a message, oldest first: the original, then the state after each edit. With the policy
+ * `moves`, only moves appear, each with its text at that time. The first snapshot then has the text of the first move,
+ * or the current text if there is none, so that earlier text stays hidden. Reads the texts in pieces, because together
+ * they may be large.
  */
 export async function* messageSnapshots(
   history: MessageHistory,
   form: SnapshotForm,
 ): AsyncGenerator<Snapshot[]> {
   const { message, readTexts } = history;
-  // A piece begins with the edit whose earlier text ended the piece before.
+  // A piece starts with the edit whose earlier text ended the previous piece.
   let texts: ReadonlyMap<number, EditText> = new Map();
   for (const piece of inPieces(stepsOf(history, form.policy), message)) {
     const edits = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]).filter(changesText);
@@ -106,7 +109,7 @@ function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['polic
   const steps: Step[] = [];
   let { topic } = message;
   let textFrom: StoredEdit | undefined;
-  /** Where the text begins that the first snapshot may show. */
+  /** The edit that holds the first snapshot's text, under the policy `moves`. */
   let firstText: StoredEdit | undefined;
   for (const edit of edits.toReversed()) {
     const isShown = policy !== 'moves' || isMove(edit);
@@ -143,7 +146,7 @@ function writeSnapshot(
   { policy, knowsEmptyTopic }: SnapshotForm,
 ): Snapshot {
   const topicOf = (stored: string) => (message.isDirect ? stored : writeTopic(stored, { knowsEmptyTopic }));
-  // An edit that was trimmed meanwhile has no text any more.
+  // An edit that was trimmed meanwhile has lost its text.
   const { content, renderedContent } = (textFrom && texts.get(textFrom.id)) ?? message;
   const before = edit && policy !== 'moves' ? texts.get(edit.id) : undefined;
   return {

@@ -9,11 +9,11 @@ export type MessageEdit = Omit<Selectable<ServerTables['message_edits']>, 'conte
 
 /** Maximum number of edits in a message's `edit_history`. */
 const maximumEdits = 10;
-/** Size of the texts of all of them. The newest edit may be larger. */
+/** Maximum total size of their texts. The newest edit may exceed it. */
 const maximumTextBytes = 8 * 1024;
 
 /**
- * The newest edits of messages, newest first. Not all of them: a request for thousands of messages would otherwise read
+ * The newest edits of messages, newest first. Bounded, because a request for thousands of messages would otherwise read
  * thousands of texts for each.
  */
 export async function readNewestEdits(
@@ -36,7 +36,7 @@ const newestEdits = fixedQuery<ServerTables, Ids, MessageEdit>((db, parameter) =
     select older.id from message_edits as older where older.message_id = asked.value
     order by older.id desc limit 1 offset ${sql.lit(maximumEdits)}
   ), 0)`;
-  // Only ids: the database would otherwise copy the texts to number the rows.
+  // Only ids: otherwise the database would copy the texts to number the rows.
   const numbered = sql<{ id: number }>`(
     select edit.id, row_number() over newest_first as place,
       sum(coalesce(octet_length(edit.prev_content) + octet_length(edit.prev_rendered_content), 0))

@@ -9,13 +9,15 @@ export const maximumEdits = 1000;
 /** Maximum size of a message's earlier texts and their diffs. */
 const maximumTextBytes = 8 * 1024 * 1024;
 
-/** Size of an edit's texts and diff, which the database knows without reading them. `null` if the text did not change. */
+/**
+ * Size of an edit's texts and diff, which the database knows without reading them. `null` if the text did not change.
+ */
 export const textBytes = sql<number | null>`octet_length(prev_content) + octet_length(prev_rendered_content)
   + coalesce(octet_length(content_html_diff), 0)`;
 
 /**
- * Drops a message's oldest edits beyond the limits, after an edit of its text. The oldest edit that is left then changes the
- * original text, so that the history still begins with it.
+ * Drops a message's oldest edits beyond the limits, after an edit of its text. Makes the oldest remaining edit change
+ * the original text, so that the history still starts with the original.
  */
 export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
   const { rows: dropped } = await sql<{ id: number; has_text: number }>`
@@ -42,8 +44,8 @@ export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
 }
 
 /**
- * Makes the oldest edit after `last` begin with the text before the edit `from`, unless it is a move without a new text: for
- * readers who may see moves alone, the original would become the text at that move.
+ * Makes the oldest edit after `last` start with the text before the edit `from`. Skips a move without a new text:
+ * readers who may see only moves would otherwise get the original as the text at that move.
  */
 async function keepOriginal(
   db: Db,

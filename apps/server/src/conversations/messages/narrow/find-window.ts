@@ -18,7 +18,7 @@ export interface Window {
   readonly after: number;
 }
 
-/** The oldest message that was sent at or after an instant, in Unix milliseconds. */
+/** The oldest message sent at or after a time, in Unix milliseconds. */
 interface SinceInstant {
   readonly since: number;
 }
@@ -43,7 +43,7 @@ export interface FoundWindow<Found> {
 }
 
 /**
- * How much of the Markdown source to read: all, or, for clients that get HTML, only the beginning, which shows whether it
+ * How much of the Markdown source to read. The beginning is enough for clients that get HTML: it shows whether the text
  * is a `/me` message.
  */
 export type ContentWanted = 'whole' | 'beginning';
@@ -141,7 +141,7 @@ async function anchorOf(
   return row?.id ?? behindNewest;
 }
 
-/** Whether a message may be the anchor. `undefined` if none may. */
+/** A condition for messages that may be the anchor. `undefined` if none may. */
 async function anchorCondition(
   db: Db,
   narrow: NarrowCondition,
@@ -182,8 +182,8 @@ async function select<Row>(
 }
 
 /**
- * Joins from the reader's copies if no other index applies, because they may be few of all messages. The unary plus keeps
- * databases from scanning all messages instead.
+ * Whether to join from the reader's copies: if no other index applies, because they may be a small part of all
+ * messages. The unary plus keeps databases from scanning all messages instead.
  */
 function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
   return isByCopies(narrow)

@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
 /**
- * The id from which on messages are at least as new as an instant (Unix milliseconds). `undefined` if none is. A binary
- * search by id, because ids ascend with time: a few dozen lookups, and no index by time, which each sent message would
- * pay for.
+ * The lowest id of the messages since a time (Unix milliseconds). `undefined` if there are none. A binary search by id,
+ * because ids ascend with time. It takes a few dozen lookups and needs no index by time, which would make each sent
+ * message more expensive.
  */
 export async function firstIdSince(db: Kysely<ServerTables>, instant: number): Promise<number | undefined> {
   const { newest } = await db

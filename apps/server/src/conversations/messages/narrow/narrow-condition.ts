@@ -36,10 +36,10 @@ const places = ['channel', 'topic', 'dm', 'dm-including'];
 /** Operators that also find messages that the reader has no copy of. */
 const withHistory = ['channel', 'channels', 'id', 'topic'];
 
-/** The operand of `channels` for archived ones, of which the reader's own copies alone are found. */
+/** The operand of `channels` for archived ones. It finds only messages that the reader has a copy of. */
 const archived = 'archived';
 
-/** Operators that an index serves. */
+/** Operators that can use an index. */
 const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
 
 /**
@@ -56,7 +56,7 @@ export async function readNarrowCondition(
   const names = await readNarrowNames(db, realm, reader, terms);
   const conditions = terms.map((term) => {
     const condition = conditionOf(db, reader, names, term);
-    // Without `coalesce` if not negated, so that an index can serve it.
+    // Without `coalesce` unless negated, so that an index can be used.
     return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
   });
   const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
@@ -72,13 +72,15 @@ export async function readNarrowCondition(
   };
 }
 
-/** Whether a term finds messages of which the reader has no copy. Archived channels are searched among copies. */
+/** Whether a term finds messages that the reader has no copy of. In archived channels, only copies are searched. */
 function findsHistory(term: NarrowTerm): boolean {
   const operator = operatorOf(term);
   return withHistory.includes(operator) && !(operator === 'channels' && term.operand === archived);
 }
 
-/** Resolves `with`: replaces terms for a channel, topic or conversation by the current place of the named message. */
+/**
+ * Resolves `with`: replaces terms for a channel, topic or conversation by the current location of the named message.
+ */
 async function followConversation(
   db: Db,
   reader: PermissionHolder,

@@ -45,7 +45,7 @@ const tests: Readonly<Record<string, Test>> = {
   is: (message, operand) => isTests[operand]?.(message, operand) ?? false,
 };
 
-/** Bounds the cost per new message: the narrow is evaluated for each. */
+/** Bounds the cost per new message, for which each narrow is evaluated. */
 const maximumCharacters = 2000;
 
 /** @throws ProtocolError BAD_NARROW for terms that are too long or that need more than the new message to evaluate. */

@@ -4,8 +4,8 @@ import type { ServerTables } from '../../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 
 /**
- * Whether a pending push notification is still valid: it was not retracted because the message was read, deleted or
- * moved, and the user has not left the channel.
+ * Whether a pending push notification is still valid. It is retracted if the message is read, deleted or moved, or if
+ * the user leaves the channel.
  */
 export async function isStillNotified(
   db: Kysely<ServerTables>,

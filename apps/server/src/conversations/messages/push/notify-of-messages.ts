@@ -26,9 +26,9 @@ const anyMention =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
 /**
- * {@link notifyOfMessages} after an edit: notifies users that the new text mentions in a way that the old text did not,
- * such as by name instead of by a wildcard. Users already notified of the message are skipped. Does nothing for direct
- * messages, of which all participants were notified.
+ * {@link notifyOfMessages} after an edit: notifies users if the new text mentions them in a way that the old text did
+ * not, such as by name instead of by a wildcard. Skips users who were already notified of the message. Does nothing for
+ * direct messages, because all participants were notified.
  */
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,
@@ -44,8 +44,8 @@ export async function notifyOfNewMentions(
 }
 
 /**
- * Enqueues push notifications for new messages in the transaction that sends them. Returns the users to notify. With a
- * `reportId`, what the relay says of each device is stored under it.
+ * Enqueues push notifications for new messages, in the transaction that sends the messages. Returns the users to
+ * notify. With a `reportId`, the relay's result for each device is stored under that id.
  */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
@@ -134,7 +134,10 @@ async function readFacts(
   );
 }
 
-/** Whether the user has a phone to notify. A list of all users with a phone would be built again for each message. */
+/**
+ * Whether the user has a phone to notify. Checked per user: a list of all users with a phone would be rebuilt for each
+ * message.
+ */
 function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
   const pushDevices = selectFrom('push_devices')
     .select('push_devices.id')

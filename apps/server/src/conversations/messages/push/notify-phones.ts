@@ -19,7 +19,7 @@ type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 export interface NotifyPayload {
   readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
-  /** The group, if the message mentions exactly one, and the users it mentions by name. */
+  /** The group and the users that the message mentions by name. The group is present only if it is the only one. */
   readonly groupId?: GroupId;
   readonly named?: readonly UserId[];
   readonly reportId?: string;
@@ -66,8 +66,8 @@ export async function notifyPhones(
 }
 
 /**
- * Filters users by subscription to the message's channel; keeps every user if it has none. Takes a shared lock on the
- * subscriptions until the transaction ends, so that retracting the notifications of users who leave finds this one.
+ * Keeps only users who are subscribed to the message's channel, or all users if it has none. Takes a shared lock on the
+ * subscriptions until the transaction ends, so that retracting the notifications of leaving users also finds this one.
  */
 async function keepSubscribers(
   { db }: ServerTransaction,

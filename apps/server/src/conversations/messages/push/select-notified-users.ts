@@ -13,7 +13,7 @@ export const pushSettingNames = [
 
 export type PushSettings = Pick<UserSettingValues, (typeof pushSettingNames)[number]>;
 
-/** A recipient's flags, settings and policies, as far as they decide about push notifications. */
+/** A recipient's flags, settings and policies that decide about push notifications. */
 export interface NotificationFacts {
   /** Bits of the copy. */
   readonly flags: number;
@@ -28,8 +28,9 @@ export interface NotificationFacts {
 }
 
 /**
- * Whether to notify a recipient's devices of another user's message: for direct messages and mentions by name or group if
- * enabled. Unless the topic is muted, also for wildcard mentions, followed topics and channels with push enabled.
+ * Whether to notify a recipient's devices of another user's message. If enabled, this covers direct messages and
+ * mentions by name or group. Unless the topic is muted, it also covers wildcard mentions, followed topics and channels
+ * with push enabled.
  */
 export function isNotified(status: NotificationFacts): boolean {
   const { flags, isDirect, topicPolicy, settings } = status;

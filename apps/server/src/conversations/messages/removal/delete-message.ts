@@ -24,7 +24,7 @@ const asked = [
 /**
  * `DELETE /api/v1/messages/{message_id}`: deletes a message for all users. Holders of the permission to delete any
  * message, in the organization or channel, may do so at any time. Others may delete their own or their bots' messages
- * within `message_content_delete_limit_seconds`. Notifies all readers of the message. Refuses with BAD_REQUEST if the
+ * within `message_content_delete_limit_seconds`. Notifies all readers of the message. Errors: BAD_REQUEST if the
  * message does not exist, the actor may not read it or delete it, or its channel is archived.
  */
 export const deleteMessage = operation({

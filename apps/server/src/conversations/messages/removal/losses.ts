@@ -13,8 +13,8 @@ export interface Loss {
 const messagesPerPiece = 500;
 
 /**
- * Groups users by the messages that they have a copy of; the database does the grouping. Yields per batch of 500 messages
- * to bound memory if both users and messages are many.
+ * Groups users by the messages that they have a copy of. The database does the grouping. Yields one group per batch of
+ * 500 messages, to bound memory if both users and messages are many.
  */
 export async function* lossesAmong(
   db: Kysely<ServerTables>,

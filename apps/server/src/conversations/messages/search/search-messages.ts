@@ -12,8 +12,8 @@ export function wordsOf(search: string): string[] {
 }
 
 /**
- * An SQL condition: whether the row of `messages` contains all words in its topic or text. A search without words finds
- * nothing.
+ * An SQL condition: whether the row of `messages` contains all words in its topic or text. A search without words
+ * matches nothing.
  */
 export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {
   const words = wordsOf(search);

@@ -78,8 +78,8 @@ export async function readChannelSending(
 
 /**
  * Checks whether the sender may post in the channel and topic.
- * @throws ProtocolError STREAM_DOES_NOT_EXIST if the sender cannot see such a channel, BAD_REQUEST if it accepts no
- * messages from the sender, or none with this topic.
+ * @throws ProtocolError STREAM_DOES_NOT_EXIST if the sender cannot see such a channel; BAD_REQUEST if the sender may
+ * not post in the channel or in this topic.
  */
 export function planTarget(
   { access, settings, topic, isTopicNew }: ChannelSendingFacts,

@@ -23,8 +23,9 @@ type Db = Kysely<ServerTables>;
 type Row = Awaited<ReturnType<typeof readUsers>>[number];
 
 /**
- * The users that a sender names, without duplicates, in a constant number of statements.
- * @throws ProtocolError BAD_REQUEST for users that do not exist or that the sender cannot see, and for deactivated users.
+ * Finds the users that a sender names, without duplicates, in a constant number of statements.
+ * @throws ProtocolError BAD_REQUEST for users that do not exist or that the sender cannot see, and for deactivated
+ * users.
  */
 export async function findRecipients(
   db: Db,

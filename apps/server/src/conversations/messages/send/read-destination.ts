@@ -1,9 +1,9 @@
 import { type ChannelId, parseJsonOrUndefined, refused } from '@waxwing/protocol';
 
-/** A recipient as the sender names it: a user id or an address. */
+/** A recipient as given by the sender: a user id or an address. */
 export type NamedRecipient = number | string;
 
-/** A channel as the sender names it. */
+/** A channel as given by the sender. */
 export type NamedChannel =
   | { readonly kind: 'id'; readonly id: ChannelId }
   | { readonly kind: 'name'; readonly name: string };

@@ -34,7 +34,7 @@ import {
 /** In UTF-16 code units: rendering such a text takes less time than checking the destination first. */
 const shortText = 500;
 
-/** The destination as the sender requests it. */
+/** The destination as requested by the sender. */
 type Asked =
   | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
   | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
@@ -44,11 +44,11 @@ const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter
 
 /**
  * `POST /api/v1/messages` (docs/chat-api.md#common-conventions): sends a message to a channel's topic or to users.
- * Publishes an event to all recipients; the sender's queue `queue_id` also gets `local_id`. Refuses with:
+ * Publishes an event to all recipients; the sender's queue `queue_id` also gets `local_id`. Errors:
  *
- * - STREAM_DOES_NOT_EXIST, if the sender cannot see such a channel
- * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED, if it would mention too many users
- * - BAD_REQUEST, for empty text, unknown recipients, and missing permissions in the organization, channel or group
+ * - STREAM_DOES_NOT_EXIST if the sender cannot see such a channel
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
+ * - BAD_REQUEST for empty text, unknown recipients, and missing permissions in the organization, channel or group
  */
 export const sendMessage = operation({
   method: 'POST',
@@ -68,9 +68,9 @@ export const sendMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({
     id: z.number().int(),
-    /** Opens the message in its conversation, in clients for browsers. */
+    /** Opens the message in its conversation in web clients. */
     message_url: z.string(),
-    /** The same as a Markdown link that names channel and topic. For direct messages it is the URL. */
+    /** The same as a Markdown link with the names of channel and topic. For direct messages it is the URL. */
     message_link: z.string(),
     /** 3 if the sender follows the topic from now on, 2 if the topic is now unmuted. */
     automatic_new_visibility_policy: z.number().int().optional(),
@@ -95,7 +95,7 @@ export const sendMessage = operation({
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
-    // Rendered before the transaction: it takes longest, and would hold locks meanwhile.
+    // Rendered before the transaction: it takes longest, and the locks would be held meanwhile.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {

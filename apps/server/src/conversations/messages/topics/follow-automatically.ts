@@ -11,7 +11,7 @@ import { type VisibilityPolicy, visibilityPolicies } from './visibility-policies
 
 type FollowContext = Pick<ServerContext, 'clock' | 'publish'>;
 
-/** When topics are followed or unmuted automatically: the numbers of the chat API. 4 is never. */
+/** When topics are followed or unmuted automatically, as numbers of the chat API. 4 is never. */
 const automatically = { whereParticipated: 1, whereSent: 2, whereStarted: 3 } as const;
 
 const settingNames = [
@@ -38,8 +38,8 @@ interface Automatic {
 
 /**
  * Follows the topic of a new channel message according to users' settings: for the sender, and for users mentioned by
- * name. In a muted channel it may unmute the topic for the sender. Topics already followed stay so. For mentioned users,
- * any existing policy stays. Returns the sender's new policy, or `undefined` if it is unchanged.
+ * name. In a muted channel, it may unmute the topic for the sender. Topics that are already followed stay so. For
+ * mentioned users, any existing policy stays. Returns the sender's new policy, or `undefined` if it is unchanged.
  */
 export async function followAutomatically(
   transaction: ServerTransaction,
@@ -61,7 +61,7 @@ export async function followAutomatically(
   return requests.find(({ userId }) => userId === senderId)?.policy;
 }
 
-/** {@link followAutomatically} for the sender of a message that created the topic by moving there. */
+/** {@link followAutomatically} for the sender of a message whose move created the topic. */
 export async function followMovedMessage(
   transaction: ServerTransaction,
   context: FollowContext,

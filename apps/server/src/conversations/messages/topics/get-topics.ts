@@ -13,8 +13,8 @@ const maximumTopics = 10_000;
 
 /**
  * `GET /api/v1/users/me/{stream_id}/topics` (docs/chat-api.md#common-conventions): the newest topics of a channel with
- * messages that the user may read, the one with the newest message first. Each has the name that its newest message uses.
- * Refuses with BAD_REQUEST if the user cannot read the channel.
+ * messages that the user may read, ordered by their newest message, latest first. Each has the name that its newest
+ * message uses. Errors: BAD_REQUEST if the user cannot read the channel.
  */
 export const getTopics = operation({
   method: 'GET',

@@ -10,8 +10,8 @@ import type { TopicPolicyRequest } from './topic-policy-request.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
 /**
- * Events for users' changed topic policies. Each also gets the full list of muted topics, for clients that support only
- * those.
+ * Events for users' changed topic policies. Each comes with the full list of muted topics, for clients that support
+ * only that list.
  */
 export async function userTopicEvents(
   db: Kysely<ServerTables>,
@@ -84,7 +84,7 @@ function readMutedRows(db: Kysely<ServerTables>, userIds: readonly UserId[]) {
           .on('subscriptions.is_active', '=', 1),
       )
       .select(['user_topics.user_id', 'channels.name', 'topic', 'updated_at'])
-      // Leaves out channels that the user can no longer read: their names may have changed since.
+      // Omits channels that the user can no longer read: their names may have changed since.
       .where((is) =>
         is.or([
           is('channels.is_web_public', '=', 1),
