@@ -22,7 +22,7 @@ import { planInvitation } from './plan-invitation.js';
 import { publishInvitations } from './publish-invitations.js';
 
 const minute = 60_000;
-// A hundred years. For longer, `null` makes a link that never expires.
+// A hundred years. A link with `null` never expires.
 const maximumMinutes = 100 * 366 * 24 * 60;
 const maximumIds = 1000;
 
@@ -39,11 +39,14 @@ const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
  * `POST /api/v1/invites/multiuse` (docs/chat-api.md, section 6): creates a link with which anyone can join until it
  * expires. The link cannot be read again later. Publishes an event to administrators and the inviter.
  *
- * Refuses with BAD_REQUEST guests, bots, requesters without the permission to create links, and channels that are
- * unknown, archived, unreadable for the requester, or neither default channels nor ones that the requester can add
- * subscribers to. Also refuses groups that are unknown, role groups, or ones that the requester cannot add members
- * to. Refuses with UNAUTHORIZED_PRINCIPAL a role above the requester's own, and a welcome text from a requester who
- * is no administrator.
+ * Errors:
+ *
+ * - BAD_REQUEST for guests, bots, and requesters without the permission to create links
+ * - BAD_REQUEST for channels that are unknown, archived or unreadable for the requester, and for those that are neither
+ * default channels nor ones that the requester can add subscribers to
+ * - BAD_REQUEST for unknown groups, role groups, and groups that the requester cannot add members to
+ * - UNAUTHORIZED_PRINCIPAL for a role above the requester's own, and for a welcome text from a requester who is not an
+ * administrator
  */
 export const createInvitation = operation({
   method: 'POST',

@@ -10,7 +10,7 @@ import { isAdministrator } from '../../platform/authentication/require-administr
 import { type Role, roles } from '../../platform/authentication/roles.js';
 import type { InvitationTerms } from './invitation-store.js';
 
-/** The facts that the rules for invitations need. */
+/** Facts that the rules for invitations need. */
 export interface InvitationFacts {
   /** The inviter. */
   readonly actor: PermissionHolder;
@@ -85,7 +85,7 @@ function readableChannel({ channels }: InvitationFacts, id: ChannelId): ChannelA
   return access === undefined || access.channel.isArchived || !readsChannel(access) ? undefined : access;
 }
 
-/** Every inviter can grant default channels: new users join them anyway. */
+/** Whether an invitation may include this channel. Default channels always may, because new users join them anyway. */
 function mayLeadInto(facts: InvitationFacts, id: ChannelId): boolean {
   const access = readableChannel(facts, id);
   return access !== undefined && (access.channel.isDefault || mayAddSubscribers(access, facts.held));

@@ -8,8 +8,8 @@ import { isAdministrator } from '../../platform/authentication/require-administr
 import { publishInvitations } from './publish-invitations.js';
 
 /**
- * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link, effective before the response. Only for
- * its inviter and administrators; for others the invitation does not exist. Refuses with BAD_REQUEST.
+ * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link, effective before the response. Only its
+ * inviter and administrators may; for other users the invitation does not exist. Errors: BAD_REQUEST.
  */
 export const revokeInvitation = operation({
   method: 'DELETE',

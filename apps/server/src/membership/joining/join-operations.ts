@@ -24,8 +24,8 @@ const path = '/join/{token}/';
 const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
- * `GET /join/…/`: the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404. An address
- * that tries too many of them gets 429. With `joined`, answers the page that confirms a sign-up.
+ * `GET /join/…/`: the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404. An
+ * address that tries too many of them gets 429. With `joined`, returns the page that confirms a sign-up.
  */
 export const getJoinPage = operation({
   method: 'GET',
@@ -55,7 +55,7 @@ export const joinByInvitation = operation({
   path,
   summary: 'Makes an invited person a user.',
   actor: anyone,
-  // All are optional: the form itself explains what is missing, to a person.
+  // All are optional: the form itself tells a person what is missing.
   parameters: z.object({
     token: z.string(),
     full_name: z.string().default(''),

@@ -25,7 +25,7 @@ const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
-  // The URL holds the invitation's token: no other site may learn it from `Referer`.
+  // The URL contains the invitation's token: no other site may see it in `Referer`.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
@@ -64,12 +64,12 @@ ${alert}
   return page(problem === undefined ? 200 : 400, `Join ${realm.name}`, body);
 }
 
-/** Redirects to {@link joinedPage} after a sign-up, so that a reload submits nothing again. */
+/** Redirects to {@link joinedPage} after a sign-up, so that a reload does not submit the form again. */
 export function joinedRedirect(): RawAnswer {
   return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
 }
 
-/** Confirms a sign-up and says how to continue. It is public, and names no user. */
+/** The page that confirms a sign-up and says how to continue. It is public and names no user. */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
 <p role="status">You are a member now. Sign in with your app, by your e-mail address and your password:</p>
@@ -84,7 +84,7 @@ export function noInvitationPage(): RawAnswer {
   return page(404, 'No invitation', body);
 }
 
-/** Says that the address, or all clients together, made too many attempts, and how long to wait. */
+/** The page for too many attempts, by this address or by all clients together. Says how long to wait. */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

@@ -21,17 +21,17 @@ import { type InvitationTerms, lockInvitation } from '../invitations/invitation-
 import { grantableTerms } from '../invitations/plan-invitation.js';
 import { sendWelcome } from './welcome-messages.js';
 
-/** What a new user enters into the sign-up form. */
+/** The entries of a new user in the sign-up form. */
 export interface Newcomer {
   readonly fullName: string;
   readonly email: string;
-  /** As `hashPassword` writes it. */
+  /** A result of `hashPassword`. */
   readonly passwordHash: string;
 }
 
 /**
- * Creates a user on the terms of an invitation, as far as its inviter may grant them in this transaction. Returns the new
- * user's id, or `undefined` if the invitation is expired or revoked, or its inviter may no longer invite. Skips channels and
+ * Creates a user on the terms of an invitation that its inviter may still grant. Returns the new user's id. Returns
+ * `undefined` if the invitation is expired or revoked, or if its inviter may no longer invite. Skips channels and
  * groups that the inviter may no longer add users to, archived channels and deactivated groups.
  * @throws ProtocolError BAD_REQUEST for an address or a name that is invalid or taken.
  */
@@ -60,7 +60,7 @@ export async function joinRealm(
       role: terms.role,
       isBot: false,
       botOwnerId: undefined,
-      // No client gets this key: signing in issues the first usable one.
+      // Not given to any client: signing in issues the first usable key.
       apiKeyHash: hashCredential(generateApiKey().reveal()),
     },
   );
@@ -79,13 +79,13 @@ export async function joinRealm(
 }
 
 interface Entered {
-  /** The channels that the invitation names, and the default channels if it includes them. */
+  /** The channels of the invitation, including the default channels if it includes them. */
   readonly entered: readonly Channel[];
   /** The channel that announces new users; `undefined` if none is set or it is archived. */
   readonly announcements: Channel | undefined;
 }
 
-/** Locks all channels that joining concerns, in ascending order of ids. Skips archived ones. */
+/** Locks all channels involved in joining, in ascending order of ids. Skips archived ones. */
 async function lockEntered(transaction: ServerTransaction, terms: InvitationTerms): Promise<Entered> {
   const { db } = transaction;
   const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];

@@ -7,8 +7,8 @@ import { systemBotId } from '../../people/users/system-bots.js';
 import type { ServerTransaction } from '../../tables.js';
 
 /**
- * Sends a new user direct messages from the Welcome Bot. `invitationText` replaces the organization's welcome text;
- * `undefined` keeps that text, and an empty one sends none.
+ * Sends a new user direct messages from the Welcome Bot. `invitationText` replaces the organization's welcome text.
+ * `undefined` keeps that text; an empty one suppresses it.
  */
 export async function sendWelcome(
   context: ServerContext,

@@ -37,15 +37,14 @@ const password = textOfAtMost(passwordLength.maximum)
   .optional();
 
 /**
- * `PATCH /api/v1/settings`: changes the requester's own settings, name, address and password, all or none. A new
- * password needs the old one, keeps API keys valid, and revokes the user's invitations; the response contains their
- * number.
+ * `PATCH /api/v1/settings`: changes the requester's own settings, name, address and password. Atomic. A new password
+ * requires the old one, keeps API keys valid, and revokes the user's invitations; the response contains their number.
  *
  * Publishes changed settings to the requester's clients. Publishes the name, the time zone and a changed address
  * visibility to users who can see them.
  *
- * Refuses with BAD_REQUEST bots, invalid values, `target_users` (which other servers take), a wrong password, a name if
- * the organization has disabled name changes, and an address from a requester without that permission. Refuses with
+ * Errors: BAD_REQUEST for bots, invalid values, `target_users` (which other servers accept), a wrong password, a name
+ * if the organization has disabled name changes, and an address from a requester without that permission;
  * RATE_LIMIT_HIT after too many failures with the old password.
  */
 export const updateSettings = operation({
@@ -68,7 +67,7 @@ export const updateSettings = operation({
     revoked_invitations: z.number().int().optional(),
   }),
   codes: ['BAD_REQUEST', 'RATE_LIMIT_HIT'],
-  // Passwords wait in a bounded queue.
+  // Password checks wait in a bounded queue.
   waitsForOthers: true,
   async handle(context: ServerContext, { actor, head, parameters, signal }) {
     const { timezone, email_address_visibility, full_name, email, old_password, new_password } = parameters;
@@ -96,7 +95,7 @@ export const updateSettings = operation({
   },
 });
 
-/** The parameters that are settings. */
+/** Selects the parameters that are settings. */
 function among(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.keys(userSettings).map((name) => [name, parameters[name]]));
 }

@@ -15,7 +15,7 @@ interface Failures {
 export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
-  /** Takes one attempt of the address. Returns `undefined` if there was one left, otherwise the seconds to wait. */
+  /** Takes one attempt of the address. Returns `undefined` if one was left, otherwise the seconds to wait. */
   take(address: string, now: number): number | undefined {
     const failures = this.#failuresOf(address, now);
     if (failures.count >= maximumAddressFailures) return Math.ceil((failures.until - now) / 1000);
@@ -32,7 +32,7 @@ export class AddressFailures {
   #failuresOf(address: string, now: number): Failures {
     // `peek` does not refresh the entry, so eviction follows the start of the window.
     const known = this.#addresses.peek(address);
-    // A window that ends further ahead was written before the clock was set back.
+    // A window that ends further ahead was stored before the clock was set back.
     if (known !== undefined && known.until > now && known.until <= now + windowMilliseconds) return known;
     const failures = { count: 0, until: now + windowMilliseconds };
     this.#addresses.set(address, failures);

@@ -15,11 +15,11 @@ import { insertSignInKey } from '../../platform/authentication/sign-in-key-store
 import { provePassword, type VerifiedUser } from './prove-password.js';
 
 /**
- * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. One too many
- * evicts the oldest, and removes the phones that registered with it. Refuses with
- * AUTHENTICATION_FAILED an unknown name, a person without a password and a wrong password, indistinguishably and
- * after the same work. Refuses with USER_DEACTIVATED a deactivated user with the correct password. Refuses with
- * RATE_LIMIT_HIT a name or address with too many failures, and a client with too many pending attempts.
+ * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. Beyond the
+ * maximum number of keys, evicts the oldest key and removes the phones that registered with it. Errors:
+ * AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password, indistinguishably and
+ * after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name or
+ * address with too many failures, and for a client with too many pending attempts.
  */
 export const fetchApiKey = operation({
   method: 'POST',
@@ -32,7 +32,7 @@ export const fetchApiKey = operation({
   }),
   answer: z.object({ api_key: z.string(), email: z.string(), user_id: z.number().int() }),
   codes: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'],
-  // Passwords wait in a bounded queue.
+  // Password checks wait in a bounded queue.
   waitsForOthers: true,
   async handle(context: ServerContext, { head, parameters, signal }) {
     const { username: name, password } = parameters;
@@ -63,7 +63,7 @@ async function giveKey(
       .executeTakeFirst();
     if (active === undefined || !(await hasPasswordHash(db, id, passwordHash))) return false;
     const evicted = await insertSignInKey(db, id, keyHash, clock());
-    // Their phones could no longer fetch what they are notified of, nor sign out.
+    // Without the key, these phones could neither fetch the messages of their notifications nor sign out.
     if (evicted.length > 0) await removePushDevicesOf(context, transaction, id, evicted);
     await forgetSignInFailures(transaction, name);
     return true;

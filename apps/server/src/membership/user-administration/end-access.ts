@@ -8,13 +8,13 @@ import { deleteSignInKeys } from '../../platform/authentication/sign-in-key-stor
 import type { ServerTransaction } from '../../tables.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 
-/** What {@link endAccess} needs. */
+/** The parts of the server context that {@link endAccess} needs. */
 export type AccessContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Ends every session that a locked user, or a thief of their key or password, may still have: API keys from signing
- * in, event queues with their long polls, push devices, and invitations. Returns the number of revoked invitations. Does not
- * replace the user's main API key: the caller does.
+ * Ends every session of a locked user, including those of a thief of their key or password: API keys from signing in,
+ * event queues with their long polls, push devices, and invitations. Returns the number of revoked invitations. The
+ * caller replaces the user's main API key.
  */
 export async function endAccess(
   context: AccessContext,

@@ -6,7 +6,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 
 /**
- * Takes from a demoted, locked user what exceeds the new role. Revokes invitations with a higher role (all of a
+ * Reduces the rights of a demoted, locked user to the new role. Revokes invitations with a higher role (all of a
  * guest's) and lowers the role of the user's bots, including deactivated ones. Otherwise the user could still
  * administer the organization through them. Publishes events for both. The caller holds the lock on groups.
  */

@@ -75,7 +75,7 @@ export async function addUser(
   }
 }
 
-/** The active users and bots that match, oldest first, in pages. */
+/** Yields pages of the matching active users and bots, oldest first. */
 export function allUsers(database: ServerDatabase, filter: UserFilter = {}): AsyncGenerator<User[]> {
   return listUsers(database.db, filter);
 }

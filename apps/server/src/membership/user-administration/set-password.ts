@@ -23,8 +23,8 @@ export interface UserWithNewPassword {
 }
 
 /**
- * Sets a user's password. Ends all sessions from signing in, removes the user's push devices, since a thief of the old
- * password may have registered one, and revokes the user's invitations.
+ * Sets a user's password. Ends all sessions from signing in, revokes the user's invitations, and removes the user's
+ * push devices, since a thief of the old password may have registered one.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(

@@ -19,7 +19,7 @@ const off = z
   .literal(false, 'must be false: this server deletes neither messages nor profiles of users it deactivates')
   .optional();
 
-/** What other servers delete when they deactivate a user. A request for it must not seem to succeed. */
+/** Data that other servers delete when they deactivate a user. A request for that must not seem to succeed. */
 const deletions = z.object(
   {
     delete_profile: off,
@@ -31,11 +31,10 @@ const deletions = z.object(
 );
 
 /**
- * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot,
- * and its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices; messages
- * stay, and `actions` that would delete them are refused. Refuses with BAD_REQUEST requesters who are no administrators,
- * unknown and inactive users, and the only owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and
- * deactivates one.
+ * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot, and
+ * its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices. Messages stay.
+ * Errors: BAD_REQUEST for requesters who are not administrators, unknown and inactive users, the only owner, and
+ * `actions` that would delete messages; UNAUTHORIZED_PRINCIPAL if the target is an owner and the requester is not.
  */
 export const deactivateUser = operation({
   method: 'DELETE',
@@ -51,8 +50,7 @@ export const deactivateUser = operation({
 });
 
 /**
- * `DELETE /api/v1/users/me`: deactivates the requester and its bots. Refuses with BAD_REQUEST bots, and the only
- * owner.
+ * `DELETE /api/v1/users/me`: deactivates the requester and its bots. Errors: BAD_REQUEST for bots and the only owner.
  */
 export const deactivateOwnUser = operation({
   method: 'DELETE',
@@ -82,9 +80,8 @@ export const deactivateOwnUser = operation({
 
 /**
  * `POST /api/v1/users/{user_id}/reactivate`: an administrator reactivates a user or bot in its former channels and
- * groups. Refuses with BAD_REQUEST requesters who are no administrators, unknown and active users, a taken address or
- * name, and a bot of an inactive owner. Refuses with UNAUTHORIZED_PRINCIPAL a requester who is no owner and
- * reactivates one.
+ * groups. Errors: BAD_REQUEST for requesters who are not administrators, unknown and active users, a taken address or
+ * name, and a bot of an inactive owner; UNAUTHORIZED_PRINCIPAL if the target is an owner and the requester is not.
  */
 export const reactivateUser = operation({
   method: 'POST',
