@@ -8,7 +8,7 @@ import { writeGroup } from './group-record.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * Changes a group as `plan` decides, and publishes events to all users, in one transaction.
+ * Changes a group as decided by `plan`, and publishes events to all users, in one transaction.
  * @throws ProtocolError the errors of `plan`.
  */
 export async function changeGroup(

@@ -17,11 +17,10 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
  * `POST /api/v1/user_groups/create`: creates a group with members, subgroups and permissions. Omitted permissions get
- * their defaults, some of which are the creator. The creator is a member only if listed. Publishes an event to all
- * users.
+ * their defaults, which may be the creator. The creator is a member only if listed. Publishes an event to all users.
  *
- * Refuses with BAD_REQUEST guests, requesters without the permission to create groups, unknown and deactivated
- * members or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
+ * Errors: BAD_REQUEST for guests, requesters without the permission to create groups, unknown and deactivated members
+ * or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
  */
 export const createUserGroup = operation({
   method: 'POST',

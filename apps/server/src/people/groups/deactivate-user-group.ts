@@ -12,10 +12,10 @@ import { mayManage, requireChangeableGroup } from './group-rules.js';
 import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
 /**
- * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and name, but can
- * no longer be selected. Publishes an event to all users. Refuses with BAD_REQUEST guests, bots, unknown groups, role
- * groups, groups that are deactivated already, and requesters who cannot manage the group. Refuses with
- * CANNOT_DEACTIVATE_GROUP_IN_USE and `objections` a group that is nested in an active one or used in a permission.
+ * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and name, but can no
+ * longer be selected. Publishes an event to all users. Errors: BAD_REQUEST for guests, bots, unknown groups, role
+ * groups, deactivated groups, and requesters who cannot manage the group; CANNOT_DEACTIVATE_GROUP_IN_USE with
+ * `objections` for a group that is nested in an active one or used in a permission.
  */
 export const deactivateUserGroup = operation({
   method: 'POST',

@@ -8,7 +8,7 @@ import { requireGroup } from './require-group.js';
 
 /**
  * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, including nested groups unless
- * `direct_member_only`. Refuses with BAD_REQUEST guests, and unknown groups.
+ * `direct_member_only`. Errors: BAD_REQUEST for guests and unknown groups.
  */
 export const getGroupMembers = operation({
   method: 'GET',

@@ -8,7 +8,7 @@ import { requireGroup } from './require-group.js';
 
 /**
  * `GET /api/v1/user_groups/{user_group_id}/subgroups`: the groups nested in a group, at any depth unless
- * `direct_subgroup_only`. Refuses with BAD_REQUEST guests, and unknown groups.
+ * `direct_subgroup_only`. Errors: BAD_REQUEST for guests and unknown groups.
  */
 export const getSubgroups = operation({
   method: 'GET',

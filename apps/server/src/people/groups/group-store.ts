@@ -20,7 +20,7 @@ export async function listGroups(
   return complete(db, rows as NamedRow[]);
 }
 
-/** The named groups with these ids. Unknown ids are left out. */
+/** The named groups with these ids. Omits unknown ids. */
 export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();

@@ -7,7 +7,7 @@ import { listGroups } from './group-store.js';
 
 /**
  * `GET /api/v1/user_groups`: all groups with their direct members, ordered by id, including role groups. Deactivated
- * ones only on request. Refuses with BAD_REQUEST guests.
+ * ones only on request. Errors: BAD_REQUEST for guests.
  */
 export const listUserGroups = operation({
   method: 'GET',

@@ -17,7 +17,7 @@ export interface GroupUpdateRequest {
 }
 
 /**
- * Validates an update and returns the fields that change, none if all are the same already.
+ * Validates an update and returns only the fields that change.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planGroupUpdate(facts: GroupFacts, requested: GroupUpdateRequest): GroupChange {

@@ -61,13 +61,13 @@ interface MembershipRow {
   readonly user_id: UserId;
 }
 
-/** SQL condition on `user_groups`. By name, which has an index: other groups may be very many. */
+/** SQL condition on `user_groups`. Compares names, which have an index: there may be very many other groups. */
 const isRoleGroup = sql<SqlBool>`user_groups.name_lower in (${sql.join(roleGroups.map(({ name }) => sql.lit(name)))})
   and user_groups.is_system = 1`;
 
 /**
- * SQL condition: the user is a direct member of the role group. Deactivated users stay members. System bots,
- * recognized by their empty key hash, are in none.
+ * SQL condition: the user is a direct member of the role group. Deactivated users stay members. System bots, recognized
+ * by their empty key hash, are in no role group.
  */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>

@@ -9,10 +9,10 @@ import { groupIdParameter } from './group-parameters.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
 /**
- * `POST /api/v1/user_groups/{user_group_id}/subgroups`: adds subgroups to a group and removes others, all or nothing.
- * Publishes events to all users. Refuses with BAD_REQUEST an empty request, guests, unknown groups, role
- * groups, requesters who cannot manage the group, and subgroups that are unknown, deactivated, in the group already,
- * or not in it. Also refuses a subgroup that contains this group.
+ * `POST /api/v1/user_groups/{user_group_id}/subgroups`: adds subgroups to a group and removes others. Atomic. Publishes
+ * events to all users. Errors: BAD_REQUEST for an empty request, guests, unknown groups, role groups, and requesters
+ * who cannot manage the group; for subgroups that are unknown, deactivated, already in the group, or not in it; and for
+ * a subgroup that contains this group.
  */
 export const updateSubgroups = operation({
   method: 'POST',

@@ -10,10 +10,10 @@ import { description, groupIdParameter } from './group-parameters.js';
 import { planGroupUpdate } from './plan-group-update.js';
 
 /**
- * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, or reactivates
- * it, all or nothing. Publishes events to all users. Refuses with BAD_REQUEST a request without a change, guests,
- * unknown groups, role groups, requesters who cannot manage the group, an invalid or taken name, and permission
- * values that are not allowed. Refuses with EXPECTATION_MISMATCH a permission with a current value other than `old`.
+ * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, or reactivates it.
+ * Atomic. Publishes events to all users. Errors: BAD_REQUEST for a request without a change, guests, unknown groups,
+ * role groups, requesters who cannot manage the group, an invalid or taken name, and permission values that are not
+ * allowed; EXPECTATION_MISMATCH if `old` is not the current value of a permission.
  */
 export const updateUserGroup = operation({
   method: 'PATCH',

@@ -29,8 +29,8 @@ export async function membersOfGroups(
 }
 
 /**
- * The users among these who are in each group, including nested ones. Probes each pair of a user and a group that is
- * reached, so that large groups cost no more than small ones.
+ * The users among these who are in each group, including nested ones. Probes each pair of a user and a reached group,
+ * so that large groups cost no more than small ones.
  */
 export async function membersAmong(
   db: Reader,
@@ -40,7 +40,7 @@ export async function membersAmong(
   const members = new Map<GroupId, Set<UserId>>(groupIds.map((id) => [id, new Set()]));
   if (groupIds.length === 0 || userIds.length === 0) return members;
   const asked = userIds.map((user_id) => ({ user_id }));
-  // `limit 1` keeps PostgreSQL from joining instead, for which it reads all members.
+  // `limit 1` keeps PostgreSQL from using a join, which would read all members.
   const { rows } = await sql<{ root_id: GroupId; user_id: UserId }>`
     with recursive reached(root_id, group_id) as (
       select id, id from user_groups where id in ${amongNumbers(db, groupIds)}

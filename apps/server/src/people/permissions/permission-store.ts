@@ -55,7 +55,7 @@ const findRoleGroups = fixedQuery<
 
 /**
  * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all of the level.
- * Two statements, and two more if any value is an unnamed group, however many owners.
+ * Takes two statements for any number of owners, and two more if any value is an unnamed group.
  */
 export async function readPermissions<Level extends PermissionLevel>(
   db: Reader,

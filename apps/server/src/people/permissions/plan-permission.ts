@@ -82,7 +82,7 @@ export function requireKnown(known: KnownReferences, { userIds, groupIds }: Name
   }
 }
 
-/** All users and groups in these values. Read them before validating any of the values. */
+/** Collects all users and groups in these values, so that they can be read before any value is validated. */
 export function namedIn(values: readonly GroupSettingValue[]): NamedReferences {
   return { userIds: values.flatMap(usersIn), groupIds: values.flatMap(groupsIn) };
 }

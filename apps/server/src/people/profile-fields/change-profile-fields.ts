@@ -6,8 +6,8 @@ import { type ProfileField, writeProfileField } from './profile-field-record.js'
 import { lockProfileFields, readProfileFields } from './profile-field-store.js';
 
 /**
- * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns what
- * `change` returns.
+ * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns the result of
+ * `change`.
  * @throws ProtocolError the errors of `change`.
  */
 export function changeProfileFields<Result>(

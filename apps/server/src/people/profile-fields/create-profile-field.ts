@@ -8,12 +8,12 @@ import { planProfileField } from './plan-profile-field.js';
 import { insertProfileField } from './profile-field-store.js';
 
 /**
- * `POST /api/v1/realm/profile_fields` (docs/chat-api.md, section 5): creates a profile field, last in order. An
- * account of a well-known site gets that site's name, hint and URL pattern, whatever was sent. Publishes an event to
+ * `POST /api/v1/realm/profile_fields` (docs/chat-api.md, section 5): creates a profile field, last in order. An account
+ * of a well-known site gets that site's name, hint and URL pattern, whatever the client sends. Publishes an event to
  * all users.
  *
- * Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators. Refuses with BAD_REQUEST an invalid type,
- * name, hint or data, a taken name, a third field in the summary, and a type that is not allowed there.
+ * Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not administrators; BAD_REQUEST for an invalid type, name, hint
+ * or data, a taken name, a third field in the summary, and a type that is not allowed in the summary.
  */
 export const createProfileField = operation({
   method: 'POST',

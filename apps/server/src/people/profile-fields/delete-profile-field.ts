@@ -6,9 +6,9 @@ import { changeProfileFields, requireField } from './change-profile-fields.js';
 import { removeProfileField } from './profile-field-store.js';
 
 /**
- * `DELETE /api/v1/realm/profile_fields/{field_id}`: deletes a field and all its values. Publishes the remaining
- * fields to all users. Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators, with BAD_REQUEST an
- * unknown field.
+ * `DELETE /api/v1/realm/profile_fields/{field_id}`: deletes a field and all its values. Publishes the remaining fields
+ * to all users. Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not administrators; BAD_REQUEST for an unknown
+ * field.
  */
 export const deleteProfileField = operation({
   method: 'DELETE',

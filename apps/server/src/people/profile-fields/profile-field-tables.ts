@@ -30,7 +30,7 @@ export interface ProfileFieldTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column that says whether a field is for finding users. */
+/** Adds the column that marks fields for finding users. */
 export async function addMatchingFields(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('profile_fields')

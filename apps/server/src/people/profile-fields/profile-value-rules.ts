@@ -13,7 +13,7 @@ export type RequestedValue = string | readonly number[] | null;
 
 type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
 
-/** The users that values name. */
+/** The users that profile values name. */
 export type PeopleFacts = ReadonlyMap<UserId, { readonly isActive: boolean; readonly isBot: boolean }>;
 
 const types = profileFieldTypes;

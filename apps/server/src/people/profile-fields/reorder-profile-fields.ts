@@ -8,8 +8,8 @@ import { changeProfileFields } from './change-profile-fields.js';
 import { orderProfileFields } from './profile-field-store.js';
 
 /**
- * `PATCH /api/v1/realm/profile_fields`: reorders the fields as their ids are listed. Publishes an event to all users.
- * Refuses with UNAUTHORIZED_PRINCIPAL requesters who are no administrators, with BAD_REQUEST a list that does not
+ * `PATCH /api/v1/realm/profile_fields`: puts the fields into the given order of ids. Publishes an event to all users.
+ * Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not administrators; BAD_REQUEST for a list that does not
  * contain each field exactly once.
  */
 export const reorderProfileFields = operation({

@@ -1,6 +1,7 @@
 /**
- * The feature level of the chat API that this server announces. Clients conclude from it what they may ask for. What each
- * level means here is in docs/stock-clients.md, "Feature levels"; a test checks that the table ends at this level.
+ * The feature level of the chat API that this server announces. Clients infer from it which features they may use.
+ * docs/stock-clients.md, "Feature levels", says what each level means here; a test checks that its table ends at this
+ * level.
  */
 export const featureLevel = 512;
 

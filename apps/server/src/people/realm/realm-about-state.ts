@@ -77,7 +77,7 @@ const alwaysFields = Object.fromEntries(
   Object.entries(always).map(([name, value]) => [name, shapeOf(value)]),
 ) as { [Name in keyof Always]: ShapeOf<Always[Name]> };
 
-/** Facts about the organization and the server other than settings, as clients expect them. */
+/** Facts about the organization and the server that clients expect, except settings. */
 export const realmAboutState = publicState({
   eventType: 'realm',
   shape: z.object({

@@ -152,7 +152,10 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
   return setting(noChannel, channelOrNone(), z.number().int(), particulars);
 }
 
-/** A setting that clients know but that cannot change here. A missing protection must not look as if it were on. */
+/**
+ * A setting that clients know but that cannot be changed here. A missing protection must not look as if it were
+ * enabled.
+ */
 function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = {}): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);
   return setting(value, parameter.meta({ openApi: { type: 'boolean', enum: [value] } }), z.boolean(), {

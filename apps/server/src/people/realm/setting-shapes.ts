@@ -2,7 +2,8 @@ import type { ChannelId } from '@waxwing/protocol';
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-// Parsers for the values of settings. They follow the rules of parameters, plus words for special numbers and for none.
+// Parsers for setting values. They follow the rules of parameters, and also accept words for special numbers and for
+// none.
 
 /** A whole number from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {

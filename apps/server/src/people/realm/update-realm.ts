@@ -27,14 +27,14 @@ const permissionParameters = Object.fromEntries(
 ) as PermissionParameters;
 
 /**
- * `PATCH /api/v1/realm`: changes settings and permissions of the organization. Atomic. Notifies all users of the changed
- * ones. Refuses with:
+ * `PATCH /api/v1/realm`: changes settings and permissions of the organization. Atomic. Notifies all users of the
+ * changes. Errors:
  *
- * - BAD_REQUEST, for bad values and groups that a permission does not accept
- * - REQUEST_VARIABLE_INVALID, for bad retention days
- * - UNAUTHORIZED_PRINCIPAL, if the actor is not an administrator, or not an owner for owner settings
- * - EXPECTATION_MISMATCH, if `old` is not the current value of a permission
- * - SYSTEM_GROUP_REQUIRED, for other groups if a permission accepts only role groups
+ * - BAD_REQUEST for bad values and groups that a permission does not accept
+ * - REQUEST_VARIABLE_INVALID for bad retention days
+ * - UNAUTHORIZED_PRINCIPAL if the actor is not an administrator, or not an owner for owner settings
+ * - EXPECTATION_MISMATCH if `old` is not the current value of a permission
+ * - SYSTEM_GROUP_REQUIRED for other groups if a permission accepts only role groups
  */
 export const updateRealm = operation({
   method: 'PATCH',

@@ -14,7 +14,7 @@ export interface UserSettingTables {
 
 const { integer, text } = columnTypes;
 
-/** Gives the view of recent conversations the name that clients know from feature level 454 on. */
+/** Renames the view of recent conversations to its name since feature level 454. */
 export async function renameRecentView(db: Kysely<unknown>): Promise<void> {
   await sql`
     update user_settings set value = '"recent"'

@@ -79,11 +79,12 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
   return isBot ? addressVisibility.everyone : visibility;
 }
 
-/** The last result. There is usually one URL, and parsing it for every message is slow. */
+/** Caches the last result. There is usually one URL, and parsing it for every message is slow. */
 let lastHost = { url: '', host: '' };
 
 /**
- * The organization's host, or `hidden.invalid` if that host is no domain name: a port, an IP address, a single label.
+ * The organization's host, or `hidden.invalid` if that host is not a domain name: if it has a port, is an IP address,
+ * or has a single label.
  */
 function addressHost({ url }: Pick<PushRealm, 'url'>): string {
   if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };

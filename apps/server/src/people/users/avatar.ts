@@ -5,8 +5,8 @@ import type { JsonObject } from '@waxwing/protocol';
 type AvatarSize = 'usual' | 'medium';
 
 /**
- * The avatar provider's URL for an address. Pass the address that is shown to every reader: the digest of a hidden
- * one could be matched against guesses.
+ * The avatar provider's URL for an address. Pass the address that is shown to every reader: a hidden one could be found
+ * by comparing the digest with guesses.
  */
 export function providerAvatarUrl(shownAddress: string, version: number, size: AvatarSize = 'usual'): string {
   const digest = createHash('md5').update(shownAddress.trim().toLowerCase()).digest('hex');

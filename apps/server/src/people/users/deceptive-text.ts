@@ -1,9 +1,12 @@
 import { exactLookalikes } from './lookalikes.js';
 
-/** Without the dotless i, which is a letter of Turkish. No two users have addresses that differ in it alone. */
+/** Excludes the dotless i, a letter of Turkish. Two users cannot have addresses that differ only in it. */
 const lookalikes = new Set([...Object.values(exactLookalikes).join('')].filter((each) => each !== 'ı'));
 
-/** Scripts with enough font support. Letters of other scripts are refused: in few fonts they differ from symbols. */
+/**
+ * Scripts with enough font support. Letters of other scripts are refused, because few fonts distinguish them from
+ * symbols.
+ */
 const alphabets: readonly RegExp[] = [
   ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', 'Hebrew', 'Arabic', 'Thaana', 'Ethiopic'],
   ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
@@ -15,15 +18,15 @@ const eastAsian =
 /** Small capitals and letters of phonetic alphabets, which look like Latin letters. */
 const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
 
-/** Letters of small languages only, or of none today. Few fonts and readers tell them from Latin ones. */
+/** Letters of rarely written languages. Few fonts and readers distinguish them from Latin letters. */
 const rare = /[\u0460-\u0481\u0500-\u052f\u1c80-\u1c8f\ua640-\ua69f]/;
 
 /**
- * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose
- * combining marks, compatibility forms such as fullwidth, mixed scripts, and text in which each non-ASCII letter
- * looks like a Latin one. With `mayLookLatin`, such a text is not deceptive if it is a word of another alphabet, as the
- * Cyrillic name сара. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39.
- * ASCII alone is never deceptive.
+ * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose combining
+ * marks, compatibility forms such as fullwidth, mixed scripts, and text in which each non-ASCII letter looks like a
+ * Latin one. With `mayLookLatin`, such a text is not deceptive if it is a word of another alphabet, such as the
+ * Cyrillic name сара. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII
+ * alone is never deceptive.
  */
 export function isDeceptive(part: string, { mayLookLatin }: { readonly mayLookLatin: boolean }): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));
@@ -42,7 +45,7 @@ function isOrdinary(character: string): boolean {
   return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);
 }
 
-/** Whether a part has no Latin letters, and none that are {@link rare}. It may still have several alphabets. */
+/** Whether a part has neither Latin nor {@link rare} letters. It may still have several alphabets. */
 function isOfOtherAlphabet(part: string): boolean {
   return !/\p{Script=Latin}/u.test(part) && !rare.test(part);
 }

@@ -10,34 +10,34 @@ const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
 const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 
 /**
- * Whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a domain name with
- * a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No pattern takes a colon,
- * which would end the address in HTTP Basic credentials.
+ * Whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a domain name
+ * with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No pattern accepts a
+ * colon, which would end the address in HTTP Basic credentials.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maximumAddressCharacters || /["\s\p{Cc}]/u.test(text)) return false;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // Node takes a port, a path or a user name off a domain instead of refusing it.
+  // Node strips a port, a path or a user name from a domain instead of refusing it.
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return false;
   const plain = `${text.slice(0, at)}@${domainToUnicode(domain)}`.replace(/[^\0-\x7f]/gu, 'x');
   return wholeAddress.safeParse(plain).success && asciiDomain.safeParse(`x@${domainToASCII(domain)}`).success;
 }
 
 /**
- * Refuses an email address that can be mistaken for another one. Every path that sets a user's address calls this, and
- * {@link isEmailAddress} after it, which refuses texts that are no addresses.
- * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks
- * like an address of the server's own bots.
+ * Refuses an email address that can be mistaken for another one. All code that sets a user's address calls this first
+ * and then {@link isEmailAddress}, which refuses texts that are not addresses.
+ * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks like
+ * an address of the server's own bots.
  */
 export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;
   const [local = '', domain = ''] = address.split('@');
   const labels = [...domain.split('.'), ...domainToUnicode(domain).split('.')];
-  // As in browsers: a domain that looks Latin is another one's lookalike, unless its top level has other letters, too.
+  // As in browsers: a domain that looks Latin imitates another one, unless its top level has non-Latin letters too.
   const mayLookLatin = /[^\0-\x7f]/.test(labels.at(-1) ?? '');
   if (
-    // A mark composed with its letter is ordinary. One that stays loose is not.
+    // A mark that composes with its letter is ordinary. A mark that stays separate is not.
     isDeceptive(local.normalize('NFC'), { mayLookLatin: true }) ||
     labels.some((label) => isDeceptive(label, { mayLookLatin }))
   ) {

@@ -10,9 +10,9 @@ import { userRecord, writeUser } from './user-record.js';
 import { readVisibilityOf } from './user-visibility.js';
 
 /**
- * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one, if the
- * requester can see it, or the dummy one. Refuses with BAD_REQUEST a user that does not exist or that the requester
- * cannot see, both with the same message.
+ * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one if the
+ * requester can see it, otherwise the dummy one. Errors: BAD_REQUEST, the same for a missing user and for one that the
+ * requester cannot see.
  */
 export const getUser = operation({
   method: 'GET',

@@ -14,7 +14,7 @@ export interface Both {
 /**
  * Reads the administrator and locks the target user. Checks the role first, so that other users cannot probe for
  * addresses.
- * @throws ProtocolError BAD_REQUEST if the actor is no administrator or the target is unknown.
+ * @throws ProtocolError BAD_REQUEST if the actor is not an administrator or the target is unknown.
  */
 export async function lockBoth(
   transaction: ServerTransaction,

@@ -55,10 +55,10 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Characters that look like a Latin letter at a glance, by that letter in lower case: letters that UTS 39 maps to it
- * with a stroke or hook, its small capitals, its white and flag forms, turned letters, letters of a similar shape, and
- * digits, symbols and geometric shapes in its place.
- * The long s, which looks like an f, is compared as the s that NFKD makes of it.
+ * Characters that look like a Latin letter at a glance, by that letter in lower case. They include letters that UTS 39
+ * maps to it with a stroke or hook, small capitals, white and flag forms, turned letters, letters of a similar shape,
+ * and digits, symbols and geometric shapes used as letters. The long s looks like an f, but is compared as the s that
+ * NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
   a: '∆△▲4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦',

@@ -20,7 +20,7 @@ export interface UserChange {
 }
 
 /**
- * Validates an administrator's update of a user and returns the fields that change, none if all are the same already.
+ * Validates an administrator's update of a user and returns only the fields that change.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planUserUpdate(facts: UserFacts, requested: UserUpdateRequest): UserChange {

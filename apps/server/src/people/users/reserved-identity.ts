@@ -11,7 +11,7 @@ const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
 /** Groups of letters that look alike in upper or lower case. */
 const alike = ['il1|!', 'o0'];
 
-/** Lookalikes of letters that are no letters or digits, such as `!`. They may also separate words. */
+/** Lookalikes of letters that are themselves neither letters nor digits, such as `!`. They may also separate words. */
 const symbols = [...'abcdefghijklmnopqrstuvwxyz']
   .flatMap((letter) => [...lookalikesOf(letter)])
   .filter((each) => !/[\p{L}\p{N}]/u.test(each));
@@ -24,7 +24,7 @@ const reservedDomain = [movesOf(systemBotAddressDomain)];
 
 /**
  * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
- * in place of letters, in the plural, and with any invisible characters, blanks and punctuation in between.
+ * instead of letters, in the plural, and with any invisible characters, blanks and punctuation in between.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
@@ -32,7 +32,7 @@ export function isReservedName(name: string): boolean {
 
 /**
  * Whether an email address looks like one of the server's own bots: its domain is theirs or a subdomain, or its local
- * part is one of theirs at any domain. Spellings count as in {@link isReservedName}.
+ * part is one of theirs at any domain. Considers the same spellings as {@link isReservedName}.
  */
 export function isReservedAddress(address: string): boolean {
   const at = address.lastIndexOf('@');
@@ -44,7 +44,7 @@ export function isReservedAddress(address: string): boolean {
   );
 }
 
-/** The spellings of a bot's name, in the plural too. */
+/** The spellings of a bot's name, including the plural. */
 function spellingsOf(name: string): Spellings {
   return movesOf(name, 's');
 }
@@ -59,7 +59,7 @@ interface Move {
 type Spellings = readonly (readonly Move[])[];
 
 /**
- * All lookalike spellings of a text's letters, also with `ending` after any of its words. Read in linear time: a regular
+ * All lookalike spellings of a text's letters. Each word may also end with `ending`. Read in linear time: a regular
  * expression would backtrack for hours.
  */
 function movesOf(text: string, ending = ''): Spellings {
@@ -102,7 +102,7 @@ function looksLike(reserved: readonly Spellings[], text: string, { isSuffix = fa
   return reserved.some((spellings) => {
     let states = new Set([0]);
     for (const character of characters) {
-      // A separator may stand anywhere.
+      // Separators are allowed anywhere.
       const next = new Set(separators.has(character) ? states : []);
       for (const state of states) {
         for (const { among, to } of spellings[state] ?? []) if (among.has(character)) next.add(to);
@@ -114,7 +114,7 @@ function looksLike(reserved: readonly Spellings[], text: string, { isSuffix = fa
   });
 }
 
-/** Lowercases and removes marks, compatibility forms, signs of a trademark, and invisible characters. */
+/** Converts to lower case and removes marks, compatibility forms, trademark signs and invisible characters. */
 function fold(text: string): string {
   return text
     .replace(/[™℠]/g, '')

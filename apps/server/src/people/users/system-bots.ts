@@ -11,7 +11,7 @@ export type SystemBotName = keyof typeof systemBots;
 export const systemBotNames = Object.keys(systemBots) as SystemBotName[];
 
 /**
- * The domain of their addresses, which no mail server can have (RFC 6761). `isReservedAddress` keeps users from
+ * The domain of their addresses, which no mail server can have (RFC 6761). `isReservedAddress` prevents users from
  * taking it.
  */
 export const systemBotAddressDomain = 'system.invalid';
@@ -47,7 +47,7 @@ async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName
     role: roles.member,
     is_bot: 1,
     bot_owner_id: null,
-    // No key has an empty digest.
+    // No key has an empty digest, so no client can sign in as a system bot.
     api_key_hash: '',
     is_active: 0,
     created_at: 0,

@@ -36,7 +36,7 @@ interface DetailsPage {
   readonly limit: number;
 }
 
-/** The users with these ids, including system bots, in no order. */
+/** The users with these ids, including system bots, in any order. */
 export async function readDetails(db: Db, ids: readonly UserId[]): Promise<UserDetails[]> {
   return (await detailsOf(db, { ids: JSON.stringify(ids) })).map(fromRow);
 }
@@ -83,13 +83,13 @@ const pageOfNamed = fixedQuery<ServerTables, Page & { readonly ids: string }, De
     .limit(parameter('limit')),
 );
 
-/** The system bots. No other query here except {@link readDetails} returns them. */
+/** The system bots. Only this query and {@link readDetails} return them. */
 export async function readSystemBots(db: Db): Promise<UserDetails[]> {
   const bots = db.selectFrom('users').selectAll().where('system_bot', 'is not', null);
   return (await bots.orderBy('id').execute()).map(fromRow);
 }
 
-/** Small enough that a page never delays other requests noticeably. */
+/** Small enough that a page does not noticeably delay other requests. */
 const usersPerPiece = 250;
 
 /** Users ordered by id, in pages; all users if `ids` is `undefined`. */
@@ -113,8 +113,8 @@ export type UserName =
   | { readonly kind: 'address'; readonly email: string };
 
 /**
- * The user with this name. Prefers the active one if several users have had the address. Returns `undefined` if there
- * is no such user, or the reader cannot see the address.
+ * The user with this name. Prefers an active one if several users have had the address. Returns `undefined` if there is
+ * no such user or the reader cannot see the address.
  */
 export async function findDetails(db: Db, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).executeTakeFirst();

@@ -11,7 +11,7 @@ import { writeUser } from './user-record.js';
 import type { User } from './user-store.js';
 import { seeingUser } from './user-visibility.js';
 
-/** The same events for all who can see a user. */
+/** Publishes the same events to every user who can see the changed user. */
 export function eventsForSeeing(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,
@@ -41,7 +41,7 @@ export function eventsOfNewUser(
       return [knowing, others].flatMap((readers) => {
         const [reader] = readers;
         if (reader === undefined) return [];
-        // The provider's URL does no harm to clients that could compute it.
+        // Clients that can compute the provider's URL may get it anyway.
         const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
         const person = writeUser(user, options) as JsonObject;
         return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
@@ -77,8 +77,8 @@ interface ChangedVisibility {
 }
 
 /**
- * The events for a changed address visibility. Readers who gain the address get it, readers who lose it get `null`.
- * If the shown address changes, all readers who can see the user get it, with the new provider avatar.
+ * The events for a changed address visibility. Readers who gain access to the address get it; readers who lose access
+ * get `null`. If the shown address changes, all readers who can see the user get it, with the new provider avatar.
  */
 export function eventsOfVisibility(db: Kysely<ServerTables>, changed: ChangedVisibility): EventsForOwners {
   return {

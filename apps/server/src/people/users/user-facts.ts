@@ -22,7 +22,7 @@ export interface UserFacts {
   readonly isAddressTaken: boolean;
 }
 
-/** Requested values that may belong to another user already. */
+/** Requested values that another user may already have. */
 interface AskedOfOthers {
   readonly fullName: string | undefined;
   readonly email: string | undefined;

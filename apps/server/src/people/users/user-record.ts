@@ -13,7 +13,7 @@ import {
 import { providerAvatarUrl } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 
-/** A bot that runs its owner's program. There is no other type yet. */
+/** A bot that runs its owner's program. There is no other type. */
 const genericBot = 1;
 
 const profileValue = z
@@ -96,7 +96,7 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
 }
 
 /**
- * A user as spectators see it: without the address, and without the avatar URL that would help to guess the address.
+ * A user as spectators see it: without the address, and without the avatar URL, which would help to guess the address.
  */
 export function asForUnauthenticated(user: UserDetails): UserDetails {
   return { ...user, isBot: false, visibility: addressVisibility.nobody };

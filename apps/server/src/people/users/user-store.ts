@@ -36,12 +36,12 @@ export async function findUserById(db: Reader, id: UserId): Promise<User | undef
 
 /** Which users to list. */
 export interface UserFilter {
-  /** Occurs in their name or address, ignoring letter case. */
+  /** Matches name or address, ignoring letter case. */
   readonly text?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** The active users and bots that match, oldest first, in pages. */
+/** Yields pages of the matching active users and bots, oldest first. */
 export async function* listUsers(db: Reader, { text, limit = Infinity }: UserFilter): AsyncGenerator<User[]> {
   const wanted = text?.toLowerCase() ?? '';
   let left = limit;
@@ -86,7 +86,7 @@ export async function insertUser(
   return row?.id;
 }
 
-/** Stores whether a user, while an owner, can change other users' addresses. */
+/** Stores whether a user can change other users' addresses while being an owner. */
 export async function storeMayChangeAddresses(
   db: Transaction<ServerTables>,
   id: UserId,

@@ -5,7 +5,7 @@ import { addressKey } from '../../platform/names/address-key.js';
 
 /** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface UserTables {
-  /** Users and bots. A deactivated one stays for its messages; its address is free again. */
+  /** Users and bots. A deactivated one stays for its messages; its address can be reused. */
   users: {
     id: Generated<UserId>;
     email: string;
@@ -26,7 +26,7 @@ export interface UserTables {
     avatar_url: string | null;
     /** Grows by one with each change of the avatar. */
     avatar_version: Generated<number>;
-    /** Whether the user, while an owner, can change other users' addresses. */
+    /** Whether the user can change other users' addresses while being an owner. */
     can_change_user_emails: Generated<number>;
     /** Name of a system bot; null for all others. System bots are inactive because they cannot sign in. */
     system_bot: string | null;
@@ -83,7 +83,7 @@ export async function findBotsAndOwners(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Rewrites `email_lower` by the present rule; earlier versions stored the address in lower case. Of two active users who
+ * Rewrites `email_lower` by the current rule; earlier versions stored the address in lower case. If two active users
  * now share a key, the one with the lower id keeps it.
  */
 export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
@@ -106,8 +106,8 @@ export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
 const recorded = ['users', 'profile_values'] as const;
 
 /**
- * Adds a version of all users to the realm. Triggers renew it, whichever statement changes a user. The version is random: a
- * counter would repeat values after a restore, and clients would keep what they read before it.
+ * Adds a version of all users to the realm. Triggers renew it for every statement that changes a user. The version is
+ * random: a counter would repeat values after a restore, and clients would keep outdated users.
  */
 export async function addUsersVersion(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -130,8 +130,8 @@ async function addSqliteTriggers(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Deferred to the end of the transaction: a transaction that locked the realm's row earlier, and then another row, could
- * deadlock. A setting of the transaction keeps one that changes many users from writing the row for each.
+ * Deferred to the end of the transaction: a transaction that locked the realm's row first and then another row could
+ * deadlock. A transaction-local setting ensures that changing many users writes the row only once.
  */
 async function addPostgresTriggers(db: Kysely<unknown>): Promise<void> {
   await sql`update realm set users_version = gen_random_uuid()::text`.execute(db);

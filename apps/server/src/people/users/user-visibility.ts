@@ -10,14 +10,14 @@ import type { User } from './user-store.js';
 
 type Seen = Pick<User, 'id' | 'isBot'>;
 
-/** A test for the users that a reader sees. */
+/** Tests whether a reader sees a user. */
 type Sees = (user: Seen) => boolean;
 
 /**
- * The visibility of users for one reader, by the current `can_access_all_users_group`. If it excludes guests, a guest sees
- * itself, bots, and users in a common channel or conversation, and a spectator sees only bots. Reads nothing for members,
- * who see all users.
- * @param among limits the question to these users, so that a guest's other acquaintances are not read
+ * The visibility of users for one reader, by the current `can_access_all_users_group`. If it excludes guests, a guest
+ * sees itself, bots, and users in a common channel or conversation, and a spectator sees only bots. Reads nothing for
+ * members, who see all users.
+ * @param among limits the result to these users, so that a guest's other acquaintances are not read
  */
 export async function readVisibilityOf(
   db: Kysely<ServerTables>,
@@ -72,7 +72,7 @@ async function isOpenToGuests(db: Kysely<ServerTables>): Promise<boolean> {
   return row === undefined || row.name === openToGuests;
 }
 
-/** The users who share a channel or conversation with a guest, or those among `among`. Spectators have none. */
+/** The users who share a channel or conversation with a guest. Limited to `among`, if given. Empty for spectators. */
 async function readAcquaintances(
   db: Kysely<ServerTables>,
   guest: Reader,

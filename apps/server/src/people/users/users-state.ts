@@ -19,7 +19,7 @@ import { readVisibilityOf } from './user-visibility.js';
 
 const listedUser = userRecord.omit({ is_active: true });
 
-/** The requester's permissions as booleans, the legacy format from before permission groups. */
+/** The requester's permissions as booleans: the legacy format from before permission groups. */
 const ownPermissions = {
   can_create_public_streams: 'can_create_public_channel_group',
   can_create_private_streams: 'can_create_private_channel_group',
