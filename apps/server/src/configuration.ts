@@ -28,7 +28,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly realm: {
     readonly url: string;
     readonly name: string;
-    /** Set if no URL is configured: `url` is then the address on which this process listens. */
+    /** Set if no URL is configured. `url` is then the address that this process listens on. */
     readonly hasDefaultUrl?: true;
   };
   /** Maximum forwarded registrations per user and hour. */
@@ -40,7 +40,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum of a user's event queues. Each queue can have one waiting poll.
+// Twice the maximum number of event queues per user. Each queue can have one waiting poll.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 // At most a hundred years, in minutes.

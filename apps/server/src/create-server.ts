@@ -59,23 +59,24 @@ export interface Server extends HttpService {
   readonly log: Log;
   readonly database: ServerDatabase;
   readonly realmUuid: string;
-  /** Reads the relay's key again. @throws ConfigurationError if it is invalid; the former stays in use. */
+  /** Reloads the relay's key. @throws ConfigurationError if it is invalid; the previous key stays in use. */
   reloadCredentials(): Promise<void>;
 }
 
 const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 /**
- * zulip-js sends edits in the query string. A code point takes up to 12 bytes there: four of UTF-8, each escaped. The
- * rest is for header fields and other parameters.
+ * zulip-js sends edits in the query string. A code point takes up to 12 bytes there: four UTF-8 bytes, each escaped.
+ * The rest is for header fields and other parameters.
  */
 const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
-/** Handlers of one user that run at once. A client needs hardly more, and others must not wait for many. */
+/** Maximum concurrent handlers per user. A client rarely needs more, and more would delay other users. */
 const handlersPerActor = 3;
 
 /**
  * Assembles the server, opens its database and starts its jobs.
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything it opened.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Everything that it opened is closed
+ * then.
  */
 export function createServer(
   configuration: ServerConfiguration,
@@ -91,7 +92,7 @@ async function assemble(
 ): Promise<Omit<Server, 'close'>> {
   const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
   const { random = Math.random, timings = {} } = overrides;
-  // Before the database is opened: a wrong setting is named first.
+  // Before the database is opened, so that a wrong setting is reported first.
   await readRelayKey(configuration.relay, adminNames);
   const metrics = new Metrics();
   const database = await openServerDatabase({
@@ -126,7 +127,8 @@ async function assemble(
   const limits = { ...configuration.http, maximumHeadBytes };
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
-  // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
+  // In parallel, so that a slow request does not use up the jobs' deadline. Unfinished jobs are released at the
+  // deadline.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });

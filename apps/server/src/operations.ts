@@ -105,8 +105,8 @@ import { registerEventQueue } from './register/register-event-queue.js';
 import { getServerSettings } from './server-settings/get-server-settings.js';
 
 /**
- * The operations of docs/chat-api.md, in its order, and the event queues that they presume. {@link serverPushOperations}
- * has one more of them, push registration.
+ * The operations of docs/chat-api.md, in its order, and those for event queues, which they require. {@link
+ * serverPushOperations} contains one more, push registration.
  */
 const contractOperations: readonly AnyOperation<ServerContext>[] = [
   updateMessage,
@@ -122,7 +122,7 @@ const contractOperations: readonly AnyOperation<ServerContext>[] = [
   getEvents,
 ];
 
-/** Operations that stock clients expect besides. */
+/** Further operations that stock clients expect. */
 const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   getServerSettings,
   getEmojiData,

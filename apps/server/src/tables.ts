@@ -82,7 +82,7 @@ export interface ServerTables
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
 
-/** All folders share one list of migrations. Databases record them by these names. */
+/** All folders share one list of migrations, because databases record them by these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
   rowsOfNewDatabase: rowsOfRoleGroups,

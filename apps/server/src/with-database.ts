@@ -2,7 +2,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** What to do if a command finds no database, as the end of a sentence. */
+/** Remedy for a missing database, as the end of a sentence. */
 export const remedyIfMissing =
   'name the database of the server in SERVER_DATABASE, or the file with its settings in --env-file; "waxwing-server db migrate" creates a new database';
 
@@ -24,7 +24,7 @@ export async function withServerDatabase<Result>(
     clock: terminal.clock,
     role: 'visiting',
     remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
-    // A visiting process runs no jobs. Background errors after the commit do not fail a command.
+    // This process runs no jobs. Background errors after the commit do not fail a command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

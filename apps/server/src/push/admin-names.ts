@@ -1,6 +1,6 @@
 import type { AdminNames } from '@waxwing/server-push/foundation';
 
-/** How this server's messages about push name its commands and settings. */
+/** The names of this server's commands and settings in messages about push. */
 export const adminNames: AdminNames = {
   program: 'waxwing-server',
   push: 'waxwing-server push',

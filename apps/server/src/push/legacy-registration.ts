@@ -3,8 +3,8 @@ import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../platform/authentication/authenticate.js';
 
-// Apps that know no encryption give a server the phone's token itself. This server takes none: it sends notifications only
-// encrypted, and must not learn the token. Nothing here reads the token, so that it is neither stored nor logged.
+// Apps without encryption give a server the phone's token itself. This server refuses the token: it sends notifications
+// only encrypted, and must not know the token. No code here reads the token, so that it is neither stored nor logged.
 
 const token = z.string();
 
@@ -39,7 +39,9 @@ export const addLegacyApnsToken = operation({
   },
 });
 
-/** `DELETE /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, as no such token is registered. */
+/**
+ * `DELETE /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, because no such token is registered.
+ */
 export const removeLegacyFcmToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/android_gcm_reg_id',
@@ -53,7 +55,9 @@ export const removeLegacyFcmToken = operation({
   },
 });
 
-/** `DELETE /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, as no such token is registered. */
+/**
+ * `DELETE /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, because no such token is registered.
+ */
 export const removeLegacyApnsToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/apns_device_token',

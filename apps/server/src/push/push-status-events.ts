@@ -1,7 +1,7 @@
 import type { RealmPushStatusChange } from '@waxwing/server-push';
 import type { PublishedEvent } from '../platform/event-queues/published-event.js';
 
-/** The events of a change of whether notifications are sent, or until when: one for each changed field. */
+/** The events for a change of whether notifications are sent, or until when: one per changed field. */
 export function pushStatusEvents({ canPush, endTimestamp }: RealmPushStatusChange): PublishedEvent[] {
   const values = {
     push_notifications_enabled: canPush,

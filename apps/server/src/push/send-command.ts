@@ -20,7 +20,7 @@ interface SendFlags extends OutputFlags {
 
 interface Sent extends SentText {
   readonly results: readonly CountedResult[];
-  /** Why the relay took no notification lately; `undefined` if it did. */
+  /** Why the relay has recently accepted no notification; `undefined` if it has. */
   readonly trouble: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
     });
 }
 
-/** The results by which a phone is notified, at once or later. */
+/** The results that mean that a phone is notified, at once or later. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
 
 function readWait(text: string): number {

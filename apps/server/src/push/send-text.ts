@@ -22,7 +22,7 @@ import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
 import { adminNames } from './admin-names.js';
 
-/** A notification that an admin sends to a user's phones. The user is named by e-mail address. */
+/** A text that an admin sends to a user's phones. The user is identified by email address. */
 export interface TextToSend {
   readonly email: string;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface SentText {
   readonly messageId: number;
   /** Number of devices that the notification is sent to. */
   readonly devices: number;
-  /** Under this, the running server stores what the relay says of each device. */
+  /** The id under which the running server stores the relay's result for each device. */
   readonly reportId: string;
 }
 

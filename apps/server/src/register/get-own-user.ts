@@ -8,7 +8,7 @@ import { userRecord, writeUser } from '../people/users/user-record.js';
 import { user } from '../platform/authentication/authenticate.js';
 
 /**
- * `GET /api/v1/users/me`: the actor's own user, with its real e-mail address and avatar URL, and the newest message that
+ * `GET /api/v1/users/me`: the actor's own user, with its real email address and avatar URL, and the newest message that
  * it may read.
  */
 export const getOwnUser = operation({

@@ -5,12 +5,12 @@ import {
   queueLifetimeMilliseconds,
 } from '../platform/event-queues/event-queue-store.js';
 
-/** For clients that sleep most of the time. A phone that wakes twice a day keeps its queue. */
+/** For clients that sleep most of the time: a phone that wakes twice a day keeps its queue. */
 const mobileSeconds = 12 * 60 * 60;
 
 const message = 'must be a number of seconds from 0, or mobile';
 
-/** The parameter `idle_queue_timeout`: seconds, or `mobile` for the time that suits phones. */
+/** The parameter `idle_queue_timeout`: seconds, or `mobile` for a time that suits phones. */
 export const idleQueueTimeout = z
   .union([z.enum(['mobile', '"mobile"']).transform(() => mobileSeconds), integerParameter], message)
   .refine((seconds) => seconds >= 0, message)
@@ -23,7 +23,7 @@ export const idleQueueTimeout = z
     },
   });
 
-/** Milliseconds after which a queue without a request expires: what the client asks for, within the server's bounds. */
+/** Milliseconds without a request after which a queue expires: the client's choice, within the server's bounds. */
 export function queueLifetime(asked: {
   readonly queue_lifespan_secs: number;
   readonly idle_queue_timeout?: number | undefined;

@@ -27,7 +27,7 @@ const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
-/** `partial` answers all subscribers. */
+/** `partial` returns all subscribers. */
 const includeSubscribers = z
   .enum(['true', 'false', 'partial'], 'must be true, false or partial')
   .transform((text) => text !== 'false');
@@ -36,7 +36,7 @@ const includeSubscribers = z
 const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial().shape), z.object({}));
 
 /**
- * `POST /api/v1/register` (docs/chat-api.md#common-conventions): creates an event queue and answers the initial state.
+ * `POST /api/v1/register` (docs/chat-api.md#common-conventions): creates an event queue and returns the initial state.
  * The queue continues after `last_event_id`, where the initial state ends.
  *
  * - `event_types`: the types of the queue, as a JSON array. All by default.
@@ -45,10 +45,10 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
  * - `narrow`: the queue gets only matching messages.
  * - `all_public_streams`: the queue also gets the messages from all public channels.
  * - `idle_queue_timeout`: the queue expires after this time without a request. At least 600 seconds, at most a week;
- *   `mobile` for twelve hours. `queue_lifespan_secs` is an older name of it, without words.
+ * `mobile` for twelve hours. `queue_lifespan_secs` is its older name, which does not accept `mobile`.
  *
- * If the organization has public access, unauthenticated clients get an answer without a queue and without data of users'
- * own. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW or BAD_REQUEST, or with RATE_LIMIT_HIT if too many
+ * If the organization has public access, unauthenticated clients get an answer without a queue and without personal
+ * data of users. Errors: UNAUTHORIZED; INVALID_API_KEY; BAD_NARROW; BAD_REQUEST; RATE_LIMIT_HIT if too many
  * registrations are pending.
  */
 export const registerEventQueue = operation({
@@ -91,7 +91,7 @@ export const registerEventQueue = operation({
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, request) {
     const { actor, parameters, signal } = request;
-    // Not refusable: there is a queue already.
+    // Not refusable, because the queue already exists.
     const nextTick = () => request.nextTick({ isRefusable: false });
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;
@@ -137,7 +137,7 @@ export const registerEventQueue = operation({
   },
 });
 
-/** Reads the initial state for unauthenticated clients. In the fair queue they count as one client together. */
+/** Reads the initial state for unauthenticated clients. In the fair queue they count together as one client. */
 async function readForSpectator(
   context: ServerContext & Pick<StateContext, 'nextTick'>,
   asked: Asked & AskingClient,

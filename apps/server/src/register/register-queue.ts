@@ -1,8 +1,8 @@
 import { BoundedQueue } from '@waxwing/service/http';
 
 /**
- * A bounded queue for registrations of event queues. Each occupies a database connection while it reads. A process has
- * ten: three serve registrations and the others stay free for other work.
+ * A bounded queue for event queue registrations. Each occupies a database connection while it reads. Of a process's ten
+ * connections, three serve registrations; the others stay free for other work.
  */
 export function createRegisterQueue(): BoundedQueue {
   return new BoundedQueue({

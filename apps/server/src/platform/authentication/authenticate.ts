@@ -6,11 +6,11 @@ import { findCredential, type KnownUser, lockUser } from './credential-store.js'
 import { requireAdministrator } from './require-administrator.js';
 import { requireHuman, requireMember, requireNoGuest } from './require-member.js';
 
-/** The authenticated requester, as of authentication. Operations make changes only through it. */
+/** The authenticated requester, in its state at authentication. Operations make changes only through it. */
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs before, for locks that must be taken before the user's.
+   * ends. `first` runs earlier, to take locks that must precede the user's.
    * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
    * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */

@@ -4,7 +4,7 @@ import type { Generated, Kysely } from 'kysely';
 
 /** Times in Unix milliseconds. */
 export interface AuthenticationTables {
-  /** Only people who have a password have a row. */
+  /** Only people with a password have a row. */
   passwords: {
     user_id: UserId;
     /** A result of `hashPassword`. */

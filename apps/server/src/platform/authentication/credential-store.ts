@@ -10,7 +10,7 @@ export interface KnownUser {
   readonly id: UserId;
   readonly role: Role;
   readonly isBot: boolean;
-  /** Hash that its API key is verified against. */
+  /** Hash to verify its API key with. */
   readonly apiKeyHash: string;
 }
 
@@ -22,9 +22,9 @@ export interface Credential {
 }
 
 /**
- * The active user with this address, and the hash to verify its API key against: the hash of the sign-in key that was
- * sent, if there is one, otherwise of the user's main key. An unknown address takes the same time as a known one: the
- * query always returns one row, and `user` is evaluated only on demand.
+ * The active user with this address, and the hash to verify its API key with: the hash of the matching sign-in key,
+ * otherwise that of the user's main key. An unknown address takes the same time as a known one: the query always
+ * returns one row, and `user` is evaluated only on demand.
  */
 export async function findCredential(
   db: Kysely<ServerTables>,
@@ -95,7 +95,7 @@ const lockedUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db,
     .modifyEnd(keepingRows(db)),
 );
 
-/** A separate statement, so that it sees what was committed while it waited for the user lock. */
+/** A separate statement, so that it sees changes that were committed during the wait for the user lock. */
 async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash: string): Promise<boolean> {
   const row = await db
     .selectFrom('sign_in_keys')

@@ -24,7 +24,7 @@ export function isPasswordLength(text: string): boolean {
   return length >= passwordLength.minimum && length <= passwordLength.maximum;
 }
 
-/** Hashes a password for storage: `scrypt$log2(N)$r$p$salt$hash`. Storing the parameters lets the cost grow later. */
+/** Hashes a password for storage: `scrypt$log2(N)$r$p$salt$hash`. The stored parameters allow a higher cost later. */
 export async function hashPassword(password: Secret<string>): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashWith(password, salt, today);

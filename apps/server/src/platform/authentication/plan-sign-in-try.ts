@@ -48,8 +48,8 @@ export function planSignInTry(known: NameFailures | undefined, now: number): Pla
 }
 
 /**
- * Ignores an entry dated further ahead than the longest lockout: it was written before the clock was set back, and
- * would lock the name for too long.
+ * Ignores an entry dated further ahead than the longest lockout. It was stored before the clock was set back, and would
+ * lock the name for too long.
  */
 function isInForce(known: NameFailures | undefined, now: number): known is NameFailures {
   return known !== undefined && known.forgetAt > now && known.since <= now + maximumLockMilliseconds;

@@ -28,8 +28,8 @@ export async function takeSignInTry({ db }: ServerTransaction, name: string, now
 }
 
 /**
- * Deletes the failures of a name after it has signed in. Keeps them if a concurrent transaction takes an attempt of
- * the name: waiting for its lock could deadlock.
+ * Deletes the failures of a name after it has signed in. Skips this if a concurrent transaction takes an attempt of the
+ * name: waiting for its lock could deadlock.
  */
 export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
   const digest = digestOf(name);

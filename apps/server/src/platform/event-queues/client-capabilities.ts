@@ -27,8 +27,8 @@ export const clientCapabilitiesShape = z
   .transform((said): ClientCapability[] => knownCapabilities.filter((name) => said[name] === true));
 
 /**
- * Caches parsed capabilities: each event checks them for each queue. It stays small, because clients send few different
- * sets.
+ * Caches parsed capabilities, because each event checks them for each queue. Stays small: clients send only a few
+ * different sets.
  */
 const readBefore = new Map<string, ReadonlySet<unknown>>();
 

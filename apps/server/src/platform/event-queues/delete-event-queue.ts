@@ -6,9 +6,9 @@ import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
 
 /**
- * `DELETE /api/v1/events` (docs/chat-api.md#10-delete-an-event-queue): deletes an event queue of the user. Refuses with
- * UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING. Refuses with BAD_EVENT_QUEUE_ID, which echoes `queue_id`, if
- * the queue does not exist, is already deleted or belongs to another user.
+ * `DELETE /api/v1/events` (docs/chat-api.md#10-delete-an-event-queue): deletes an event queue of the user. Errors:
+ * UNAUTHORIZED; INVALID_API_KEY; REQUEST_VARIABLE_MISSING; BAD_EVENT_QUEUE_ID, which echoes `queue_id`, if the queue
+ * does not exist, is already deleted or belongs to another user.
  */
 export const deleteEventQueue = operation({
   method: 'DELETE',

@@ -12,7 +12,7 @@ export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 /** An event as sent to clients. */
 export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
 
-/** The default lifetime of a queue without requests. Clients may ask for more, up to the maximum below. */
+/** The default lifetime of a queue without requests. Clients may request more, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 /** A repeated poll updates `last_used_at` at most this often, to save writes. */
@@ -82,7 +82,7 @@ export async function insertQueue(
   const surplus = older
     .filter((row, index) => index >= maximumQueuesPerUser - 1 || !row.is_live)
     .map((row) => row.queue_id)
-    // The order in which publishing locks queues. Another order would deadlock.
+    // The order in which publishing locks queues. Another order could deadlock.
     .sort();
   const gone = surplus.length > 0 && (await evictsSingly(db, queue.userId)) ? surplus : [];
   for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);
@@ -205,13 +205,13 @@ const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, p
 const maximumEventsAtOnce = 500;
 /** Maximum characters of events per answer. */
 const enoughCharacters = 1024 * 1024;
-/** Batch size of reading events. Small, so that few events are read beyond the limits of an answer. */
+/** Batch size for reading events. Small, so that few events are read in excess of an answer's limits. */
 const eventsPerReading = 25;
 
 /** A batch of a queue's events. */
 export interface QueuedEvents {
   readonly events: EventOnWire[];
-  /** Whether a server started since the client's last poll. If so, call {@link noteAnswered} before answering. */
+  /** Whether a server has started since the client's last poll. If so, call {@link noteAnswered} before answering. */
   readonly isSinceStart: boolean;
 }
 
@@ -260,7 +260,7 @@ const readEvents = fixedQuery<ServerTables, EventsOfQueue, ReadEvent>((db, param
     .limit(eventsPerReading),
 );
 
-/** Clears the note of a server start. Call it before the client gets events that were published after the start. */
+/** Clears the record of a server start. Call it before the client gets events that were published after the start. */
 export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
   await db
     .updateTable('event_queues')

@@ -93,7 +93,7 @@ export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> 
   await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }
 
-/** Adds to each queue which messages its client wants, and in what form. */
+/** Adds columns for the messages that a client wants and for their form. */
 export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, value: number) =>
     db.schema
@@ -117,7 +117,10 @@ export async function addQueueLifetimes(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Clusters the rows of a queue's events. Writing an event for thousands of queues takes half the time. */
+/**
+ * Stores the rows of a queue's events next to each other. This halves the time to write an event for thousands of
+ * queues.
+ */
 export async function putEventsInOrder(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('queued_events').renameTo('unordered_events').execute();
   const table = db.schema

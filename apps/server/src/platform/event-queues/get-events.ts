@@ -23,10 +23,11 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (docs/chat-api.md#common-conventions): the events after `last_event_id`. This acknowledges the
- * earlier ones. If there are many, answers the first batch. If there are none, waits for one unless `dont_block`, and
- * answers with a heartbeat on timeout. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST
- * or BAD_EVENT_QUEUE_ID, the latter also if a restored database lost the event that the client names.
+ * `GET /api/v1/events` (docs/chat-api.md#common-conventions): returns the events after `last_event_id`, which
+ * acknowledges the earlier ones. If there are many, returns the first batch. If there are none, waits for one unless
+ * `dont_block`, and answers with a heartbeat on timeout. Errors: UNAUTHORIZED; INVALID_API_KEY;
+ * REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID, also if a restored database lost the event that the client
+ * names.
  */
 export const getEvents = operation({
   method: 'GET',
@@ -68,7 +69,10 @@ export const getEvents = operation({
   },
 });
 
-/** Records the poll and returns the queue as it was before. Calls `onFound` once the queue is known to be the user's. */
+/**
+ * Records the poll and returns the previous state of the queue. Calls `onFound` once the queue is known to be the
+ * user's.
+ */
 async function acknowledge(
   { clock, database }: ServerContext,
   poll: Poll,
@@ -134,9 +138,9 @@ async function takeEvents(
 }
 
 /**
- * The answer on timeout: events of missed notifications, or a heartbeat. Acknowledging a heartbeat acknowledges all
- * events before it. Publishing locks the queue's row until it commits, so that reading after the allocation of an id sees
- * its events.
+ * The answer on timeout: events whose notification was missed, or a heartbeat. Acknowledging a heartbeat acknowledges
+ * all events before it. Publishing locks the queue's row until it commits, so a read after an id was allocated sees the
+ * events before that id.
  */
 function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {

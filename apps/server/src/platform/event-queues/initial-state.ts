@@ -5,13 +5,13 @@ import type { ServerTables } from '../../tables.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ClientCapability } from './client-capabilities.js';
 
-/** One part of the initial state in the answer of `POST /register`. Events update it from there. */
+/** One part of the initial state in the answer of `POST /register`. Events update it afterwards. */
 export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   /** Sent to clients that fetch events of this type. */
   readonly eventType: string;
   /** Sent only to clients that also fetch events of this type. */
   readonly alsoNeeds?: string;
-  /** Not sent to clients that name this type, because its state has the same information. */
+  /** Not sent to clients that fetch this type, because its state contains the same information. */
   readonly withheldWith?: string;
   /** The fields of the answer that this part fills. */
   readonly shape: Shape;
@@ -35,7 +35,7 @@ export interface AskingClient {
 /** The context for reading initial state, with a database snapshot. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
-  /** Waits for the client's next tick. Call it between two pieces that take milliseconds. */
+  /** Waits for the client's next tick. Call it between pieces of work that take milliseconds. */
   nextTick(): Promise<void>;
 }
 

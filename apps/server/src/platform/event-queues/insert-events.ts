@@ -4,15 +4,16 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Event texts, and the queues that get exactly these. */
+/** Event texts, and the queues that get exactly these texts. */
 export interface SharedTexts {
   readonly texts: readonly string[];
   readonly queueIds: string[];
 }
 
 /**
- * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. Thousands of
- * queues get the same texts, so each queue is named once for any number of texts: JSON rows cost more than storing them.
+ * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. Thousands
+ * of queues get the same texts, so each queue is named once for any number of texts: encoding rows as JSON costs more
+ * than storing them.
  */
 export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
   const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));

@@ -8,26 +8,26 @@ import { asksFor } from './queue-owners.js';
 
 type Db = Kysely<ServerTables>;
 
-/** A queue, and what its owner may get. */
+/** A queue with the rights of its owner. */
 export type LockedQueue = EventQueueRow & {
   /** Whether it gets the messages from all public channels. 0 if its user became a guest. */
   readonly follows_public: number;
   readonly is_owner_active: number;
 };
 
-/** The users whose queues are looked up. */
+/** Selects the users whose queues are locked. */
 export interface QueuesAsked {
   /** `everyone`: all queues that ask for any of `types`. */
   readonly userIds: ReadonlySet<UserId> | 'everyone';
   readonly types: readonly string[];
   /** For these users, expired queues are included. */
   readonly leaving: ReadonlySet<UserId>;
-  /** Also those with the messages from all public channels. */
+  /** Whether to include queues that get the messages from all public channels. */
   readonly hasPublic: boolean;
   readonly now: number;
 }
 
-/** Locks the queues of users in one order, so that two transactions cannot deadlock. */
+/** Locks the queues of users in a fixed order, so that two transactions cannot deadlock. */
 export function lockQueues(
   db: Db,
   { userIds, types, leaving, hasPublic, now }: QueuesAsked,
@@ -62,7 +62,7 @@ const queuesOfUsers = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, 
 );
 
 const queuesOfPublic = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
-  // A union: with `or`, SQLite would use neither index and scan all queues.
+  // A union, because with `or` SQLite would use neither index and scan all queues.
   lockedQueues(db, parameter).where('queue_id', 'in', (queues) =>
     queues
       .selectFrom('event_queues')
@@ -95,7 +95,7 @@ function lockedQueues(
     .modifyEnd(lockingRows(db));
 }
 
-// With `exists`, PostgreSQL would hash all users. A subquery with `limit` is looked up for each queue.
+// With `exists`, PostgreSQL would hash all users. A subquery with `limit` runs as a lookup for each queue.
 const followsPublic = sql<number>`case when has_all_public_channels = 1 then coalesce((
   select 1 from users
   where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest} limit 1

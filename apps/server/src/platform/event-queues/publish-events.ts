@@ -20,15 +20,15 @@ import { beginPublishing } from './read-with-queue.js';
 
 type Db = Kysely<ServerTables>;
 
-/** The events of one call, and how to build them for users who were not asked about yet. */
+/** The events of one call, and how to build them for additional users. */
 interface Batch {
   readonly events: PublishedEvent[];
   readonly source?: EventsForOwners;
-  /** The users that `source` was asked about. */
+  /** The users that `source` has already built events for. */
   readonly asked: ReadonlySet<UserId>;
 }
 
-/** An event prepared for filtering by queue. Work common to all queues is done once. */
+/** An event prepared for filtering by queue: work that all queues share is done once. */
 interface OutgoingEvent {
   readonly type: unknown;
   /** Empty if the queue does not get the event. */
@@ -41,8 +41,8 @@ interface OutgoingEvent {
 
 /**
  * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It runs before
- * commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It locks the
- * queues last and in one order, so that two transactions cannot deadlock.
+ * commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It locks
+ * the queues last and in a fixed order, so that two transactions cannot deadlock.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
   const published = new WeakMap<ServerTransaction, Batch[]>();
@@ -96,7 +96,8 @@ async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Pr
 
 /**
  * Adds the events of users whose queue was registered after their events were built. Its registration may have read the
- * state before this transaction, which holds the publishing lock only now. On SQLite no queue can come in between.
+ * state before this transaction, which takes the publishing lock only now. On SQLite, no queue can be registered in
+ * between.
  */
 async function addLateOwners(
   transaction: ServerTransaction,
@@ -108,13 +109,13 @@ async function addLateOwners(
     const owners = await readQueueOwners(transaction.db, source.types, now);
     const late = owners.filter(({ id }) => !asked.has(id));
     if (late.length === 0) continue;
-    // Writes after this one may have changed what the events depend on. Alone, each write repeats.
+    // Later writes may have changed the data that the events depend on. After this error, each write runs again alone.
     if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
     events.push(...(await build(source, late)));
   }
 }
 
-/** Fills or ends queues. Returns the ids of the changed ones. */
+/** Fills or deletes queues. Returns the ids of the changed ones. */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const userIds = audienceOf(events);
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
@@ -156,7 +157,7 @@ function audienceOf(events: readonly PublishedEvent[]): ReadonlySet<UserId> | 'e
   return userIds;
 }
 
-/** Memoizes `read`: thousands of queues have the same text. */
+/** Memoizes `read`, because thousands of queues have the same text. */
 function readingOnce<Value>(read: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -166,7 +167,7 @@ function readingOnce<Value>(read: (text: string) => Value): (text: string) => Va
   };
 }
 
-/** A number that identifies the text. */
+/** Assigns a number to each distinct text. */
 function placeOf(text: string, places: Map<string, number>): number {
   const place = places.get(text) ?? places.size;
   places.set(text, place);

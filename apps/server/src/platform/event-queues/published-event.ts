@@ -10,7 +10,7 @@ export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
   readonly audience: readonly UserId[] | 'everyone';
   /** Restricts the event to queues whose client has the capability, or to queues without it. */
   readonly onlyFor?: { readonly capability: ClientCapability; readonly isLocked: boolean };
-  /** Skips queues that get events of this type, because these have the same information. */
+  /** Skips queues that get events of this type, because these contain the same information. */
   readonly withheldWith?: string;
   /** Also publishes to queues with the messages from all public channels, except those of these users. */
   readonly publicBut?: ReadonlySet<UserId>;
@@ -21,20 +21,20 @@ export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
 }
 
 /**
- * Events of these types whose audience is decided among the owners of queues: reading all users to find it would cost an
- * organization of 100,000 a fifth of a second per edit.
+ * Events whose audience is selected from the owners of queues: in an organization of 100,000 users, reading all of them
+ * would cost a fifth of a second per edit.
  */
 export interface EventsForOwners {
   /** All types that `build` returns. */
   readonly types: readonly string[];
   /**
-   * Runs in the operation, after its changes. On PostgreSQL it may run once more before the commit, for users whose first
+   * Runs in the operation, after its changes. On PostgreSQL it may run again before the commit, for users whose first
    * queue was registered meanwhile. Users outside `owners` are dropped from the audiences. Not called without owners.
    */
   build(owners: readonly QueueOwner[]): Promise<readonly PublishedEvent[]> | readonly PublishedEvent[];
 }
 
-/** The options of a queue that decide an event's form. */
+/** The options of a queue that determine an event's form. */
 export interface AskingQueue {
   readonly queueId: string;
   readonly userId: UserId;

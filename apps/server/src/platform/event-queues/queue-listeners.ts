@@ -2,14 +2,14 @@ import { EventEmitter, once } from 'node:events';
 import type { Signals } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 
-/** Why a wait ended: the queue was notified, the time elapsed, or the wait was aborted or replaced. */
+/** Why a wait ended: a notification, a timeout, or an abort or replacement. */
 export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 
 const channel = 'event-queues';
 
 /**
- * The polls of this process that wait for events. Notifications come from every process. A queue has one waiting poll per
- * process: a newer poll replaces the older one.
+ * The polls of this process that wait for events. Notifications come from every process. A queue has one waiting poll
+ * per process: a newer poll replaces the older one.
  */
 export class QueueListeners {
   readonly #signals: Signals;

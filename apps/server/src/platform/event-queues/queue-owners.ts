@@ -16,7 +16,7 @@ export async function readQueueOwners(
   types: readonly string[],
   now: number,
 ): Promise<QueueOwner[]> {
-  // `cross join` makes SQLite begin with the queues, which are few, and not with the users.
+  // `cross join` makes SQLite start with the queues, which are few, and not with the users.
   const { rows } = await sql<QueueOwner>`
     select distinct users.id, users.role
     from event_queues cross join users
@@ -26,9 +26,11 @@ export async function readQueueOwners(
   return rows;
 }
 
-/** A condition on rows of `event_queues`: the queue may ask for one of these types. The exact check is up to the caller. */
+/**
+ * A condition on rows of `event_queues`: the queue may request one of these types. The caller makes the exact check.
+ */
 export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
-  // The list is a JSON array, so a quoted type in it is an element.
+  // The list is a JSON array, so a quoted type that occurs in it is an element.
   const conditions = [...new Set(types)].map((type) => sql`event_types like ${`%${JSON.stringify(type)}%`}`);
   return sql<SqlBool>`(event_types is null or ${sql.join(conditions, sql` or `)})`;
 }

@@ -5,11 +5,11 @@ import type { ServerDatabase, ServerTables } from '../../tables.js';
 const queuesPerTransaction = 1000;
 
 /**
- * Records each queue's newest event id at a server's start. A client cannot have a later event until it polls again,
- * unless the database was restored from a backup: then the client has events that the database lost, and new events reuse
- * their ids. `GET /events` ends such a queue, so that its client registers again.
+ * Records each queue's newest event id at a server's start. Until a client polls again, it cannot have a later event,
+ * unless the database was restored from a backup. In that case the client has events that the database lost, and new
+ * events reuse their ids. `GET /events` ends such a queue, so that its client registers again.
  *
- * An existing record is kept: a client may sleep through several starts. If other processes are serving, they clear it
+ * Keeps an existing record, because a client may sleep through several starts. Other running processes clear the record
  * when they answer.
  */
 export async function noteServerStart(database: Pick<ServerDatabase, 'write'>): Promise<void> {
@@ -26,7 +26,7 @@ async function noteSome(db: Transaction<ServerTables>, after: string): Promise<s
     .selectFrom('event_queues')
     .select('queue_id')
     .where('queue_id', '>', after)
-    // The order in which publishing locks them: two orders would deadlock.
+    // The order in which publishing locks them. Another order could deadlock.
     .orderBy('queue_id')
     .limit(queuesPerTransaction)
     .modifyEnd(lockingRows(db))

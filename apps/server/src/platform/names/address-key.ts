@@ -1,9 +1,9 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * The form of an email address for comparing it: ignores letter case, the way in which accents are composed, the dot of an
- * i, and whether the domain is written in Punycode. Two users cannot have addresses that differ in these alone.
- * `email_lower` holds it.
+ * Returns the form of an email address that is compared and stored in `email_lower`. Ignores letter case, the
+ * composition of accents, the dot of an i, and whether the domain is in Punycode. Two users cannot have addresses that
+ * differ only in these.
  */
 export function addressKey(address: string): string {
   return readable(address).normalize('NFC').toLowerCase().replaceAll('ı', 'i');

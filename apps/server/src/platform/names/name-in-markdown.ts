@@ -1,13 +1,15 @@
 import { channelHash } from '@waxwing/markdown';
 import type { ChannelId } from '@waxwing/protocol';
 
-/** Characters that end a mention or channel link, or prevent it. The rest of the name would then be Markdown of its own. */
+/**
+ * Characters that end a mention or channel link, or prevent it. The rest of the name would then be parsed as Markdown.
+ */
 const special = /[`>*&[\]]|\$\$/;
 const plain = /^[\p{L}\p{M}\p{N} ,'’-]+$/u;
 
 /**
- * Whether a name can be written as `@_*name*` or `#**name**`. Texts of the server's own bots must not contain other names
- * in this form: a link in such a name would look like the bot's.
+ * Whether a name can be written as `@_*name*` or `#**name**`. The server's own bots must not write other names in this
+ * form: a link in such a name would look like the bot's.
  */
 export function isMentionable(name: string): boolean {
   return !special.test(name);
@@ -24,12 +26,12 @@ export function channelLink(id: ChannelId, name: string): string {
   return `[${linkText(`#${name}`)}](${channelHash(id, name).slice(1)})`;
 }
 
-/** A name in bold letters, without any Markdown of its own. */
+/** Writes a name in bold letters and escapes its Markdown. */
 export function boldName(name: string): string {
   if (plain.test(name)) return `**${name}**`;
   const longest = Math.max(0, ...[...name.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  // One blank on each side is not shown.
+  // One blank on each side is not displayed.
   const inner = longest > 0 ? ` ${name} ` : name;
   return `**${fence}${inner}${fence}**`;
 }

@@ -1,4 +1,6 @@
-/** Scripts in which a joiner or non-joiner changes the shapes of letters: cursive ones, and ones with conjuncts. */
+/**
+ * Scripts in which a joiner or non-joiner changes the shapes of letters: cursive scripts, and scripts with conjuncts.
+ */
 const shapingScripts = scripts(
   ...['Arab', 'Syrc', 'Mand', 'Mong', 'Nkoo', 'Phag', 'Adlm', 'Rohg'],
   ...['Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr', 'Mymr', 'Tibt'],
@@ -10,15 +12,15 @@ const rightToLeftScripts = scripts('Hebr', 'Arab', 'Syrc', 'Thaa', 'Nkoo', 'Adlm
 
 const shaping = `(?:(?=[\\p{L}\\p{M}])[${shapingScripts}])`;
 const unspaced = `(?:(?=[\\p{L}\\p{M}])[${unspacedScripts}])`;
-/** Marks that remove a consonant's vowel. A joiner may follow them at the end of a word, too. */
+/** Marks that remove a consonant's vowel. A joiner may also follow them at the end of a word. */
 const viramas =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u0f84\\u1039\\u103a\\u17d2\\u1a60\\u1b44\\u1bab\\ua953\\ua9c0\\u{11133}]';
 
-/** Invisible characters where they change how their neighbors look. After RFC 5892, appendix A, and UTS 51. */
+/** Places where invisible characters change how their neighbors look. Based on RFC 5892, appendix A, and UTS 51. */
 const invisibleInPlace = [
-  // Emoji of several, such as families and professions.
+  // Emoji composed of several, such as families and professions.
   '(?<=\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)\\u200d(?=\\p{Extended_Pictographic})',
-  // Flags of regions. The tags spell the region, and could spell any text elsewhere.
+  // Flags of regions. The tags spell the region; elsewhere they could spell any text.
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
@@ -39,16 +41,17 @@ const unsuitable =
 const scan = new RegExp(`(?:${invisibleInPlace})|(${unsuitable})`, 'gu');
 
 const rightToLeft = new RegExp(`(?=\\p{L})[${rightToLeftScripts}]`, 'u');
-/** Marks of direction that override nothing. They have an effect only beside letters that run from right to left. */
+/** Direction marks that override nothing. They have an effect only next to letters of right-to-left scripts. */
 const directionMark = /[\u200e\u200f\u061c]/;
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800\ufffc])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
- * What is wrong with the characters of a name, as a sentence about `what`, such as `channel name`; `undefined` if nothing
- * is. One rule for the names of people, groups, channels, topics and everything else. A name must have a visible character.
- * It must not have control characters, line breaks or private characters. Invisible characters may only be where they
- * change how a name looks, such as a joiner between Persian letters, so that no two names look alike for them. None may
- * reverse the text. Positions count code points from 1. `end` ends the sentence about a character.
+ * Describes what is wrong with the characters of a name, in a sentence about `what`, such as `channel name`;
+ * `undefined` if the name is valid. This rule applies to the names of people, groups, channels, topics and everything
+ * else. A name must have a visible character. It must not have control characters, line breaks or private-use
+ * characters. Invisible characters are allowed only where they change how a name looks, such as a joiner between
+ * Persian letters. Otherwise two names could look alike. No character may reverse the text. Positions count code points
+ * from 1. `end` ends the sentence about a character.
  */
 export function nameProblem(what: string, name: string, end = '.'): string | undefined {
   const position = unsuitablePosition(name);
