@@ -65,7 +65,7 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
 /** The number of user ids written into one statement's text. */
 const usersAtOnce = 500;
 
-/** Finds unread copies without locking them, and the users for whom the limit cut off further copies. */
+/** Finds unread copies without locking them, and the users whose further copies the limit cut off. */
 async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
   const rest: Membership[] = [];
