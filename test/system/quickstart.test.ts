@@ -170,7 +170,7 @@ describe('the quickstart', () => {
   it('prints working commands that edit a message, show its event, and notify the phone', async () => {
     const { process } = await running();
     await expect.poll(() => process.output).toContain('which it shows below');
-    const printed = process.output.slice(process.output.indexOf('Go on by yourself'));
+    const printed = process.output.slice(process.output.indexOf('Try it yourself'));
     const page = await fetch(/open (\S+) in a browser/.exec(printed)?.[1] ?? '');
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Waxwing Quickstart')]);
     const commands = printed.split('\n').filter((line) => /^ +curl /.test(line));

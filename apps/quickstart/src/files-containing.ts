@@ -17,7 +17,6 @@ export async function filesContaining(secret: string, files: readonly string[]):
   child.stdin.end(JSON.stringify({ secret, files }));
   const printed = await text(child.stdout);
   const [status] = await ended;
-  if (status !== 0)
-    throw new Error(`the search for what must not be in ${files.join(', ')} ended with ${status}`);
+  if (status !== 0) throw new Error(`the search for secrets in ${files.join(', ')} ended with ${status}`);
   return JSON.parse(printed) as string[];
 }

@@ -39,10 +39,10 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.title('Everything keeps running. Press Ctrl+C to stop.');
   narrator.detail('server', urls.server);
   narrator.detail('relay', urls.relay);
-  narrator.detail('vendors', `${urls.vendors}/deliveries shows what Google and Apple were handed`);
+  narrator.detail('vendors', `${urls.vendors}/deliveries shows the deliveries to Google and Apple`);
   narrator.detail('users', `with their API keys in ${paths.quickstartJson}`);
   narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);
-  narrator.title('Go on by yourself');
+  narrator.title('Try it yourself');
   narrator.detail('join', `open ${going.chat.invitationUrl} in a browser`);
   const curl = curlAsOwner(paths);
   const api = `${urls.server}/api/v1`;
@@ -58,7 +58,7 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
 export function introducePhone({ pageLink, sendCommand }: PhoneIntroduced, narrator: Narrator): void {
   narrator.command('send the phone a notification, which it shows below', sendCommand);
   narrator.command(
-    'see it arrive on a phone in your browser, what the others see of it, and a key rotate',
+    'watch it arrive on a phone in your browser, see what the other parties can read, and rotate a key',
     pageLink,
   );
 }

@@ -68,7 +68,7 @@ async function narrateMessage(
   const notification = (opened as { notification: Notification }).notification;
   expectThat(
     notification.type === 'message' && notification.message_id === messageId,
-    'the phone was notified of something else than the message',
+    'the phone was notified of something other than the message',
   );
   await expectAbsent(notification.realm_url, relayFiles, 'the relay’s database');
   await expectAbsent(message.content, relayFiles, 'the relay’s database');
@@ -106,7 +106,7 @@ export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Nar
 
 async function expectAbsent(secret: string, files: readonly string[], where: string): Promise<void> {
   const found = await filesContaining(secret, files);
-  expectThat(found.length === 0, `${where} holds what it must never hold`);
+  expectThat(found.length === 0, `${where} contains a secret that it must never contain`);
 }
 
 function expectThat(holds: boolean, otherwise: string): void {

@@ -35,7 +35,7 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
       '-V, --version',
       'print the version',
     )
-    .option('--data-dir <dir>', 'where everything is kept', '.waxwing')
+    .option('--data-dir <dir>', 'folder for all data', '.waxwing')
     .addOption(
       new Option('--port-base <n>', 'server on n, page on n+1, relay on n+10, vendors on n+20 to n+22')
         .default(8310)

@@ -10,7 +10,7 @@ export function runRelayCommand(argv: readonly string[], terminal: Terminal): Pr
   return runProgram(
     {
       name,
-      description: 'Takes sealed registrations from servers and delivers notifications that it cannot read',
+      description: 'Accepts sealed registrations from servers and delivers notifications that it cannot read',
       version: () => packageVersion(new URL('../package.json', import.meta.url)),
       serve: {
         description:
@@ -36,7 +36,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     {
       name: 'apps',
-      description: 'whether the vendors take the credentials of apps, and apps that are held back',
+      description: 'check the credentials of apps, and show apps that are held back',
       add: async (apps) => {
         (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal);
         (await import('./deliveries/apps/check-command.js')).addAppCheckCommand(apps, terminal);

@@ -74,7 +74,7 @@ export const relayApi = {
 export const relayAdminApi = {
   title: 'Waxwing relay, administration',
   description:
-    'What commands on the machine of a relay ask of the one that runs, over its Unix socket (RELAY_KEY_ADMIN_SOCKET). It is served nowhere else.',
+    'Requests of commands to the relay that runs on the same machine, over its Unix socket (RELAY_KEY_ADMIN_SOCKET) only.',
   version: '1',
 };
 

@@ -233,7 +233,7 @@ describe('a relay that cannot start', () => {
     environment = { ...environment, RELAY_KEY_RING_IDENTITY_FILE: next };
     const refused = await runRelayCommand(['keys', 'verify'], { environment });
     expect(refused.status).toBe(1);
-    expect(refused.stderr).toMatch(/The relay that runs says: .* set RELAY_KEY_RING_IDENTITY_FILE.* restart/);
+    expect(refused.stderr).toMatch(/The running relay says: .* set RELAY_KEY_RING_IDENTITY_FILE.* restart/);
     await relay.close();
     await start();
     expect(await runRelayCommand(['keys', 'verify'], { environment })).toMatchObject({ status: 0 });

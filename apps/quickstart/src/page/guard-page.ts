@@ -18,13 +18,13 @@ export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: st
   const foreign = describeForeignRequest(headers, host);
   if (foreign !== undefined) return { kind: 'refused', status: 403, sentence: foreign };
   if (origin !== undefined && origin !== `http://${hostHeader}`) {
-    const sentence = `this is not answered to other pages of this machine (Origin ${JSON.stringify(origin.slice(0, 100))})`;
+    const sentence = `requests from other pages on this machine are refused (Origin ${JSON.stringify(origin.slice(0, 100))})`;
     return { kind: 'refused', status: 403, sentence };
   }
   const [path = '', query] = url.split('?', 2);
   const [, token = '', ...rest] = path.split('/');
   if (!matchesCredential(token, tokenHash) || rest.length === 0) {
-    const sentence = 'there is nothing under this address: open the link that npm start has printed';
+    const sentence = 'there is nothing at this address: open the link that npm start printed';
     return { kind: 'refused', status: 404, sentence };
   }
   return { kind: 'let-in', path: rest.join('/'), query: new URLSearchParams(query) };

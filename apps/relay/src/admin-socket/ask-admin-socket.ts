@@ -20,9 +20,9 @@ export interface AdminQuestion<Answer extends z.ZodObject = z.ZodObject> {
 
 const maximumAnswerBytes = 1024 * 1024;
 const silenceMilliseconds = 30_000;
-const wentAway = 'The relay went away before it answered: see its log, then try again.';
+const wentAway = 'The relay disconnected before it answered: see its log, then try again.';
 const isOfOtherVersion =
-  'The relay that runs does not know this command: restart it with the version that the command is of.';
+  "The running relay does not know this command: restart it with this command's version.";
 
 interface Answer {
   readonly status: number;
@@ -67,7 +67,7 @@ async function ask(socket: Socket, { declared, form, operatorName }: AdminQuesti
     });
     const fields = parseJsonOrUndefined(await body.text());
     if (isJsonObject(fields)) return { status: statusCode, fields };
-    throw new Error('the answer is no JSON object');
+    throw new Error('the answer is not a JSON object');
   } catch (cause) {
     throw new CommandError(wentAway, { cause });
   } finally {

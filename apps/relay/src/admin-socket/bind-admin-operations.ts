@@ -20,7 +20,7 @@ export function bindAdminOperations<Context>(
       } catch (error) {
         if (!(error instanceof CommandError || error instanceof ConfigurationError)) throw error;
         const message =
-          error instanceof ConfigurationError ? `The relay that runs says: ${error.message}` : error.message;
+          error instanceof ConfigurationError ? `The running relay says: ${error.message}` : error.message;
         throw new ProtocolError('BAD_REQUEST', { message, cause: error });
       }
     },

@@ -87,7 +87,7 @@ function requireSocketPath(path: string): void {
   if (there === undefined) return;
   if (there.socket?.isSocket() === false) {
     throw new ConfigurationError([
-      `${path} is where the relay's socket should be, but is no socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
+      `${path} is the path of the relay's socket, but it is not a socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
     ]);
   }
   // Commands would refuse a socket in this folder.

@@ -17,7 +17,7 @@ export class DeliveryMetrics {
   constructor(metrics: Metrics) {
     this.#deliveries = metrics.counter(
       'waxwing_deliveries_total',
-      'Attempts to deliver a notification, by vendor, outcome and the reason that the vendor gave',
+      "Attempts to deliver a notification, by vendor, outcome and the vendor's reason",
       ['vendor', 'outcome', 'reason'],
       () => this.#countSent(),
     );
@@ -36,7 +36,7 @@ export class DeliveryMetrics {
     );
     this.#outages = metrics.gauge(
       'waxwing_app_outage',
-      'Apps whose vendor has taken no notification for a minute (1)',
+      'Apps whose vendor has accepted no notification for a minute (1)',
       ['app'],
     );
   }

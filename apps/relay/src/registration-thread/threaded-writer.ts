@@ -156,7 +156,10 @@ export class ThreadedWriter implements RegistrationWriter {
     const sentence = 'It is not known whether the registration was kept: the thread that wrote it has ended.';
     this.#answered?.reject(new DatabaseUnavailableError(sentence, { cause: error }));
     if (!wasOver)
-      this.#complain(error, 'registrations are written on the event loop, as there is no thread for them');
+      this.#complain(
+        error,
+        'registrations are written on the event loop, because no thread could be started',
+      );
   }
 
   #complain(err: unknown, sentence: string): void {
@@ -165,7 +168,8 @@ export class ThreadedWriter implements RegistrationWriter {
 }
 
 function settle({ resolve, reject }: PendingWrite, answer: WriteAnswer | undefined): void {
-  if (answer === undefined) reject(new Error('the thread that writes registrations did not answer for one'));
+  if (answer === undefined)
+    reject(new Error('the thread that writes registrations did not answer for one of them'));
   else if ('outcomes' in answer) resolve(answer.outcomes);
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);
 }

@@ -87,7 +87,7 @@ function addRemoving(servers: Command, terminal: Terminal): void {
     .description('remove a server with its realms, devices and all that the relay stores of it')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
-      const question = `Everything of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
+      const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
       const devices = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
         (await import('./remove-server.js')).removeServer(database, serverId, terminal.clock()),
       );

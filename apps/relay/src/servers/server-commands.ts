@@ -28,14 +28,10 @@ export function addServerCommands(servers: Command, terminal: Terminal): void {
 
 function addAdding(servers: Command, terminal: Terminal): void {
   withJson(servers.command('add'))
-    .description('let a server use the relay; prints its id and, this once, its key')
+    .description('let a server use the relay; prints its id and its key, which is shown only once')
     .requiredOption('--realm <uuid>', 'a realm (organization) of the server; repeatable', collectUuids)
     .option('--name <text>', 'what you call the server', '')
-    .option(
-      '--server-id <uuid>',
-      'the id that the server has already; a new one where it is left out',
-      readUuid,
-    )
+    .option('--server-id <uuid>', "the server's existing id (default: a new one)", readUuid)
     .action(async ({ realm: realmUuids, name, serverId, json }: AddFlags) => {
       const added = await withRelayDatabase(terminal, async (database) =>
         (await manage()).addServer(database, { serverId, name, realmUuids }, terminal.clock()),

@@ -110,7 +110,7 @@ async function summariesOf(db: Reader, now: number, servers: readonly ServerRow[
 }
 
 export function unknownServer(serverId: string): CommandError {
-  return new CommandError(`There is no server ${serverId}: "servers list" shows those that there are.`);
+  return new CommandError(`There is no server ${serverId}: "servers list" shows all.`);
 }
 
 type Ids = readonly string[];

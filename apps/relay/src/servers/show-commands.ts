@@ -24,7 +24,7 @@ const summaries = () => import('./server-summaries.js');
 export function addShowing(servers: Command, terminal: Terminal): void {
   withJson(servers.command('list'))
     .description('show all servers, their realms, devices and deliveries')
-    .argument('[text]', 'only those with this in their id, name, hostname or contact')
+    .argument('[text]', 'only servers with this text in their id, name, hostname or contact')
     .addOption(limitOption())
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { summarizeServers } = await summaries();
@@ -43,7 +43,7 @@ export function addShowing(servers: Command, terminal: Terminal): void {
       );
     });
   withJson(servers.command('show'))
-    .description('show all that the relay knows about a server')
+    .description('show everything that the relay knows about a server')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, flags: OutputFlags) => {
       const { summarizeServer } = await summaries();

@@ -30,10 +30,10 @@ const defaultWaitSeconds = 10;
 export function addSendCommand(push: Command, terminal: Terminal): void {
   withJson(push.command('send'))
     .description(
-      'have the phones of a user show a text, encrypted as messages are, and print what the relay says; the server that runs sends it',
+      "send a text to a user's phones through the running server, encrypted like a message, and print the relay's answer",
     )
     .requiredOption('--user <address>', 'the e-mail address of the user')
-    .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
+    .requiredOption('--text <text>', 'the text to show; Markdown, as in a message')
     .option('--wait <seconds>', "how long to wait for the relay's answer", readWait, defaultWaitSeconds)
     .action(async ({ user, text, wait, ...flags }: SendFlags) => {
       const sent = await send(terminal, { email: user, text }, wait);

@@ -197,7 +197,7 @@ describe('a command that is interrupted', () => {
 });
 
 describe('a command whose relay is not well', () => {
-  const wentAway = 'The relay went away before it answered';
+  const wentAway = 'The relay disconnected before it answered';
 
   async function standIn(server: ReturnType<typeof createServer>): Promise<string> {
     const other = join(freshFolder(), 'relay.sock');

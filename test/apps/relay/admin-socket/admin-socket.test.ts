@@ -34,7 +34,7 @@ describe('the path of the admin socket', () => {
     const path = join(freshFolder(), 'ring.age');
     writeFileSync(path, 'precious');
     await expect(open(path)).rejects.toThrow(ConfigurationError);
-    await expect(open(path)).rejects.toThrow('is no socket: name another path in RELAY_KEY_ADMIN_SOCKET');
+    await expect(open(path)).rejects.toThrow('is not a socket: name another path in RELAY_KEY_ADMIN_SOCKET');
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 

@@ -109,8 +109,8 @@ describe('waxwing-relay apps check', () => {
     for (let run = 0; run < 2; run += 1) {
       const { status, stdout } = await runRelayCommand(['apps', 'check'], { environment });
       expect(stdout.split('\n')).toEqual([
-        `ok      ${fcmName()}: the vendor takes the credential.`,
-        `ok      ${apnsName}: the vendor takes the credential.`,
+        `ok      ${fcmName()}: the vendor accepts the credential.`,
+        `ok      ${apnsName}: the vendor accepts the credential.`,
       ]);
       expect(status).toBe(0);
       tokens.push(await providerTokens());

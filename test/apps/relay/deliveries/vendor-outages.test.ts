@@ -63,7 +63,7 @@ describe('a vendor that takes nothing for a minute', () => {
     await both();
     const { ready: isReady, checks } = await ready();
     expect(isReady).toBe(false);
-    expect(checks.vendors).toContain(`the vendor has taken no notification of ${fcmApp} since`);
+    expect(checks.vendors).toContain(`the vendor has accepted no notification of ${fcmApp} since`);
     expect(checks.vendors).toContain(`no notification of ${apnsApp} since`);
     expect(warnings()).toMatchObject([
       { app: apnsApp, reason: 'ServiceUnavailable', msg: expect.stringContaining('developer.apple.com') },
@@ -83,7 +83,7 @@ describe('a vendor that takes nothing for a minute', () => {
     await both();
     await expect.poll(status).toBe('Nothing is held back.');
     expect(await ready()).toMatchObject({ ready: true, checks: { vendors: 'ok' } });
-    expect(log.text()).toContain(`the vendor takes notifications of ${fcmApp} again`);
+    expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
 
     // One of two apps fails: the other must still be delivered to.
@@ -94,7 +94,7 @@ describe('a vendor that takes nothing for a minute', () => {
     expect(await ready()).toMatchObject({
       ready: true,
       checks: {
-        vendors: expect.stringMatching(`^warning: the vendor has taken no notification of ${fcmApp} `),
+        vendors: expect.stringMatching(`^warning: the vendor has accepted no notification of ${fcmApp} `),
       },
     });
     expect(await relay.metrics.text()).toContain(`waxwing_app_outage{app="${fcmApp}"} 1`);

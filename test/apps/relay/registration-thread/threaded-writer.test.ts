@@ -218,7 +218,9 @@ describe('the thread that writes registrations', () => {
     expect(await waiting).toEqual([17]);
     expect(await writer.write(crowd(600), now)).toHaveLength(16);
     expect(threads).toHaveLength(1);
-    expect(said()).toEqual(['registrations are written on the event loop, as there is no thread for them']);
+    expect(said()).toEqual([
+      'registrations are written on the event loop, because no thread could be started',
+    ]);
   });
 
   it('does not keep the process alive', async () => {

@@ -231,9 +231,7 @@ eachBackend((backend) => {
   ])('%j says that there is no such server', async (argv) => {
     const { status, stdout, stderr } = await run(argv);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toBe(
-      `waxwing-relay: There is no server ${unknownId}: "servers list" shows those that there are.`,
-    );
+    expect(stderr).toBe(`waxwing-relay: There is no server ${unknownId}: "servers list" shows all.`);
   });
 
   it('says in one sentence that a database URL is of no known kind', async () => {

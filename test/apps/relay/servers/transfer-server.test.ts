@@ -137,10 +137,10 @@ eachBackend((backend) => {
       ],
       [answering(404, {}), 'Error response received from the host: 404'],
       [answering(302, {}), 'Error response received from the host: 302'],
-      [answering(200, []), "The host's answer is no JSON object"],
-      [answering(200, { verification_secret: 1 }), "The host's answer is no JSON object"],
+      [answering(200, []), "The host's answer is not a JSON object"],
+      [answering(200, { verification_secret: 1 }), "The host's answer is not a JSON object"],
       [answering(200, { verification_secret: 'x'.repeat(5000) }), 'in at most 4096 bytes'],
-      [((_request, response) => response.end('<html>')) as Hosts['state']['answer'], 'no JSON object'],
+      [((_request, response) => response.end('<html>')) as Hosts['state']['answer'], 'not a JSON object'],
     ])('for an answer of the host that is none', async (answer, sentence) => {
       hosts.state.answer = answer;
       const parameters = { hostname: hosts.hostname, access_token };

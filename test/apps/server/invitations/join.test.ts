@@ -69,7 +69,7 @@ eachBackend((backend) => {
       const joined = await open(link, say());
       expect(joined).toMatchObject({ status: 303, headers: { location: '?joined=true' }, text: '' });
       const next = await open(`${link}${joined.headers.location}`);
-      expect(next).toMatchObject({ status: 200, text: expect.stringContaining('You are a member now') });
+      expect(next).toMatchObject({ status: 200, text: expect.stringContaining('You are now a member') });
       const user = await userOf(email);
       expect(user).toMatchObject({ role: 300, full_name: `Person ${people}`, is_active: true });
       const told = (await events()) as { type: string; op: string; group_id?: number }[];

@@ -112,7 +112,7 @@ function deliveryTo(target: PushTarget, urgency: VendorUrgency, now: number): De
 
 function conclude(app: string, answer: VendorAnswer, trouble: string | undefined): AppCheck {
   if (trouble === undefined) {
-    const sentence = 'the vendor takes the credential.';
+    const sentence = 'the vendor accepts the credential.';
     return { app, ok: true, reason: reasonOf(answer), sentence };
   }
   return { app, ok: false, reason: reasonOf(answer), sentence: trouble };

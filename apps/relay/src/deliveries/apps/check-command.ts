@@ -14,8 +14,8 @@ interface CheckFlags extends OutputFlags {
 /** Adds `apps check`. */
 export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
   withJson(apps.command('check'))
-    .description('ask Google and Apple whether they take the credential of each app; no phone gets anything')
-    .option('--topic <bundle-id>', 'the app to ask Apple about for an entry with "topics": "*"')
+    .description('check the credential of each app at Google or Apple, without notifying a phone')
+    .option('--topic <bundle-id>', 'the bundle id to check for an entry with "topics": "*"')
     .action(async ({ topic, json }: CheckFlags) => {
       // Lazy import: `--help` must not wait for it.
       const { checkConfiguredApps } = await import('./check-configured-apps.js');

@@ -84,7 +84,7 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'UnrelatedKeyIdInToken':
       return `${key} may not send to ${topic} (${reason}): see that it is a bundle id of that team with push notifications enabled and that the key is not restricted to others.`;
     case 'TooManyProviderTokenUpdates':
-      return `Apple has got too many new tokens of ${key}: see that no other program signs with it, and ask again in 20 minutes.`;
+      return `Apple has received too many new tokens of ${key}: see that no other program signs with it, and ask again in 20 minutes.`;
     case 'TooManyRequests':
     case 'InternalServerError':
     case 'ServiceUnavailable':

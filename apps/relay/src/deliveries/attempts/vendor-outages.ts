@@ -112,5 +112,5 @@ function troubleOf(app: string, outage: Outage): AppTrouble {
 }
 
 function describe(app: string, { vendor, since, reason }: Outage): string {
-  return `the vendor has taken no notification of ${app} since ${new Date(since).toISOString()} (${reason}): see ${statusPages[vendor]}`;
+  return `the vendor has accepted no notification of ${app} since ${new Date(since).toISOString()} (${reason}): see ${statusPages[vendor]}`;
 }

@@ -36,7 +36,7 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
     });
   withYes(withJson(apps.command('confirm-deletions')))
     .description(
-      'say that the dead tokens of an app are really dead: they are deleted again, for a day without question',
+      "confirm that an app's dead tokens are really dead: deletions resume, and do not freeze again for a day",
     )
     .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
     .action(async (app: string, { json, yes }: ConsentFlags) => {

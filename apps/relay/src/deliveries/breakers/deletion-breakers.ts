@@ -116,7 +116,7 @@ export class DeletionBreakers {
       const since = watch.begin(now);
       if (!wasUsual || watch.isLockedByOther((await store.heldAt(watch)) ?? now, since)) continue;
       await store.close(app, 'deletion', scope);
-      this.#thaw(key, 'the share of dead tokens was usual for long enough: deletions go on');
+      this.#thaw(key, 'the share of dead tokens was usual for long enough: deletions resume');
     }
   }
 
@@ -131,11 +131,12 @@ export class DeletionBreakers {
         this.#markFrozen(breaker);
       } else {
         this.#confirmed.set(key, breaker.confirmedAt);
-        if (this.#frozen.has(key)) this.#resume(key, 'an operator confirmed the deletions: they go on');
+        if (this.#frozen.has(key)) this.#resume(key, 'an operator confirmed the deletions: they resume');
       }
     }
     for (const key of [...this.#frozen.keys()]) {
-      if (!stillFrozen.has(key)) this.#thaw(key, 'another relay found the share of dead tokens usual again');
+      if (!stillFrozen.has(key))
+        this.#thaw(key, 'another relay found that the share of dead tokens is usual again');
     }
     this.#loadedAt = this.#options.clock();
   }

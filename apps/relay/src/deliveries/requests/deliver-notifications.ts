@@ -226,7 +226,7 @@ export class DeliverNotifications {
       // The other request could not store its outcome. The notification may have been delivered, so retry it.
       this.#options.log.warn(
         { err, device: item.notification.relayDeviceId },
-        'a repeat takes the place of the first',
+        'a repeat replaces the first delivery',
       );
       item.isRepeat = false;
       item.ended = this.#retrySoon();
@@ -265,7 +265,7 @@ export class DeliverNotifications {
     } catch (err) {
       log.error(
         { err, device: notification.relayDeviceId },
-        'the end of a late delivery could not be stored',
+        'the outcome of a late delivery could not be stored',
       );
     }
   }

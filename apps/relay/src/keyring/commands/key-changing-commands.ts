@@ -23,10 +23,10 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
       makeChange(terminal, flags, { operation: (await changes()).rotateKeys }),
     );
   withDryRun(keys.command('mend-dates'))
-    .description('date again what was done to the ring by a clock that was far ahead')
+    .description('reset dates in the ring that were written while the clock was far ahead')
     .requiredOption(
       '--today <day>',
-      'which day it is, such as 2026-11-22: by a calendar, not by this machine',
+      "today's date, such as 2026-11-22, from a calendar and not from this machine",
     )
     .action(async ({ today, ...flags }: MendFlags) =>
       makeChange(terminal, flags, { operation: (await changes()).mendRingDates, form: { today } }),
@@ -47,7 +47,7 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
       'refuse a key at once, because its private half may be stolen, and notify phones by the key list',
     )
     .argument('<key>', 'its id or its public key')
-    .option('--compromised', 'says that you mean it')
+    .option('--compromised', 'confirms that the key may be stolen')
     .action(async (key: string, flags: RevokeFlags) => {
       if (!flags.compromised) {
         throw new CommandError(

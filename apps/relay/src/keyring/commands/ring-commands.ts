@@ -20,13 +20,13 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
     .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
     .action(async (flags: NewRingFlags) => (await bring()).makeFreshRing(terminal, flags));
   withNewRing(keys.command('import'))
-    .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
+    .description('import the keys of a plain file (see keys.example) or of a stock relay')
     .argument('<file>', 'the file')
     .option('--primary <public-key>', 'which of the keys clients should use')
     .action(async (file: string, flags: ImportFlags) => (await bring()).importFile(terminal, file, flags));
   withDryRun(keys.command('add-recovery-key'))
     .description(
-      'give a ring that was made without a recovery key one: the key list names it, and the next release of the app pins it',
+      'add a recovery key to a ring without one: the key list contains it, and the next release of the app pins it',
     )
     .argument('<file>', 'a new file for its private half, to be moved off this machine')
     .action(async (file: string, flags: ChangeFlags) =>
@@ -52,7 +52,7 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
     )
     .action(async (flags: SigningFlags) => (await replace()).rotateKeyOfList(terminal, flags));
   withDryRun(keys.command('rotate-token-key'))
-    .description('encrypt push tokens in the database with a new key; the relay does it row by row')
+    .description('re-encrypt push tokens in the database with a new key; the relay does so row by row')
     .action(async (flags: ChangeFlags) => (await replace()).rotateKeyOfTokens(terminal, flags));
   withConsent(keys.command('rewrap'))
     .description('encrypt the ring for the first identity or passphrase of its file, or of another file')
@@ -64,9 +64,11 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
 /** Adds `move`, `remove-unreadable` and `export-stock`. */
 export function addMovingRing(keys: Command, terminal: Terminal): void {
   withConsent(keys.command('move'))
-    .description('move the key ring to another place; relays that run go on with it until they are restarted')
+    .description(
+      'move the key ring to another location; running relays keep using it until they are restarted',
+    )
     .requiredOption('--to <place>', 'database, or file:PATH')
-    .option('--remove-old', 'destroy the copy that is otherwise kept beside the old place')
+    .option('--remove-old', 'destroy the copy at the old location, which is otherwise kept')
     .action(async (flags: MoveFlags) => (await import('./move-ring.js')).moveRing(terminal, flags));
   withConsent(keys.command('remove-unreadable'))
     .description(

@@ -27,13 +27,13 @@ const longestMilliseconds = 365 * unitMilliseconds.d;
 /** Adds `servers invite`. */
 export function addInviting(servers: Command, terminal: Terminal): void {
   withJson(servers.command('invite'))
-    .description('let one new server register itself; prints the code of the invitation this once')
+    .description('let one new server register itself; prints the invitation code, which is shown only once')
     .addOption(
       new Option('--hostname <host>', 'the server that it is for, which then needs no code').conflicts(
         'serverId',
       ),
     )
-    .option('--server-id <uuid>', 'the same, by the id that the server has already (zulip_org_id)', readUuid)
+    .option('--server-id <uuid>', "the same, by the server's existing id (zulip_org_id)", readUuid)
     .option('--expires <duration>', 'how long it is valid, such as 12h', readDuration, 7 * unitMilliseconds.d)
     .option('--name <text>', 'what you call the server', '')
     .action(async ({ hostname: host, serverId, expires, name, json }: InviteFlags) => {

@@ -45,7 +45,7 @@ export function createJoining(
   const quotas = new ServerQuotas(requestsPerAddress, clock, 'joining-per-address');
   const registrations = metrics.counter(
     'waxwing_server_registrations_total',
-    'Requests of servers to join, by what came of them',
+    'Requests of servers to join, by outcome',
     ['outcome'],
   );
   return {

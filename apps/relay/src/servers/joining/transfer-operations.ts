@@ -112,6 +112,6 @@ function readSecret({ status, text }: HostAnswer): Secret<string> {
   const secret = fields?.verification_secret;
   if (typeof secret === 'string') return new Secret(secret);
   throw refused(
-    `The host's answer is no JSON object with a verification_secret in at most ${maximumAnswerBytes} bytes.`,
+    `The host's answer is not a JSON object with a verification_secret in at most ${maximumAnswerBytes} bytes.`,
   );
 }

@@ -60,7 +60,7 @@ ${alert}
 <p class="hint" id="password-hint">${minimum} to ${maximum} characters.</p>
 <button>Join</button>
 </form>
-<p>You have joined already? Sign in with your app at <strong>${escapeHtml(realm.url)}</strong>.</p>`;
+<p>Already a member? Sign in with your app at <strong>${escapeHtml(realm.url)}</strong>.</p>`;
   return page(problem === undefined ? 200 : 400, `Join ${realm.name}`, body);
 }
 
@@ -72,7 +72,7 @@ export function joinedRedirect(): RawAnswer {
 /** The page that confirms a sign-up and says how to continue. It is public and names no user. */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
-<p role="status">You are a member now. Sign in with your app, by your e-mail address and your password:</p>
+<p role="status">You are now a member. Sign in with your app, with your e-mail address and password:</p>
 <p>Server: <strong>${escapeHtml(realm.url)}</strong></p>`;
   return page(200, `Welcome to ${realm.name}`, body);
 }
@@ -80,7 +80,7 @@ export function joinedPage(realm: RealmNaming): RawAnswer {
 /** The same page for unknown, expired and revoked links. */
 export function noInvitationPage(): RawAnswer {
   const body = `<h1>This invitation link no longer works</h1>
-<p>It may have expired, or part of the link may be missing. Ask whoever sent it for a new one.</p>`;
+<p>It may have expired, or part of the link may be missing. Ask the sender for a new one.</p>`;
   return page(404, 'No invitation', body);
 }
 
@@ -88,8 +88,8 @@ export function noInvitationPage(): RawAnswer {
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  const body = `<h1>Too many tries</h1>
-<p role="alert">Wait ${wait}, then open the link again. It stays as good as it was.</p>`;
+  const body = `<h1>Too many attempts</h1>
+<p role="alert">Wait ${wait}, then open the link again. The link stays valid.</p>`;
   return page(429, 'Too many tries', body, { 'retry-after': String(waitSeconds) });
 }
 

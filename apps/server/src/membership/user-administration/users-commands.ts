@@ -54,10 +54,10 @@ export function addUsersCommands(users: Command, terminal: Terminal): void {
 
 function addAddCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('add'))
-    .description('add a user or a bot and print its API key, which is shown this once')
+    .description('add a user or a bot and print its API key, which is shown only once')
     .requiredOption('--email <address>', 'their e-mail address')
     .option('--name <name>', 'their full name (default: the first part of the address)')
-    .addOption(new Option('--role <role>', 'what they may do').choices(roleNames).default('member'))
+    .addOption(new Option('--role <role>', 'their role').choices(roleNames).default('member'))
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the owner of the bot')
     .action(async (flags: AddFlags) => {
@@ -81,7 +81,7 @@ function addAddCommand(users: Command, terminal: Terminal): void {
 function addListCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('list'))
     .description('list users and bots, oldest first')
-    .argument('[text]', 'only those with this in their name or e-mail address')
+    .argument('[text]', 'only users with this text in their name or e-mail address')
     .addOption(limitOption())
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { allUsers } = await manage();
@@ -101,7 +101,7 @@ function addListCommand(users: Command, terminal: Terminal): void {
 
 function addSetCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('set'))
-    .description('change what a user may do beside their role')
+    .description("change a user's special permissions")
     .argument('<address>', 'the e-mail address of the user')
     .addOption(
       new Option('--can-change-user-emails <yes|no>', 'an owner who may give others another address')
@@ -189,10 +189,8 @@ function addDeactivateCommand(users: Command, terminal: Terminal): void {
 
 function addReactivateCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('reactivate'))
-    .description(
-      'make a deactivated user or bot active again and print its new API key, which is shown this once',
-    )
-    .argument('<address>', 'the e-mail address that they had')
+    .description('reactivate a user or bot and print its new API key, which is shown only once')
+    .argument('<address>', 'their former e-mail address')
     .action(async (address: string, flags: OutputFlags) => {
       const reactivated = await withServerDatabase(terminal, async (database) =>
         (await changeActivity()).reactivateByAddress(database, terminal.clock, address),
