@@ -127,8 +127,7 @@ async function assemble(
   const limits = { ...configuration.http, maximumHeadBytes };
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
-  // In parallel, so that a slow request does not use up the jobs' deadline. Unfinished jobs are released at the
-  // deadline.
+  // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
