@@ -25,10 +25,10 @@ import { keyAdminOnDisk } from './relay/admin-socket/admin-socket-under-test.js'
 import { basic, startRelayUnderTest } from './relay/relay-under-test.js';
 import { ServerUnderTest } from './server/server-under-test.js';
 
-/** What the generic tests ask of a running app. */
+/** A running app and credentials for the generic tests. */
 interface AppUnderTest {
   readonly app: Awaited<ReturnType<typeof createHttpApp>>;
-  /** Headers with credentials that are good for its operations, and wrong ones. */
+  /** Headers with valid credentials for its operations, and with invalid ones. */
   readonly good: Record<string, string>;
   readonly wrong: Record<string, string>;
   close(): Promise<void>;
@@ -204,7 +204,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
   });
 });
 
-/** Addresses whose parameters no operation takes, and how it refuses them. */
+/** Invalid parameters in addresses, each with the expected refusal. */
 function wrongAddresses({ aliases = {}, body, parameters, path }: AnyOperation): [string, string][] {
   const url = path.replace(/\{\w+\}/g, '1');
   const twice = Object.entries(aliases).map(([alias, name]) => `${url}?${alias}=1&${name}=1`);
@@ -216,7 +216,7 @@ function wrongAddresses({ aliases = {}, body, parameters, path }: AnyOperation):
   ];
 }
 
-/** What can go wrong before an operation itself is asked. */
+/** Expects the refusals that precede every operation. */
 async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promise<void> {
   const { actor, bodyLimitBytes = 64 * 1024, method } = declared;
   const url = declared.path.replace(/\{\w+\}/g, '1');
@@ -249,7 +249,7 @@ async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promis
   for (const [at, code] of wrongAddresses(declared)) expect(await ask(good, undefined, at), at).toBe(code);
   for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const answer = await app.app.inject({ method: other, url, headers: {} });
-    // An operation may say itself that there is nothing.
+    // The operation itself may answer NOT_FOUND.
     const isUnknown = answer.statusCode === 404 && answer.payload.includes(errorCodes.NOT_FOUND.message);
     if (isUnknown) throw new Error(`${other} ${url} is not found`);
     if (answer.statusCode === 405) expect(answer.json().allowed_methods).toContain(method);

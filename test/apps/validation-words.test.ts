@@ -13,7 +13,7 @@ const operations: readonly AnyOperation[] = [
   ...relayAdminOperations,
 ];
 
-/** Each parameter of each operation, as a schema of its own. */
+/** Each parameter of each operation, as a separate schema. */
 const parameters = operations.flatMap(({ body = 'form', method, parameters, path }) =>
   Object.entries(parameters.shape).map(([name, shape]) => ({
     name,
@@ -23,7 +23,7 @@ const parameters = operations.flatMap(({ body = 'form', method, parameters, path
   })),
 );
 
-/** Words of zod, and signs of its types and patterns. */
+/** Zod's own words, and characters of its types and patterns. */
 const foreignWords =
   /expected|received|invalid (?:input|option|type|string|key|element|discriminator|union|url|uuid|iso)|too (?:big|small)|unrecognized|undefined|NaN|\[object|pattern|regex|must match|zod|>=|<=|\/\^/i;
 

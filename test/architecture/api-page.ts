@@ -1,4 +1,4 @@
-/** What is used here of an OpenAPI document that `openApiDocument` made. */
+/** The parts of an OpenAPI document from `openApiDocument` that are used here. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -38,12 +38,12 @@ export interface OpenApi {
 }
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** An answer with more fields than this has a line for each of them. */
+/** An answer with more fields is written with one line per field. */
 const maximumFieldsInLine = 12;
 
 /**
- * One section of the API reference, from an OpenAPI document.
- * @throws Error for an operation with a body of which no field is found.
+ * Writes one section of the API reference from an OpenAPI document.
+ * @throws Error for an operation with a body without known fields.
  */
 export function describeApi(name: string, { info, paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -113,7 +113,7 @@ interface Field {
   readonly description?: string | undefined;
 }
 
-/** The fields of an object; of an answer without those that every answer has. */
+/** The fields of an object. For an answer, omits the fields that every answer has. */
 function fieldsOf(written: Schema | undefined, schemas: Schemas): Field[] {
   const schema = written?.$ref === undefined ? written : schemas[written.$ref.split('/').at(-1) ?? ''];
   const own = Object.entries(schema?.properties ?? {}).map(([name, field]) => ({

@@ -3,14 +3,14 @@ import { join, relative, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, root, sourceFiles } from './source-files.js';
 
-/** What leads to what, by name. */
+/** Edges by name. */
 type Graph = ReadonlyMap<string, readonly string[]>;
 
 const units = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
 );
 
-/** Which file of a unit imports which, by their paths below its `src`. */
+/** Import graph of a unit's files, by their paths below its `src`. */
 function fileGraph(unit: string): Graph {
   const source = join(root, unit, 'src');
   return new Map(
@@ -26,8 +26,8 @@ function fileGraph(unit: string): Graph {
 }
 
 /**
- * The same for the folders that lie side by side in `parent`, each with everything below it. A file beside them may
- * use them and be used by them: it is what puts them together, or what they share.
+ * Import graph of the folders next to each other in `parent`, each with everything below it. Ignores files next to
+ * them: such a file assembles the folders, or is shared by them.
  */
 function folderGraph(files: Graph, parent: string): Graph {
   const folderOf = (file: string): string | undefined => {
@@ -47,7 +47,7 @@ function folderGraph(files: Graph, parent: string): Graph {
   return new Map([...folders].map(([folder, to]) => [folder, [...to]]));
 }
 
-/** One way that leads back to where it began, such as `a > b > a`; `undefined` when there is none. */
+/** Finds one cycle, such as `a > b > a`; `undefined` if there is none. */
 function findCircle(graph: Graph): string | undefined {
   const settled = new Set<string>();
   const follow = (name: string, way: readonly string[]): string | undefined => {

@@ -6,13 +6,13 @@ import { functionsOf, importsOf, root, sourceFiles } from './source-files.js';
 
 interface Unit {
   readonly folder: string;
-  /** Packages, or doors of packages, that this unit may import; `node:*` stands for Node's own modules. */
+  /** Packages, or entry points of packages, that this unit may import. `node:*` stands for Node's own modules. */
   readonly mayImport: readonly string[];
-  /** Loaded only on some platforms or only for some settings, by the files named. */
+  /** Loaded by these files only, on some platforms or for some settings. */
   readonly only: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The import table, read from the page that tells people of it. */
+/** The import table, read from its documentation page. */
 const units: readonly Unit[] = [
   ...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(
     /^\| `((?:packages|apps)\/[\w-]+)` \| (`[^|]+`) \| ([^|]*)\|$/gm,
@@ -37,7 +37,7 @@ function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }
 
-/** A package's name allows all its doors, and the name of a door that one only. */
+/** A package's name allows all its entry points; an entry point's name allows only that one. */
 function allows(entry: string, specifier: string): boolean {
   return entry === specifier || entry === packageOf(specifier);
 }
@@ -55,7 +55,7 @@ function culprits({ folder, mayImport, only }: Unit): string[] {
   );
 }
 
-/** A source file as tests name it. */
+/** Path of a source file as test names contain it. */
 function nameInTests(path: string): string {
   return path.replace(/^(?:packages|apps)\/([\w-]+)\/src\//, '#$1/');
 }
@@ -247,7 +247,7 @@ describe('the house rules', () => {
         .map(({ firstLine, lines }) => `${relative(root, file)}:${firstLine} has ${lines} lines`),
     );
     expect(long).toEqual([]);
-    // The tests of this file stand in one that is longer, so that it is known to find such.
+    // Positive control: the tests of this file are in a longer function.
     expect(functionsOf(import.meta.filename).some(({ lines }) => lines > 50)).toBe(true);
   });
 

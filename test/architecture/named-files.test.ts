@@ -7,7 +7,7 @@ import { targets } from '../mutation/targets.js';
 
 const root = join(import.meta.dirname, '../..');
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
-/** It names files of tests, by where they are below `test`; contract-page.test.ts looks for them. */
+/** Excluded because it names test files relative to `test`, which contract-page.test.ts checks. */
 const pageOfTests = 'docs/chat-api-tests.md';
 
 describe('the pages of the project', () => {

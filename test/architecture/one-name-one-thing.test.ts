@@ -8,7 +8,7 @@ const units = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
 );
 
-/** The source files behind the `exports` of a unit's package.json, on every platform. */
+/** The source files of the `exports` in a unit's package.json, on every platform. */
 function doorsOf(unit: string): string[] {
   const { exports = {} } = JSON.parse(readFileSync(join(unit, 'package.json'), 'utf8'));
   const found: string[] = [];
@@ -38,7 +38,7 @@ interface Statement {
   } | null;
 }
 
-/** Each name that a module exports, and the file that declares it. Leaves out what it re-exports from other packages. */
+/** Each name that a module exports, and the file that declares it. Omits re-exports from other packages. */
 function exportsOf(file: string): Map<string, string> {
   const names = new Map<string, string>();
   const body = parseAst(readFileSync(file, 'utf8'), { lang: 'ts' }).body as unknown as Statement[];
@@ -62,7 +62,7 @@ function exportsOf(file: string): Map<string, string> {
 
 const doors = units.flatMap(doorsOf);
 
-/** Which files declare the names that packages export. */
+/** The files that declare each name exported by packages. */
 function filesByName(): Map<string, Set<string>> {
   const files = new Map<string, Set<string>>();
   for (const door of doors) {

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 
-/** As GitHub makes it from a heading. */
+/** Returns the anchor that GitHub derives from a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -25,7 +25,7 @@ function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
 
-/** The files of the project that a page links to, as seen from the root, with the anchor. */
+/** The files of the project that a page links to, relative to the root, with the anchor. */
 function linksOf(page: string): { readonly file: string; readonly anchor: string | undefined }[] {
   const text = read(page).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)].map(([, path, anchor]) => ({
@@ -54,7 +54,7 @@ describe('the pages', () => {
   });
 });
 
-/** What `--help` prints after these arguments. */
+/** Output of `--help` after these arguments. */
 async function helpOf(program: string, argv: readonly string[]): Promise<string> {
   const printed: string[] = [];
   const terminal: Terminal = {
@@ -84,7 +84,7 @@ it('every command that a page names exists', async () => {
   for (const command of named) {
     const [program = '', ...words] = command.replace('waxwing-', '').split(' ');
     if (words[0] === 'serve') continue;
-    // What follows this one is the name of a shell.
+    // The argument of this command is the name of a shell.
     const argv = words[0] === 'completion' ? words.slice(0, 1) : words;
     const usage = `Usage: waxwing-${program} ${argv.join(' ')} `;
     if (!(await helpOf(program, argv)).startsWith(usage)) unknown.push(command);

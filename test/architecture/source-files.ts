@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** The folder that holds everything. */
+/** Root folder of the repository. */
 export const root = join(import.meta.dirname, '../..');
 
 /** Every TypeScript file below a folder, as an absolute path. */
@@ -24,13 +24,13 @@ export function importsOf(file: string): string[] {
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] as string));
 }
 
-/** A function, from its first line to its last. */
+/** A function with its first and last line. */
 export interface FoundFunction {
   readonly firstLine: number;
   readonly lines: number;
 }
 
-/** Every function of a file: declared, assigned, or a method, also those within another. */
+/** Finds every function of a file: declarations, assigned functions and methods, including nested ones. */
 export function functionsOf(file: string): FoundFunction[] {
   const text = readFileSync(file, 'utf8');
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;

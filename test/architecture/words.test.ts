@@ -11,7 +11,7 @@ const files = execFileSync('git', ['ls-files', ...patterns], { cwd: root, encodi
   .split('\n')
   .filter((file) => !/architecture\/(?:words\.test|prose)\.ts$/.test(file));
 
-/** Old-fashioned or private words, each with what to write in its place. */
+/** Old-fashioned or private words, each with its replacement. */
 const unusedWords: Readonly<Record<string, string>> = {
   anew: 'again',
   afresh: 'again',
@@ -32,7 +32,7 @@ const unusedWords: Readonly<Record<string, string>> = {
   'first aid': 'what is tried at once',
 };
 
-/** The text in lower case, names such as `eventBell` and `key-admin` taken apart into their words. */
+/** Returns the text in lower case, with names such as `eventBell` and `key-admin` split into words. */
 function wordsOf(text: string): string {
   return text
     .replace(/([a-z])([A-Z])/g, '$1 $2')

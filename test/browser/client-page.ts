@@ -12,7 +12,7 @@ import {
 import { decodeBase64, encodeBase64, parsePushAccountId, parsePushRegistration } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
 
-/** What the page offers to the test that opened it; the test runs in Node, so all arguments and results are JSON. */
+/** Functions of the page for the test that opened it. The test runs in Node, so all arguments and results are JSON. */
 const clientPage = {
   /** Opens a sealed registration as a relay would. */
   async openRegistration(sealed: string, publicKey: string, privateKey: string) {
@@ -27,7 +27,7 @@ const clientPage = {
     return sealRegistration(await loadWasmSodium(), registration, bouncerPublicKey);
   },
 
-  /** Opens a push as the one account of a phone would. */
+  /** Opens a push as a phone with a single account would. */
   async openPush(received: string, privateKey: string, publicKey: string, pushAccountId: string) {
     const accounts = createMemoryPushAccountStore();
     const id = parsePushAccountId(pushAccountId);
@@ -39,7 +39,7 @@ const clientPage = {
     return opened.kind === 'notification' ? opened.notification : opened.reason;
   },
 
-  /** Registers with the server of this page, twice, and keeps the client for `open`. */
+  /** Registers twice with the server of this page, and keeps the client for `open`. */
   async register(options: {
     bouncerPublicKey: string;
     signingPublicKey: string;
@@ -66,7 +66,7 @@ const clientPage = {
     return { first, second: code };
   },
 
-  /** Registers with the server of this page; the stores are in the `localStorage` of all tabs, which takes some time. */
+  /** Registers with the server of this page. The stores are in the `localStorage` of all tabs, which is slow. */
   async syncInStorage(options: { bouncerPublicKey: string; email: string; apiKey: string }) {
     const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
     const { keyList: _keyList, ...stores } = createTextStores({

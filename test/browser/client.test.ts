@@ -14,7 +14,7 @@ declare const clientPage: ClientPage;
 const vectors = relayProtocolVectors();
 const { gen11 } = vectors;
 
-/** Passes what the page asks for to the stand-in for a chat server. */
+/** Forwards the page's requests to the stand-in for a chat server. */
 function serve(server: FakeChatServer) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
@@ -83,7 +83,7 @@ describe.runIf(hasChromium())('In a browser', () => {
     expect(notification).toEqual(expected);
   });
 
-  /** What the relay opened last, and a push to the phone that registered last, by the generation of the level. */
+  /** For each generation: the last registration that the relay opened, and a push to the phone that registered last. */
   const generations = {
     431: {
       opened: () => server.registrations,

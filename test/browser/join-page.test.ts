@@ -51,7 +51,7 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Welcome to Example' }).waitFor();
     expect(new URL(page.url()).search).toBe('?joined=true');
-    // The refusal of the first try is a status of 400, which Chromium logs on its console.
+    // The first attempt is refused with status 400, which Chromium logs to its console.
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
   }, 60_000);
 

@@ -9,7 +9,7 @@ import { build } from 'vite';
 
 const executablePath = process.env.WAXWING_CHROMIUM ?? '/usr/bin/chromium';
 
-/** Whether there is a browser to test with; says in a sentence how to get one when there is none. */
+/** Whether a browser is installed; otherwise prints how to install one. */
 export function hasChromium(): boolean {
   if (existsSync(executablePath)) return true;
   console.log(
@@ -21,7 +21,7 @@ export function hasChromium(): boolean {
 
 export interface OpenedPage {
   readonly page: Page;
-  /** What the page has logged or thrown. */
+  /** The page's console messages and errors. */
   readonly problems: readonly string[];
   close(): Promise<void>;
 }
@@ -32,8 +32,8 @@ const headers = {
 };
 
 /**
- * Bundles a module with vite, serves it on a page of its own under a strict content security policy, and opens that in
- * Chromium. Whatever the page asks for beside its script goes to `serveRest`, on the same origin.
+ * Bundles a module with vite, serves it on a new page with a strict content security policy, and opens the page in
+ * Chromium. All other requests of the page go to `serveRest`, on the same origin.
  */
 export async function openPage(entryFile: string, serveRest: RequestListener): Promise<OpenedPage> {
   const directory = await mkdtemp(join(tmpdir(), 'waxwing-page-'));
@@ -81,7 +81,7 @@ async function bundle(entryFile: string, outDir: string): Promise<string> {
   return readFile(join(outDir, 'page.js'), 'utf8');
 }
 
-/** Starts Chromium with a profile of its own. `options` are such as of a page behind a certificate of the test's own. */
+/** Starts Chromium with a new profile. `options`, for example, accept a test's own certificate. */
 export function launch(
   profileDirectory: string,
   options: { readonly ignoreHTTPSErrors?: boolean } = {},

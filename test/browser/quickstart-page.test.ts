@@ -12,10 +12,10 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 import { hasChromium, launch } from './open-page.js';
 
 const portsOfQuickstart = 23;
-/** What the curl line has the notification say. */
+/** Text of the notification that the curl line sends. */
 const curlWords = 'look here';
 
-/** The status of a request with headers that no browser would send, and what it answers. */
+/** Sends a request with headers that no browser would send. Returns status and text of the answer. */
 function ask(url: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, async (response) => {
@@ -49,7 +49,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     const printedLink = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\//;
     await vi.waitFor(() => expect(quickstart.output).toMatch(printedLink), 90_000);
     link = printedLink.exec(quickstart.output)?.[0] ?? '';
-    // The last words are the curl line, and then the link.
+    // The output ends with the curl line and the link.
     curl = quickstart.output.split('\n').findLast((line) => /^ +curl /.test(line)) ?? '';
     await page.goto(link);
     await page.getByText('Notifications are on for this phone.').waitFor();
@@ -88,7 +88,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.locator('.phone').getByText(words).waitFor();
     await expect.poll(() => quickstart.output).toMatch(new RegExp(`read: .*"content":"${words}"`));
     expect(await cards()).not.toContain(words);
-    // The same search that finds it nowhere else.
+    // Positive control: the same search finds the text at the server only.
     const holders = await page.evaluate(
       async ([text, token]) => {
         const body = new URLSearchParams({ text: text as string, token: token as string });
@@ -130,7 +130,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
   }, 60_000);
 
   it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {
-    // Through the debugger, as the page's policy runs no script of others.
+    // Through the debugger, because the page's policy allows no foreign scripts.
     await page.evaluate(axe.source);
     const colors = new Set<unknown>();
     for (const colorScheme of ['light', 'dark'] as const) {

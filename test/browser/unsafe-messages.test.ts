@@ -7,14 +7,14 @@ import { type Account, ServerUnderTest } from '../apps/server/server-under-test.
 import { unsafeTexts } from '../packages/markdown/unsafe-texts.js';
 import { hasChromium, launch } from './open-page.js';
 
-// No message has a null byte: the server refuses it.
+// Skips null bytes, because the server refuses messages with them.
 const texts = unsafeTexts.filter((text) => !text.includes('\u0000') && text.trim() !== '');
 
-/** Notes in the title that a script has run; what the page then holds has had every pointer over it. */
+/** A page that records in its title whether a script ran after every element was touched. */
 const pageOf = (html: string) => `<!doctype html><base href="https://chat.example.com/"><title>quiet</title>
 <script>function run() { document.title = 'ran' }</script><main>${html}</main>`;
 
-/** Opens and touches everything; the schemes of all links. */
+/** Opens and touches every element. Returns the schemes of all links. */
 const touchAll = `(() => {
   for (const each of document.querySelectorAll('main *')) {
     for (const type of ['mouseover', 'focus', 'load', 'error', 'toggle', 'pointerenter'])
@@ -49,7 +49,7 @@ describe.runIf(hasChromium())('Messages that want to run something, in a browser
     rmSync(profile, { recursive: true, force: true });
   });
 
-  /** Whether it stays quiet, and which schemes it links to. */
+  /** Opens HTML in the page. Returns whether a script ran, and the schemes of its links. */
   async function opened(html: string): Promise<{ title: string; schemes: string[] }> {
     await page.setContent(pageOf(html), { waitUntil: 'domcontentloaded' });
     const schemes = (await page.evaluate(touchAll)) as string[];
@@ -62,7 +62,7 @@ describe.runIf(hasChromium())('Messages that want to run something, in a browser
     return (body.messages as { content: string }[]).map(({ content }) => content);
   }
 
-  // Of an address that is none the browser says `:`.
+  // For an invalid address the browser reports `:`.
   const safe = ['https:', 'http:', 'mailto:', ':'];
 
   it('a page in which something does run is noticed', async () => {

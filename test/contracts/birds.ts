@@ -7,7 +7,7 @@ export interface BirdTables {
   birds: { id: number; name: string; seen: number };
 }
 
-/** A table for tests of a database's guarantees for any table. */
+/** A table for tests of guarantees that a database gives for any table. */
 export const birds: MigrationSet = {
   unit: 'birds',
   migrations: {
@@ -22,7 +22,7 @@ export const birds: MigrationSet = {
   },
 };
 
-/** Opens a database with the table of birds, a new one without a URL. */
+/** Opens a database with the table of birds. Without a URL, creates one. */
 export function openBirds(
   backend: TestBackend,
   url?: string,
@@ -31,7 +31,7 @@ export function openBirds(
   return backend.open<BirdTables>({ migrations, ...(url === undefined ? {} : { url }) });
 }
 
-/** Stores a bird; resolves to its id. */
+/** Stores a bird. Resolves to its id. */
 export function insertBird(database: DatabaseWithJobs<BirdTables>, name: string, seen = 1): Promise<number> {
   return database.write(async ({ db }) => {
     const row = await db

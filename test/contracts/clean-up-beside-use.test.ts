@@ -17,12 +17,12 @@ const now = 1_800_000_000_000;
 
 interface Race<Tables> {
   readonly database: DatabaseWithJobs<Tables>;
-  /** What others do, not yet committed when the removal begins. */
+  /** Concurrent work that is not yet committed when the removal starts. */
   use(db: Transaction<Tables>): Promise<unknown>;
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** How many rows are removed although another transaction uses them. */
+/** Returns how many rows are removed although another transaction uses them. */
 async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Tables>): Promise<number> {
   let removing: Promise<number> | undefined;
   await database.db.transaction().execute(async (db) => {

@@ -21,7 +21,7 @@ interface CleanUp<Tables> {
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** How many rows each of three steps removes. */
+/** Returns how many rows each of three steps removes. */
 async function threeSteps<Tables>({ database, remove }: CleanUp<Tables>): Promise<number[]> {
   return [await database.write(remove), await database.write(remove), await database.write(remove)];
 }
@@ -108,7 +108,7 @@ eachPostgres((backend) => {
   });
 });
 
-/** Devices of one realm by their look-up, with the instants at which they expired. */
+/** Adds devices of one realm with these lookups and expiry times. */
 async function addDevices(
   { db }: Database<RelayTables>,
   expiredAt: Readonly<Record<string, number | null>>,

@@ -10,7 +10,7 @@ import { eachBackend, eachPostgres, type TestBackend } from '../support/test-dat
 const lease = 20_000;
 const renewal = 5_000;
 
-/** Intervals (lease renewals) run when a test advances the timers; everything else runs as usual. */
+/** Intervals (lease renewals) run only when a test advances the timers; everything else runs normally. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
 });
@@ -27,7 +27,7 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
       handler(() => {
         resolve();
         return new Promise(() => undefined);
-        // Room for one: it does not claim the job again itself.
+        // Capacity for one job: it does not claim the job again itself.
       }, 1),
     );
   });
@@ -36,13 +36,13 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
   await begun;
 }
 
-/** The lease's end of the only job, in milliseconds after the start of the test. */
+/** End of the only job's lease, in milliseconds after the start of the test. */
 async function leaseEnd({ db }: DatabaseWithJobs<unknown>): Promise<number> {
   const query = sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`;
   return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
 }
 
-/** Another process, which counts how often it got the job. */
+/** Starts another process, which counts how often it claims the job. */
 async function survivor(backend: TestBackend, clock: { now: number }, url: string) {
   const database = await open(backend, clock, url);
   const attempts: number[] = [];
@@ -81,7 +81,7 @@ describe('the lease of a job', () => {
         handler(async ({ attempt }) => {
           attempts.push(attempt);
           if (attempt > 1) return { kind: 'done' };
-          // The renewal begins before what it renews is recorded, and is committed after it.
+          // The renewal starts before the outcome is recorded, and commits after it.
           const apply = async () => void vi.advanceTimersByTime(renewal);
           return { kind: 'retry', at: start + 1000, reason: 'busy', apply };
         }),
@@ -97,7 +97,7 @@ describe('the lease of a job', () => {
 
   describe('whose renewal is in flight when the queue stops', () => {
     eachBackend((backend) => {
-      /** A queue that renews, until `end` is called. */
+      /** Starts a queue that renews its lease until `end` is called. */
       async function startRenewing() {
         const database = await open(backend, { now: start });
         await database.jobs.start();
@@ -186,7 +186,7 @@ describe('the lease of a job', () => {
       }
       await proxy.open();
       const running = async () => (await countsOf(other))?.running;
-      // The database answers again, without other queries so far.
+      // The database answers again, and no other query has reached it yet.
       vi.advanceTimersByTime(renewal);
       await expect.poll(running).toBe(1);
       for (let asked = 0; asked < 20; asked++) expect(await running()).toBe(1);

@@ -11,9 +11,9 @@ import { eachBackend, eachPostgres } from '../support/test-databases.js';
 import { turnAway } from '../support/turn-away.js';
 
 const lease = 20_000;
-/** Outcomes, jobs that are due and signals are tried each second. */
+/** Outcomes, due jobs and signals are retried every second. */
 const manyTries = 6;
-/** Transactions that one process has open at once, at most. */
+/** Maximum number of transactions that one process has open. */
 const maximumWriters = 2;
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -21,7 +21,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Holds the next outcome of a job and the next claim back until both can be committed in one transaction, in this order. */
+/**
+ * Delays the next outcome of a job and the next claim until both can be committed in one transaction, in this order.
+ */
 function claimInTheSameCommit(database: DatabaseWithJobs<unknown>): void {
   const { record } = OutcomeRecorder.prototype;
   const { claim } = LeaseTable.prototype;

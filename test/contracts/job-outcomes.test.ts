@@ -90,7 +90,7 @@ describe('the job queue', () => {
       });
       await database.jobs.start();
       await expect.poll(() => begun).toBeGreaterThanOrEqual(2);
-      // Time for more: each of these takes as long as a claim.
+      // Enough time for further claims: each of these queries takes as long as a claim.
       for (let asked = 0; asked < 50; asked++) await countsOf(database);
       const begunUnrecorded = begun;
       release();

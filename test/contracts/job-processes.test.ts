@@ -5,11 +5,11 @@ import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
-/** A copy of the disk of a process at this moment, as after a power failure. */
+/** Copies the disk of a process at this moment, as after a power failure. */
 function afterPowerCut(url: string): string {
   if (!url.startsWith('sqlite:')) return url;
   const path = url.slice('sqlite:'.length);
-  // In another process: this one would lose its locks on a database whose file it closes.
+  // In another process: this process would lose its locks on a database whose file it closes.
   for (const suffix of ['', '-wal']) execFileSync('cp', [`${path}${suffix}`, `${path}.copy${suffix}`]);
   return `${url}.copy`;
 }
@@ -37,7 +37,7 @@ describe('a process of the job queue', () => {
             return new Promise((late) => {
               answer = late;
             });
-            // Room for one: it does not claim the job again itself.
+            // Capacity for one job: it does not claim the job again itself.
           }, 1),
         );
       });
@@ -56,7 +56,7 @@ describe('a process of the job queue', () => {
       );
       await survivor.jobs.start();
       await idle(survivor.jobs);
-      // On SQLite only one process serves, so what another one leased is free at once.
+      // On SQLite only one process serves, so a job leased by another one is free at once.
       expect(attempts).toEqual(backend.name === 'sqlite' ? [2] : []);
       clock.now = start + 20_001;
       await idle(survivor.jobs);

@@ -5,7 +5,7 @@ import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 const spacing = 20;
 
-/** Before the databases of a test are closed, which takes its time. */
+/** Restores timers before the databases of a test are closed, which needs them. */
 function restoreTimersAfterEach(): void {
   afterEach(() => {
     vi.useRealTimers();
@@ -47,7 +47,7 @@ describe('the job queue is in time', () => {
       for (let count = 0; count < 4; count++) {
         isDone = false;
         await add(database, '', { kind: 'punctual', runAt: clock.now + 100 });
-        // No faster than the database answers, so that it does not matter how fast that is.
+        // Advances the clock only as fast as the database answers, so that its speed does not matter.
         while (!isDone) {
           await countsOf(database);
           await new Promise((resolve) => setImmediate(resolve));
@@ -89,7 +89,7 @@ describe('the job queue is in time', () => {
       await add(database, 'of another kind', { kind: 'other', runAt: start + 3_600_000 });
       await database.jobs.bringForward('k', spacing);
       const instants = (await database.jobs.list({ kind: 'k' })).map(({ at }) => at - start);
-      // The first of them is due, and may be done already.
+      // The first one is due and may be done already.
       expect(instants.filter((at) => at > 0).sort((a, b) => a - b)).toEqual([
         spacing,
         2 * spacing,

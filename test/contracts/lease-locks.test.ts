@@ -43,7 +43,7 @@ eachPostgres((backend) => {
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', high).execute(),
       () => act(leases, claims),
       async (transaction) => {
-        // The others have changed already, and are free to be settled as well.
+        // The other leases have changed, and are also free to be settled.
         expect(await leasedUntil()).not.toEqual(before);
         await transaction.deleteFrom('jobs').where('id', '=', low).execute();
       },
@@ -53,7 +53,7 @@ eachPostgres((backend) => {
 
   it('settling jobs in any order deadlocks with no renewal, release or takeover beside it', async () => {
     const database = await backend.open<JobTables>({ migrations: [], connections: 6 });
-    // Without the retries that would hide a deadlock.
+    // Without retries, which would hide a deadlock.
     const writeStatement: typeof database.writeStatement = (statement) => statement(database.db);
     const leases = new LeaseTable({ database: { ...database, writeStatement }, now: () => start });
     for (let round = 0; round < 20; round++) {
@@ -95,7 +95,7 @@ eachPostgres((backend) => {
       db,
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', low).execute(),
       () => jobs.bringForward({ kind: 'k', from: start, everyMilliseconds: 10, limit: 10 }),
-      // It waits for the first, and has not locked the second yet.
+      // It waits for the first row, and has not locked the second yet.
       (transaction) => sql`select id from jobs where id = ${high} for update nowait`.execute(transaction),
     );
     expect(await db.selectFrom('jobs').select(['id', 'run_at']).execute()).toEqual([

@@ -16,7 +16,7 @@ eachBackend((backend) => {
     const seen = await db.transaction().execute(async (holder) => {
       const first = await ask(holder, 'ada');
       const again = await ask(holder, 'ada');
-      // On SQLite there is no other transaction now.
+      // SQLite has no concurrent write transaction.
       const other = backend.name === 'sqlite' ? holder : db;
       return [first, again, await ask(other, 'bob'), await ask(other, 'ada')];
     });

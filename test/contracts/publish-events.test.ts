@@ -67,7 +67,7 @@ eachBackend((backend) => {
 
     it('keeps the text of an event once, however many queues hold it, and until none does', async () => {
       await addQueues([1, 2, 3]);
-      // Queues that get different events share those that they both get.
+      // Queues with different events share the texts that both get.
       await publish([event('message', 1, 2, 3), event('typing', 3)]);
       const texts = () => database.db.selectFrom('event_texts').selectAll().execute();
       expect(await texts()).toHaveLength(2);

@@ -11,7 +11,7 @@ import { eachBackend } from '../support/test-databases.js';
 type Change = (db: Transaction<ServerTables>, userId: UserId) => Promise<unknown>;
 
 eachBackend((backend) => {
-  /** What a registration is answered whose user changes after it was authenticated, and the devices that there are then. */
+  /** Returns the answer to a registration whose user changes after authentication, and the devices afterwards. */
   async function registerBeside(change: Change): Promise<unknown> {
     const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     try {

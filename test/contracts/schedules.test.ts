@@ -93,7 +93,7 @@ describe('a schedule', () => {
       for (let period = 0; period < 5; period++) {
         clock.now = start + period * hour;
         await Promise.all(databases.map(({ jobs }) => idle(jobs)));
-        // A job that one of them claimed is awaited by that one only.
+        // Each process awaits only the jobs that it claimed.
         await Promise.all(databases.map(({ jobs }) => idle(jobs)));
       }
       expect(done).toBe(5);

@@ -197,7 +197,7 @@ describe('a write', () => {
         });
       };
       await Promise.all([update(one, ['a', 'b']), update(other, ['b', 'a'])]);
-      // On a busy machine the one that was given up may lose more than once.
+      // On a busy machine the aborted transaction may lose more than once.
       expect(runs).toContain(2);
       const rows = await one.db.selectFrom('birds').select('seen').execute();
       expect(rows).toEqual([{ seen: 3 }, { seen: 3 }]);
@@ -286,7 +286,7 @@ describe('readiness', () => {
   });
 });
 
-/** A function that resolves once it was called that often. */
+/** Returns a function that resolves once it has been called this many times. */
 function barrier(parties: number): () => Promise<void> {
   let arrived = 0;
   let open: () => void = () => undefined;

@@ -24,7 +24,7 @@ const birds: MigrationSet = {
           .addColumn('note', columnTypes.text)
           .addColumn('egg', bytes as 'blob')
           .execute();
-        // In alphabetical order it would come before the table that it references.
+        // Alphabetically it would precede the table that it references.
         await addIdColumn(db, db.schema.createTable('birds'))
           .addColumn('nest_id', columnTypes.integer, (column) => column.notNull().references('nests.id'))
           .addColumn('name', columnTypes.text, (column) => column.notNull())

@@ -3,14 +3,14 @@ import type { Mutant } from './mutants.js';
 /** A mutant that no test can notice because the program behaves the same, with the reason. */
 export interface Equivalent {
   readonly file: string;
-  /** As `npm run mutate` prints it. */
+  /** In the form that `npm run mutate` prints. */
   readonly change: string;
-  /** A part of its line, where the same is changed in several lines. */
+  /** Part of its line, if several lines have the same change. */
   readonly where?: string;
   readonly reason: string;
 }
 
-/** Whether it is this change of a mutant's file. */
+/** Whether it describes this change of a mutant's file. */
 export function isChange({ change, where = '' }: Equivalent, mutant: Mutant): boolean {
   return mutant.change === change && mutant.source.includes(where);
 }

@@ -17,26 +17,24 @@ import type { Target } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
 /**
- * How a mutant ended: noticed by a test, refused by the compiler, noticed by no test, or not tried because the tests
- * fail anyway.
+ * Result for a mutant: detected by a test, refused by the compiler, survived, or not tried because the tests fail
+ * anyway.
  */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 
-/** With their modification times, which the compiler uses. */
+/** Preserves modification times, which the compiler uses. */
 const asTheyAre = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
 const timeoutMilliseconds = 300_000;
 const unchangedBefore = -1;
 const unchangedAfter = -2;
 
-/**
- * What the copy of a test file begins with: the mutant that holds in it, and an end of it with the first test that fails.
- */
+/** Prefix of the copy of a test file: activates a mutant, and stops at the first test that fails. */
 const prefix = (number: number): string =>
   `import { beforeEach as beforeEachOfCopy } from 'vitest'; globalThis.mutant = ${number}; let copyFailed = false; ` +
   'beforeEachOfCopy(({ skip, onTestFailed }) => { skip(copyFailed); onTestFailed(() => { copyFailed = true; }); }); ';
 
 /**
- * A copy of the sources in which mutants are tried, one after the other, so that the sources themselves stay as they are.
+ * A copy of the sources in which mutants are tried one after another, so that the sources themselves stay unchanged.
  */
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
@@ -52,19 +50,19 @@ export class Lane {
     this.#linkDependencies(join(root, 'node_modules'));
   }
 
-  /** Tries each of a file's mutants with the tests named. */
+  /** Tries each of a file's mutants with the given tests. */
   async tryAll({ file, tests }: Target, mutants: readonly Mutant[]): Promise<Verdict[]> {
     const text = readFileSync(join(this.#folder, file), 'utf8');
     const killed = await this.#tryTogether(file, text, tests, mutants);
     if (killed === undefined && !(await this.#passes(file, text, tests))) return mutants.map(() => 'untried');
     const verdicts: Verdict[] = [];
-    // What runs while a file is loaded can only be changed for mutants that are tried alone.
+    // Code that runs while the file is loaded can only be mutated one mutant at a time.
     for (const [index, mutant] of mutants.entries())
       verdicts.push(killed?.has(index) ? 'killed' : await this.#tryAlone(file, mutant, tests));
     return verdicts;
   }
 
-  /** The indices of those that tests noticed, or undefined where that cannot be said of all together. */
+  /** Indices of the mutants that tests detected, or undefined if a joint run cannot tell. */
   async #tryTogether(
     file: string,
     text: string,
@@ -78,7 +76,7 @@ export class Lane {
     const killed = new Set<number>();
     for (const test of tests) {
       const left = [...mutants.keys()].filter((number) => !killed.has(number));
-      // None is on before the first and after the last: if these fail, the others say nothing.
+      // No mutant is active before the first and after the last: if these runs fail, the others prove nothing.
       const failed = await this.#run(file, switches, [test], [unchangedBefore, ...left, unchangedAfter]);
       if (failed === undefined || failed.has(unchangedBefore) || failed.has(unchangedAfter)) return undefined;
       for (const number of failed) killed.add(number);
@@ -101,7 +99,8 @@ export class Lane {
   }
 
   /**
-   * Runs the tests with the text in place of the file's own, once for each number, and says for which of them one failed.
+   * Runs the tests with this text instead of the file's own, once per number. Returns the numbers for which a test
+   * failed.
    */
   async #run(
     file: string,
@@ -135,7 +134,7 @@ export class Lane {
     this.#held ??= this.#holdTests();
     const held = this.#held;
     return new Promise((resolve) => {
-      // A mutant that never ends counts as noticed.
+      // A mutant that never ends counts as detected.
       const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
       const end = (failed: Failed): void => {
         clearTimeout(timer);
@@ -161,7 +160,7 @@ export class Lane {
       stdio: 'ignore',
       detached: true,
     });
-    // Whenever that is: between two runs as well.
+    // It may exit at any time, including between two runs.
     held.once('exit', () => {
       if (this.#held === held) this.#held = undefined;
     });
@@ -180,7 +179,7 @@ export class Lane {
     });
   }
 
-  /** Whatever is not the project's own stays where it is; the project's own packages are the copies. */
+  /** Links foreign packages to where they are installed, and the project's own packages to the copies. */
   #linkDependencies(installed: string): void {
     const dependencies = join(this.#folder, 'node_modules');
     mkdirSync(dependencies);
@@ -192,7 +191,7 @@ export class Lane {
   }
 }
 
-/** Kills the process and its children, and nothing else. */
+/** Kills the process and its children only. */
 function killGroup({ pid }: ChildProcess): void {
   process.kill(-(pid as number), 'SIGKILL');
 }

@@ -83,7 +83,7 @@ describe('a text with all its mutants in it', () => {
   function notesOf(program: string, mutant?: number): unknown[] {
     const notes: unknown[] = [];
     const note = (value: unknown): number => notes.push(value);
-    // What is on is handed in, so that nothing is left of it for others.
+    // The active mutant is passed in, so that no global state remains.
     new Function('known', 'isEarly', 'note', 'globalThis', program)([7], false, note, { mutant });
     return notes;
   }

@@ -1,14 +1,14 @@
 import { parseSync } from 'vite';
 
-/** One small change to one place of a source text that a good test notices. */
+/** One small change to a source text that a good test detects. */
 export interface Mutant {
-  /** Counted from 1. */
+  /** 1-based. */
   readonly line: number;
-  /** What is changed, for people: `a < b -> a <= b`. */
+  /** The change in a form for people: `a < b -> a <= b`. */
   readonly change: string;
-  /** The line that it begins in, as it was. */
+  /** The original line in which it starts. */
   readonly source: string;
-  /** The whole text with the change made. */
+  /** The whole text with the change. */
   readonly text: string;
   readonly edit: Edit;
 }
@@ -20,7 +20,7 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-/** A replacement of the text from `start` up to, not including, `end`. */
+/** Replacement of the text from `start` up to `end` (exclusive). */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -39,9 +39,9 @@ const swappedOperators: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every mutant of a TypeScript text, in the order of the text: conditions that always or never hold, one side of `&&` and
- * `||`, comparisons one off or turned round, statements and conditions of queries left out, lists without one of their
- * parts, booleans swapped, file modes opened to all users.
+ * Every mutant of a TypeScript text, in text order: conditions that always or never hold, one side of `&&` and `||`,
+ * comparisons off by one or inverted, omitted statements and query conditions, lists without one element, swapped
+ * booleans, and file modes open to all users.
  */
 export function mutantsOf(text: string): Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
@@ -108,7 +108,7 @@ function editsOf(node: Node, text: string): Edit[] {
   }
 }
 
-// `.where(…)` of a query.
+// Detects `.where(…)` of a query.
 function isCondition({ callee }: Node): boolean {
   const { type, property } = callee as Node & { readonly property?: { readonly name?: unknown } };
   return type === 'MemberExpression' && property?.name === 'where';

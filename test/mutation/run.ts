@@ -1,10 +1,10 @@
 /*
- * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources and the rules of the
- * chat one place at a time, in copies of the sources, and runs for each change the tests that targets.ts names for that
- * file: many changes in one run, and again alone each change that no test noticed. A survivor needs a test; one that no
- * test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that the gate leaves it
- * out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual, and `--line 7` those of one
- * line again. Rules that are functions of facts alone take seconds, so name tests of those where there are any.
+ * Searches for lines that no test guards: `npm run mutate`. Changes the security-relevant sources and the chat's rules
+ * one place at a time, in copies of the sources, and runs the tests that targets.ts names for each file: first many
+ * changes in one run, then each undetected change alone. A survivor needs a test; a change that no test can detect is
+ * listed in equivalents.ts with the reason. A whole run takes hours on two cores, so it is not part of the gate.
+ * `--each 12` tries at most twelve changes of each file, `--seed 2` chooses other ones, and `--line 7` tries only those
+ * of one line. Tests of pure rules take seconds, so name such tests where they exist.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { type Target, targets } from './targets.js';
 
 const usage =
   'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
-/** Mutants of a file per test run. */
+/** Number of a file's mutants per test run. */
 const together = 30;
 const root = join(import.meta.dirname, '../..');
 
@@ -55,7 +55,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** The next ones of one file, of which none is left out. */
+/** Takes the next mutants of one file, without gaps. */
 function takeSome(): Candidate[] {
   const file = candidates.at(-1)?.target.file;
   const first = candidates.findIndex(({ target }) => target.file === file);
@@ -87,7 +87,7 @@ function sum(all: readonly Counts[]): Counts {
   return total;
 }
 
-/** At most so many of them, and of each file, drawn by the seed, those of one file together. */
+/** Draws at most this many mutants in total and per file by the seed, grouped by file. */
 function draw(all: readonly Candidate[]): Candidate[] {
   let state = options.seed;
   const next = (): number => {

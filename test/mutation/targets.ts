@@ -1,16 +1,13 @@
 import { posix } from 'node:path';
 import { chat, server } from './server-targets.js';
 
-/**
- * A source whose every line guards something, and the tests that must notice when one of them is changed, the fastest
- * first.
- */
+/** A source whose every line guards something, and the tests that must detect a change of it, the fastest first. */
 export interface Target {
   readonly file: string;
   readonly tests: readonly string[];
 }
 
-/** Names of files without `.ts` below a folder, and the names of their tests without `.test.ts` below another. */
+/** File names without `.ts` below a folder, and the names of their tests without `.test.ts` below another folder. */
 export type Table = readonly (readonly [file: string, ...tests: string[]])[];
 
 const protocol: Table = [['verify-key-list', 'verify-key-list']];

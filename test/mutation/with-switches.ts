@@ -1,12 +1,12 @@
 import type { Edit } from './mutants.js';
 
 /**
- * The text with all the edits in it, so that one run of the tests tries them all: what `globalThis.mutant` says when a place
- * is reached is the index of the edit that holds there. What runs while the file is loaded does not change any more.
+ * The text with all edits in it, so that one test run can try all of them: `globalThis.mutant` at the time when a place
+ * is reached is the index of the active edit. Code that runs while the file is loaded cannot be switched.
  */
 export function withSwitches(text: string, edits: readonly Edit[]): string {
   const numbered = edits.map((edit, number) => ({ ...edit, number }));
-  // An outer edit comes before the edits inside it.
+  // An outer edit precedes the edits inside it.
   numbered.sort((a, b) => a.start - b.start || b.end - a.end);
   return render(text, { start: 0, end: text.length }, numbered);
 }

@@ -6,22 +6,22 @@ export interface CommandRun {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Questions that were asked. */
+  /** Questions that the command asked. */
   readonly questions: readonly string[];
 }
 
 export interface CommandRunOptions {
   readonly environment: Readonly<Record<string, string>>;
-  /** What a person answers; without it there is no terminal. */
+  /** A person's answer to questions. Without it there is no terminal. */
   readonly answer?: boolean;
   /** Default: {@link commandClock}. */
   readonly clock?: () => number;
 }
 
-/** What every command takes for the time. */
+/** The time for every command. */
 export const commandClock = (): number => 1_773_200_000_000;
 
-/** Runs a command of `waxwing-relay` in this process, at a terminal that remembers what was printed. */
+/** Runs a command of `waxwing-relay` in this process, at a terminal that records its output. */
 export async function runRelayCommand(
   argv: readonly string[],
   { environment, answer, clock = commandClock }: CommandRunOptions,

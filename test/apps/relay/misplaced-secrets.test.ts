@@ -9,7 +9,7 @@ import { keyTerminal } from './keyring/key-terminal.js';
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const textOf = (alphabet: string, length: number) =>
   fc.array(fc.constantFrom(...alphabet), { minLength: length, maxLength: length }).map((all) => all.join(''));
-/** Secrets as people paste them; each has a part that must not be shown. */
+/** Secrets that people may paste by mistake. Each has a part that must not be shown. */
 const secrets = fc.oneof(
   fc.constantFrom(32, 48).map((size) => randomBytes(size).toString('hex')),
   fc.constantFrom(30, 32, 33).map((size) => `q${randomBytes(size).toString('base64')}`),

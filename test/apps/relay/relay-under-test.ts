@@ -23,7 +23,10 @@ export interface Answer {
 
 export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 
-/** A relay on a database of its own, with the keys of both vector files, one server of two realms and another of one. */
+/**
+ * Starts a relay on a new database, with the keys of both vector files, one server with two realms and one with a
+ * single realm.
+ */
 export async function startRelayUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -60,7 +63,7 @@ export async function startRelayUnderTest(
     authorization: basic(server.serverId, server.serverKey.reveal()),
     otherAuthorization: basic(otherServer.serverId, otherServer.serverKey.reveal()),
 
-    /** Sends a form to the register operation, as our server unless `headers` say otherwise; `undefined` omits one. */
+    /** Sends a form to the register operation, by default as our server; `undefined` omits a field. */
     async register(
       form: string | Record<string, string>,
       headers: Record<string, string | undefined> = {},
@@ -80,7 +83,7 @@ export async function startRelayUnderTest(
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
     },
 
-    /** How many registrations each bouncer key has opened. */
+    /** Number of registrations that each bouncer key has opened. */
     async keyUses(): Promise<Record<string, number>> {
       const uses = await database.db
         .selectFrom('bouncer_key_uses')
@@ -96,7 +99,7 @@ export async function startRelayUnderTest(
 
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),
 
-    /** Every row of the relay's tables, to be compared before and after. */
+    /** Every row of the relay's tables, for comparison. */
     async rows() {
       const tables = ['servers', 'realms', 'relay_devices'] as const;
       return Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()));
@@ -120,7 +123,7 @@ function vectorKeys(): ImportedKey[] {
   return [{ public_key, private_key }, ...inRing].map(importedKey);
 }
 
-/** A key of the vectors, as the key ring takes it. */
+/** A key of the vectors in the form of the key ring. */
 export function importedKey(key: { readonly public_key: string; readonly private_key: string }): ImportedKey {
   return {
     publicKey: key.public_key as BouncerPublicKey,
@@ -130,7 +133,7 @@ export function importedKey(key: { readonly public_key: string; readonly private
   };
 }
 
-/** The parameters of a good registration, for tests that spoil one of them. */
+/** The parameters of a valid registration, for tests that change one of them. */
 export function goodForm(changes: Record<string, string> = {}): Record<string, string> {
   const good = registrationVectors().vectors.find(({ name }) => name === 'valid fcm registration');
   if (good === undefined) throw new Error('the vectors hold no valid fcm registration');

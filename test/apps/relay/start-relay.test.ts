@@ -31,7 +31,7 @@ beforeEach(async () => {
   };
   relays = [];
   memoryLog = createMemoryLog();
-  // By the clock of the commands, one of which makes the ring.
+  // Uses the clock of the commands, one of which creates the ring.
   now = commandClock();
   expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
 });

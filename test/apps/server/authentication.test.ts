@@ -30,7 +30,7 @@ eachBackend((backend) => {
       headers: { authorization: authorization(email, key) },
     });
 
-  /** What the server did for a request: its SQL statements with their row counts, and its hash comparisons. */
+  /** The server's work for a request: its SQL statements with their row counts, and its hash comparisons. */
   async function workFor(email: string, key: string) {
     const statements: unknown[] = [];
     const stop = observeQueries(test.server.database.db, ({ sql, rows }) => {

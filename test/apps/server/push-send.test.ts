@@ -119,7 +119,7 @@ eachBackend((backend) => {
       const app = 'org.example.app';
       const notServed = { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app };
 
-      /** The relay's answer to each request: the result that `of` has for each device. */
+      /** The relay's answer to each request, with the result from `of` for each device. */
       const answers = (of: Readonly<Record<number, object>>) =>
         server.relay.otherwise(({ body }) => {
           const { push_requests: asked } = JSON.parse(body) as { push_requests: { device_id: number }[] };

@@ -62,7 +62,7 @@ export interface TestServerOptions {
   readonly invitationValidityMinutes?: number;
 }
 
-/** Longer than a slow machine stalls, so that only tests of a timeout see one. */
+/** Longer than stalls of a slow machine, so that only tests of the timeout encounter it. */
 const relayTimeoutMilliseconds = 30_000;
 const shortRelayTimeoutMilliseconds = 100;
 

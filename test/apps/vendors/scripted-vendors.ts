@@ -8,12 +8,12 @@ import {
   type TestVendors,
 } from './vendor-clients.js';
 
-/** Stand-ins for a file of tests about faults; every test begins without rules and deliveries. */
+/** Stand-ins for tests about faults. Every test starts without rules and deliveries. */
 export let test: TestVendors;
 export let accessToken: string;
 const clients: ApnsClient[] = [];
 
-/** Called by each file of tests that uses them: what a module does when it is loaded is done once for several files. */
+/** Registers the hooks. Each test file calls it, because a module is loaded only once for several files. */
 export function useScriptedVendors(): void {
   beforeAll(async () => {
     test = await startTestVendors();
@@ -33,7 +33,7 @@ export async function connectClient(environment?: 'production' | 'sandbox'): Pro
   return client;
 }
 
-/** A connection that has authenticated, and so may have many streams at once. */
+/** Opens an authenticated connection, which may have many concurrent streams. */
 export async function connectWarm(): Promise<ApnsClient> {
   const client = await connectClient();
   await client.send();
@@ -46,5 +46,5 @@ export async function script(...rules: object[]): Promise<void> {
   expect(await response.json()).toEqual({ rules });
 }
 
-/** A message for one phone. */
+/** Sends a message to one phone. */
 export const send = (token = 'tok') => sendToFcm(test, { accessToken, body: { message: { token } } });

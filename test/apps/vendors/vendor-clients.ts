@@ -14,7 +14,7 @@ import { readStatistics, type VendorStatistics } from './vendor-statistics.js';
 export const deviceToken = 'c0ffee00'.repeat(8);
 export const topic = 'org.example.App';
 
-/** Stand-ins with a clock that the test holds, and clients that were written without looking at them. */
+/** Stand-ins with a clock that the test controls, and clients that were written without looking at the stand-ins. */
 export interface TestVendors {
   readonly vendors: Vendors;
   readonly dataDir: string;
@@ -45,7 +45,7 @@ export async function startTestVendors(options: Partial<VendorsOptions> = {}): P
   };
 }
 
-/** A compact JSON Web Token over exactly these parts. */
+/** Signs a compact JSON Web Token with exactly these parts. */
 function signToken(header: object, claims: object, privateKey: string): string {
   const signedText = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -73,7 +73,7 @@ export interface AssertionChanges {
   readonly privateKey?: string;
 }
 
-/** The assertion that a service account's sender makes, with what the test changes. */
+/** Makes the assertion of a service account, with the test's changes. */
 export async function makeAssertion(test: TestVendors, changes: AssertionChanges = {}): Promise<string> {
   const account = await readServiceAccount(test);
   const nowSeconds = Math.floor(test.clock.milliseconds / 1000);
@@ -126,7 +126,7 @@ export interface ProviderTokenChanges {
   readonly privateKey?: string;
 }
 
-/** The provider token that a sender with the .p8 file makes, with what the test changes. */
+/** Makes the provider token of a sender with the .p8 file, with the test's changes. */
 export async function makeProviderToken(
   test: TestVendors,
   changes: ProviderTokenChanges = {},
@@ -143,7 +143,7 @@ export interface ApnsAnswer {
   readonly body: { reason?: string; timestamp?: number };
 }
 
-/** One HTTP/2 connection to a stand-in for APNs, which trusts the CA file alone. */
+/** One HTTP/2 connection to a stand-in for APNs. Trusts only the CA file. */
 export class ApnsClient {
   readonly session: ClientHttp2Session;
   readonly goaways: { code: number; lastStreamId: number; debugData: string }[] = [];
@@ -173,7 +173,7 @@ export class ApnsClient {
     return new ApnsClient(session, { authorization, 'apns-topic': topic });
   }
 
-  /** Sends a notification; a header set to undefined is left out. Rejects when the stream is reset. */
+  /** Sends a notification. A header set to undefined is omitted. Rejects if the stream is reset. */
   send(
     token: string = deviceToken,
     headers: OutgoingHttpHeaders = {},
@@ -204,7 +204,7 @@ export class ApnsClient {
     });
   }
 
-  /** Waits until the stand-in allows so many streams at once. */
+  /** Waits until the stand-in allows this many concurrent streams. */
   async waitForStreamLimit(limit: number): Promise<void> {
     while (this.session.remoteSettings.maxConcurrentStreams !== limit) {
       await new Promise((resolve) => this.session.once('remoteSettings', resolve));

@@ -1,6 +1,6 @@
 interface Requests {
   readonly requests: number;
-  /** How often each thing was answered or done. */
+  /** Number of answers by outcome. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -9,7 +9,7 @@ interface Connections {
   readonly open_connections: number;
 }
 
-/** What the vendors' stand-ins have counted since they started. */
+/** Statistics of the vendors' stand-ins since they started. */
 export interface VendorStatistics {
   readonly http: Connections;
   readonly fcm: Requests;
@@ -20,7 +20,7 @@ export interface VendorStatistics {
     readonly provider_tokens_accepted: number;
   };
   readonly deliveries: { readonly kept: number; readonly forgotten: number };
-  /** How often each of the faults happened that were scripted, in their order. */
+  /** How often each scripted fault occurred, in script order. */
   readonly faults_fired: readonly number[];
 }
 

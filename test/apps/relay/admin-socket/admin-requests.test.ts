@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.close());
 
-/** Sends what is given and answers all that comes until the connection ends. */
+/** Sends the text and returns everything that the relay answers until the connection ends. */
 async function exchange(text: string): Promise<string> {
   const socket = connect(path);
   let received = '';
@@ -162,12 +162,12 @@ describe('closing the admin socket', () => {
     const socket = await connected();
     const closed = closing(socket.resume());
     socket.write(text);
-    // Whatever was written is there when this is answered.
+    // When this is answered, the relay has read everything written before.
     await listThrough(path);
     const startedAt = performance.now();
     await opened.close();
     await closed;
-    // Time-outs would end them after ten seconds or more.
+    // Timeouts would close them only after ten seconds or more.
     expect(performance.now() - startedAt).toBeLessThan(8000);
     opened = await adminSocketAt(path);
   });
@@ -185,7 +185,7 @@ describe('a command that is interrupted', () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = (await connected()).pause();
       await new Promise<void>((resolve) => socket.write(text, () => resolve()));
-      // In every other round the relay has seen it before it goes.
+      // In every other round, the relay has seen the command before the command exits.
       if (round % 2 === 0) await listThrough(path);
       socket.destroy();
       expect(await listThrough(path)).toBeTypeOf('object');

@@ -7,7 +7,7 @@ import { bindRelayAdminOperations } from '#relay/operations.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { ringOnDisk, sodium, startedAt } from '../keyring/ring-material.js';
 
-/** What the relay's operations for operators work with: a ring of its own, in a folder of its own. */
+/** Context of the relay's admin operations, with a separate ring in a separate folder. */
 export async function keyAdminOnDisk() {
   const disk = await ringOnDisk();
   const admin = {
@@ -20,7 +20,7 @@ export async function keyAdminOnDisk() {
   return { ...disk, admin };
 }
 
-/** The admin socket as a relay opens it, with what it logs and counts. */
+/** Opens the admin socket as a relay does. Returns it with its log and metrics. */
 export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = {}) {
   const { admin, keeper } = await keyAdminOnDisk();
   const { log, text } = createMemoryLog();
@@ -36,7 +36,7 @@ export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = 
   };
 }
 
-/** Sends the request of `keys list`; `undefined` when no relay listens. */
+/** Sends the request of `keys list`; resolves to `undefined` if no relay listens. */
 export function listThrough(path: string) {
   return askAdminSocket(path, { declared: listKeys, form: {}, operatorName: 'test' });
 }

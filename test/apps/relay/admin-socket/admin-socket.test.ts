@@ -21,7 +21,7 @@ import { adminSocketAt } from './admin-socket-under-test.js';
 
 const open = (path: string) => adminSocketAt(path);
 
-/** A socket file without a listener, as a killed relay leaves it. */
+/** Leaves a socket file without a listener, as a killed relay does. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(`${path}.dead`, resolve));
@@ -136,7 +136,7 @@ describe('a command', () => {
       (path: string) => chmodSync(join(path, '..'), 0o770),
       /run chmod go-w/,
     ],
-    // Only root can give a socket away.
+    // Only root can change a socket's owner.
     ...(process.geteuid?.() === 0
       ? ([
           [
@@ -209,7 +209,7 @@ describe('a relay', () => {
     await (await open(join(folder, 'relay.sock'))).close();
   });
 
-  // Only root can give a socket away.
+  // Only root can change a socket's owner.
   it.runIf(process.geteuid?.() === 0)(
     'does not start when another user listens on the path of its socket, in a sticky folder too',
     async () => {

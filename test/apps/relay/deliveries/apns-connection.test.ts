@@ -26,12 +26,12 @@ const sockets: Socket[] = [];
 let connection: ApnsConnection | undefined;
 let events: string[] = [];
 
-/** What is below Node's documented API: there is no other way to make a peer deaf. */
+/** Node's undocumented API, the only way to make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** A peer of a few lines, without TLS: what counts here is what the connection does by itself. */
+/** A minimal peer without TLS: the tests concern only the connection's own behavior. */
 beforeEach(async () => {
   sessions = [];
   events = [];
@@ -109,7 +109,7 @@ describe('a connection to APNs', () => {
     const toldBefore = timesRoomWasTold;
     time.now += pingAfter + 1;
     await until(() => events.includes('pinged'));
-    // Which it tells when the echo has come.
+    // `onRoom` is called when the ping has been acknowledged.
     await until(() => timesRoomWasTold > toldBefore);
     expect(over.room).toBe(1);
     time.now += timings.pingTimeoutMilliseconds + 1;
@@ -181,7 +181,7 @@ describe('a connection to APNs', () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
       stream.write('{"reason":"Unreg');
-      // Answered after what was written before has arrived.
+      // Acknowledged after everything written before has arrived.
       stream.session?.ping(cut);
     });
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
@@ -267,7 +267,7 @@ describe('a connection to APNs that the peer closes', () => {
 
   it.each(closings)('and that %s while it is answering may have processed the rest', async (_name, close) => {
     const over = await idleConnection((stream) => {
-      // Answered once the answer has arrived.
+      // Acknowledged after the answer has arrived.
       if (stream.id === 5) {
         stream.respond({ ':status': 200 }, { endStream: true });
         stream.session?.ping(close);

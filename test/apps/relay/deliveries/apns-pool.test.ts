@@ -26,17 +26,17 @@ let peer: Http2Server;
 let sessions: ServerHttp2Session[] = [];
 let pool: ApnsPool;
 
-/** What is below Node's documented API: there is no other way to make a peer deaf. */
+/** Node's undocumented API, the only way to make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** What sessions of both sides inherit from; Node exports no class of it. */
+/** Base class of both sides' sessions, which Node does not export. */
 function http2SessionOf(session: ServerHttp2Session | undefined): Http2Session {
   return Object.getPrototypeOf(Object.getPrototypeOf(session));
 }
 
-/** A peer of a few lines, without TLS, that allows so many streams at once; and connections to it. */
+/** Starts a minimal peer without TLS that allows this many concurrent streams, and a pool that connects to it. */
 async function listen(maxConcurrentStreams: number, more: Partial<ApnsTimings> = {}): Promise<void> {
   peer = createServer({ settings: { maxConcurrentStreams } });
   peer.on('session', (session) => {
@@ -108,7 +108,7 @@ describe('the connections to APNs', () => {
   });
 
   it('that do not answer a ping get no request between being dropped and having ended', async () => {
-    // Room for all: requests queued while the next connection opens must not open a third one.
+    // Enough streams for all: requests queued while the next connection opens must not open a third one.
     await close();
     await listen(100);
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
@@ -116,7 +116,7 @@ describe('the connections to APNs', () => {
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
     const ping = vi.spyOn(http2SessionOf(sessions[0]), 'ping');
     time.now += timings.pingAfterIdleMilliseconds + 1;
-    // One look sends the ping, the next one gives the connection up.
+    // One sweep sends the ping; the next one drops the connection.
     await until(() => ping.mock.calls.length > 0);
     ping.mockRestore();
     time.now += timings.pingTimeoutMilliseconds;
@@ -125,7 +125,7 @@ describe('the connections to APNs', () => {
       answers.push(send());
       return answers.length >= 20;
     });
-    // Those sent before it was dropped were under way on it; the others went over a fresh one.
+    // Requests from before the drop were in flight on that connection; the others used a new one.
     const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
     expect(kinds).toContain('answered');
     expect(kinds.indexOf('answered')).toBeGreaterThan(kinds.lastIndexOf('unanswered'));
@@ -144,7 +144,7 @@ describe('the connections to APNs', () => {
     const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
     expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
     expect(sessions.length).toBeLessThan(5);
-    // After the rest there is another try.
+    // After the backoff there is another attempt.
     time.now += 60_000;
     peer.removeAllListeners('stream');
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
@@ -172,7 +172,7 @@ describe('the connections to APNs', () => {
     await until(() => answers.length === 1);
     expect(pool.connections).toBe(1);
     answers.shift()?.();
-    // Two on the first connection, which allows no more; one on the second.
+    // Two on the first connection, which allows no more, and one on the second.
     await until(() => answers.length === 3);
     expect(pool.connections).toBe(2);
     await until(() => {

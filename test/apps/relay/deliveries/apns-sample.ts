@@ -1,14 +1,14 @@
 import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
 import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
 
-/** Where a test's notification for APNs goes. */
+/** Target of a test's APNs notification. */
 export const target = {
   tokenKind: 'apns',
   token: '00',
   iosAppId: 'org.example.App',
   apnsEnvironment: 'sandbox',
 } as const;
-/** A test's notification, as a request holds it. */
+/** A notification as a request contains it. */
 export const notification = {
   serverId: '',
   realmId: realmId(1),

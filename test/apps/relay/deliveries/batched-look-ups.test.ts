@@ -4,7 +4,7 @@ import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from '
 
 const requests = 20;
 
-// SQLite's readers pass by where statements are counted here.
+// On PostgreSQL only: SQLite's readers bypass the code that counts statements here.
 eachPostgres((backend) => {
   let relay: DeliveriesUnderTest;
   beforeAll(async () => {
@@ -15,7 +15,7 @@ eachPostgres((backend) => {
   it('looks up the devices of all requests of one event-loop tick in one query', async () => {
     const tokens = Array.from({ length: requests }, (_, index) => `fcm-of-one-turn-${index}`);
     const ids = await Promise.all(tokens.map((token) => relay.addFcm(token)));
-    // The first request of a server looks that up, too.
+    // The first request of a server also looks up the server.
     await relay.notify([fcmRequest(await relay.addFcm('fcm-before'))]);
     const queries = vi.spyOn(relay.database.db.getExecutor(), 'executeQuery');
     const answers = await Promise.all(ids.map((id) => relay.notify([fcmRequest(id)])));
@@ -23,7 +23,7 @@ eachPostgres((backend) => {
       /select .*"token".* from "relay_devices"/.test(sql),
     );
     queries.mockRestore();
-    // One where the machine is fast enough for all of them in one turn.
+    // At least one: a fast machine may handle all requests in one tick.
     expect(lookUps.length).toBeGreaterThan(0);
     expect(lookUps.length).toBeLessThan(requests / 2);
     expect(answers.flatMap(({ body }) => body.results.map(({ status }) => status))).toEqual(

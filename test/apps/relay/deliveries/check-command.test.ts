@@ -41,8 +41,8 @@ beforeEach(async () => {
 const hour = 3_600_000;
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
-// As the vendors answer for a token that no phone has; the stand-ins know no phones and take every token. The page of the
-// stand-ins has operators ask for this.
+// The stand-ins know no phones and accept every token. Their page tells operators to script the answers that the real
+// vendors give for such a token.
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/vendors.md'), 'utf8');
 const [, rulesOfPage = ''] = /'(\{"rules":.*no-phone-has-this-token.*\})'$/m.exec(page) ?? [];
 const unknownToken = (JSON.parse(rulesOfPage) as { readonly rules: readonly object[] }).rules;
@@ -72,7 +72,7 @@ async function providerTokens(): Promise<number> {
   return (await (await fetch(`${vendors.urls.http}/stats`)).json()).apns.provider_tokens_accepted;
 }
 
-/** What `apps check --json` says of each app, and its exit status. */
+/** Returns the output of `apps check --json` for each app, and the exit status. */
 async function check(more: Record<string, string> = {}, flags: readonly string[] = [], clock = commandClock) {
   const argv = ['apps', 'check', '--json', ...flags];
   const { status, stdout, stderr } = await runRelayCommand(argv, {

@@ -13,13 +13,15 @@ afterEach(async () => {
   await new Promise((resolve) => google?.close(resolve));
 });
 
-/** A request at Google: its number on its connection, and whether Google sent the notification. */
+/** A request to Google: its number on its connection, and whether Google sent the notification. */
 interface Seen {
   readonly requestOnConnection: number;
   readonly isSent: boolean;
 }
 
-/** A relay whose Google closes each connection at its request of this number, without sending that notification. */
+/**
+ * Starts a relay whose Google closes each connection at its request of this number, without sending that notification.
+ */
 async function startWith(closeAt: number, close: Close, fcmTimeoutMilliseconds = 10_000) {
   const seen: Seen[] = [];
   const counts = new WeakMap<Socket, number>();

@@ -55,7 +55,7 @@ describe('a probe of a refused credential', () => {
     const held = await notifyOne(apnsRequest(await addApns(apnsToken(2), { environment: 'sandbox' })));
     expect(held).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
     time.now += minute + 1;
-    // Production does not know the token, and the sandbox cannot be asked.
+    // Production does not know the token, and the sandbox is unreachable.
     const doubtful = await notifyOne(apnsRequest(await addApns(apnsToken(1))));
     expect(doubtful).toMatchObject({ status: 'rejected', reason: 'BadDeviceToken' });
     await faults([]);
@@ -115,7 +115,7 @@ describe('a credential that works again while the database is away', () => {
     await faults([]);
     time.now += minute + 1;
     const away = new Error('the database is away');
-    // The probe tells twice that it got through.
+    // The probe calls this twice when it succeeds.
     const close = vi
       .spyOn(BreakerStore.prototype, 'close')
       .mockRejectedValueOnce(away)

@@ -13,14 +13,14 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const ids = { teamId: 'TEAM123456', keyId: 'KEY1234567' };
 
-/** How programs encode a text that they save. */
+/** Encodings in which programs save a text. */
 const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
   'in UTF-8': (text) => Buffer.from(text),
   'with a byte-order mark': (text) => Buffer.from(`\ufeff${text}`),
   "in PowerShell's UTF-16": (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
 };
 
-/** What becomes of a key's line breaks. */
+/** What programs do to a key's line breaks. */
 const lineBreaks: Readonly<Record<string, (pem: string) => string>> = {
   'its lines': (pem) => pem,
   'lines of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
@@ -81,7 +81,7 @@ const accountOf = (privateKey: string) => ({
   token_uri: 'https://oauth2.googleapis.com/token',
 });
 
-/** The sentence of the refusal, with `FILE` for the file. */
+/** Returns the sentence of the refusal, with `FILE` in place of the file's path. */
 async function refusal(read: (file: string) => Promise<unknown>, content: string | Buffer): Promise<string> {
   const file = write(content);
   try {
@@ -212,7 +212,7 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
   ['<!doctype html><title>Sign in</title>', 'a web page'],
   ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a document of a word processor'],
   ['AAAAx1:APA91bF-x_y', "a key of FCM's former interface"],
-  // As the data of a Kubernetes secret.
+  // As in a Kubernetes secret.
   ...[
     pemOf(ec, 'pkcs8'),
     JSON.stringify(accountOf(pemOf(rsa, 'pkcs8'))),

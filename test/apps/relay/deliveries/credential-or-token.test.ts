@@ -36,7 +36,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     return ids;
   }
 
-  /** Of another server. */
+  /** Adds a realm of another server. */
   async function addOtherRealm(uuid = otherRealm) {
     const other = await addServer(relay.database, { name: uuid, realmUuids: [uuid] }, time.now);
     const { id: realm } = await relay.database.db
@@ -54,7 +54,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     return { realm, notify };
   }
 
-  /** Whether the app's notifications are held back, as the metrics say. */
+  /** Whether the app's notifications are held back, according to the metrics. */
   const isHeldBack = async () =>
     /waxwing_app_breaker_open\{[^}]*kind="credential"\} 1/.test(await relay.metrics.text());
 
@@ -111,15 +111,15 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     // The app has one realm, so the relay cannot decide yet.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
-    // Those that were refused do not use up the probe.
+    // Devices that were refused do not use up the probe.
     expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
     expect(await isHeldBack()).toBe(false);
-    // They are known now: the same ones never hold back anybody again that day.
+    // The relay knows these devices now: they hold back no others that day.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
-    // Nor do they use up the probe when others are refused.
+    // They do not use up the probe when others are refused either.
     const worse = await addFcms('worse', 3);
     await relay.faults([
       ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
@@ -163,7 +163,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     await relay.faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
     await notifyOne(fcmRequest(ids[3] ?? 0));
     expect((await relay.ready()).checks.vendors).toContain('PERMISSION_DENIED');
-    // What follows is said of the same credential.
+    // The following refusals concern the same credential.
     time.now += minute + 1;
     await relay.faults([refusal]);
     await notifyOne(fcmRequest(await relay.addFcm('another')));
@@ -182,7 +182,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     await second.notify([theirs]);
     await relay.notify(ours.slice(0, 2).map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
-    // Whose fault it was already takes the only notification that is let through for the next minute.
+    // A device that was at fault before takes the only probe of the next minute.
     await notifyOne(fcmRequest(ours[2] ?? 0));
     expect(await isHeldBack()).toBe(true);
     expect(statuses(await third.notify([honest]))).toEqual(['sent']);

@@ -4,7 +4,7 @@ import { idle } from '../../../support/idle.js';
 import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-/** Until a suspension has taken effect, and the notification is due again. */
+/** Enough time for a suspension to take effect and for the notification to become due again. */
 const later = 30_000;
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());
@@ -33,7 +33,7 @@ it('what a server sent before it was suspended is rejected when it is due', asyn
     /waxwing_deliveries_total\{vendor="fcm",outcome="rejected",reason="SERVER_DEACTIVATED"\} 1/,
   );
 
-  // What it sends once it is active again is delivered, the queued attempts included.
+  // The server's notifications are delivered once it is active again, including queued retries.
   const after = (await relay.notify([request])).body.results[0];
   expect(after).toMatchObject({ status: 'queued' });
   time.now += later;

@@ -14,7 +14,7 @@ const backend = sqliteBackend();
 export let database: RelayDatabase | undefined;
 export let store: BreakerStore | undefined;
 export let logged = (): string => '';
-/** Called by each file of tests: what a module does when it is loaded is done once for several files. */
+/** Registers the cleanup. Each test file calls it, because a module is loaded only once for several files. */
 export function forgetBreakersAfterEach(): void {
   afterEach(() => {
     database = undefined;
@@ -22,7 +22,7 @@ export function forgetBreakersAfterEach(): void {
   });
 }
 
-/** The breakers of one more process on the same database. */
+/** Starts the breakers of another process on the same database. */
 export async function startProcess(
   onChange: (app: string, frozen: number) => void = () => undefined,
 ): Promise<DeletionBreakers> {
@@ -42,7 +42,7 @@ export interface From {
 }
 
 let phones = 0;
-/** A notification for a phone and an account that no other one was for. */
+/** Creates a notification for a new phone and a new account. */
 export function delivery(
   { server = 'one', realm = 'one' }: From,
   phone = ++phones,
@@ -69,7 +69,7 @@ export function isSent(breakers: DeletionBreakers, from: From = {}): void {
   breakers.noteSent(from.app ?? app, delivery(from));
 }
 
-/** What one app's vendor says, mixed evenly; how many of the dead tokens may be deleted. */
+/** Reports the vendor's answers for one app, evenly mixed. Resolves to how many of the dead tokens may be deleted. */
 export async function hear(
   breakers: DeletionBreakers,
   total: number,
@@ -85,7 +85,7 @@ export async function hear(
   return deleted;
 }
 
-/** What is frozen: the scopes of the app. */
+/** Resolves to the frozen scopes of the app. */
 export async function frozen(of = app): Promise<string[]> {
   const stored = (await store?.list()) ?? [];
   return stored

@@ -126,7 +126,7 @@ describe('deletions that are frozen', () => {
     await hear(breakers, 100, 1);
     await store?.confirm(app, time.now);
     time.now += 25 * hour;
-    // One more freezes them.
+    // One more dead token freezes them.
     for (const of of [app, other]) await hear(breakers, 20, 1, { app: of });
     const { open, list } = store as BreakerStore;
     const [stored, told] = [gate(), gate()];

@@ -14,7 +14,10 @@ import {
 
 forgetBreakersAfterEach();
 
-/** A day of notifications to phones at random, some of which the vendor calls dead; the tokens deleted after each hour. */
+/**
+ * Simulates a day of notifications to random phones, some of whose tokens the vendor reports as dead. Returns the
+ * tokens deleted after each hour.
+ */
 async function day(
   breakers: DeletionBreakers,
   { phones, dead, perHour }: { phones: number; dead: number; perHour: number },
@@ -69,7 +72,7 @@ describe('a mistake that makes a part of the tokens look dead', () => {
     await hear(breakers, 100, 0);
     time.now += hour - 1;
     await tryAll();
-    // What ended was an hour with them among it; the next one is without.
+    // The hour that ended included them; the next one does not.
     time.now += hour;
     await breakers.review();
     await hear(breakers, 100, 0);

@@ -16,7 +16,7 @@ import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
 const page = readFileSync(new URL('../../../../docs/deliveries.md', import.meta.url), 'utf8');
 
-/** The rows under a heading: the first cell's names in backquotes, and the rest of the row. */
+/** Parses the rows under a heading: the names in backquotes in the first cell, and the other cells. */
 function rowsUnder(heading: string): [names: string[], rest: string][] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [own = ''] = section.split('\n## ');
@@ -34,7 +34,7 @@ describe('the page about deliveries', () => {
       new EnvironmentReader(environment, 'RELAY_'),
     );
     const rows = rowsUnder('Settings');
-    // The apps file has a page of its own; the authorities are those of all outgoing connections.
+    // The apps file has a separate page. The authorities apply to all outgoing connections.
     expect([...rows.flatMap(([names]) => names), 'RELAY_APPS_FILE'].sort()).toEqual(
       [...new Set([...read, 'RELAY_CA_FILE'])].sort(),
     );

@@ -31,7 +31,7 @@ import type { NotifyAnswer, VendorDelivery } from './delivery-answers.js';
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(700, 7).toString('base64');
-/** Beyond 2^53: rounding it would show. */
+/** Above 2^53, so that rounding would be noticed. */
 export const pushAccountId = 9_007_199_254_740_993n as PushAccountId;
 
 /** Stand-ins that may run in another process. */
@@ -40,27 +40,27 @@ export type RunningVendors = Pick<Vendors, 'urls' | 'credentials'>;
 export interface UnderTestOptions {
   readonly timings?: Partial<DeliveryTimings>;
   readonly clock?: Clock;
-  /** More RELAY_ variables, or fewer by `undefined`. */
+  /** Additional RELAY_ variables; `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Replaces the apps file's content. */
   readonly apps?: (vendors: RunningVendors) => object;
-  /** Stand-ins that run already, elsewhere; the relay's own where nothing is said. */
+  /** Stand-ins that already run elsewhere. Default: the relay's own. */
   readonly vendors?: RunningVendors;
-  /** A SQLite file of its own where nothing is said. */
+  /** Default: a new SQLite file. */
   readonly databaseUrl?: string;
-  /** Where it logs to; into memory, all that is ever logged, where nothing is said. */
+  /** Default: a log in memory, at the most verbose level. */
   readonly log?: Log;
-  /** What an earlier one left, to start again on the same data. */
+  /** Data folder of an earlier relay, to start again on the same data. */
   readonly dir?: string;
-  /** The key ring of an earlier one, or of another that runs; its own where nothing is said. */
+  /** Key ring of an earlier or another running relay. Default: a new one. */
   readonly ring?: RingOnDisk;
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
-/** For a machine that stalls for seconds, and less than a test may take. */
+/** Long enough for a machine that stalls for seconds, and shorter than a test's timeout. */
 const patienceMilliseconds = 50_000;
 
-/** Delays a thousandth of production's, everything else as in production. */
+/** Production's timings with delays divided by a thousand. */
 const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
 
 export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns: object[] } {
@@ -243,12 +243,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
 
     statistics: () => readStatistics(vendors.urls.http),
 
-    /** Readiness as the operator's own door tells it. */
+    /** Readiness as reported on the operator's port. */
     async ready(): Promise<{ ready: boolean; checks: { vendors: string; keys: string } }> {
       return JSON.parse(readinessAnswer(await readiness.look(), { isPublic: false }).body);
     },
 
-    /** Ends it as a process ends; with `keepData` a new one can start on what it leaves. */
+    /** Shuts the relay down as in production. With `keepData`, a new one can start on its data. */
     async close({ keepData = false } = {}): Promise<void> {
       await relay.close();
       await own?.close();
@@ -279,7 +279,7 @@ export function apnsToken(index = 0): string {
   return `c0ffee${index.toString(16).padStart(58, '0')}`;
 }
 
-/** Asks until the answer is yes; each question waits for real work, so nothing sleeps longer than the work takes. */
+/** Polls until the condition is true. Each poll does real work, so no time is spent sleeping. */
 export async function until(
   isSo: () => Promise<boolean> | boolean,
   withinMilliseconds = patienceMilliseconds,

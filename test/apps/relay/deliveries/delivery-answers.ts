@@ -17,13 +17,13 @@ export interface NotifyAnswer {
   };
 }
 
-/** What arrived at a stand-in. */
+/** A delivery that arrived at a stand-in. */
 export interface VendorDelivery {
   readonly vendor: string;
   readonly environment?: string;
   readonly token: string;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown>;
-  /** The delivery's exact text: 64-bit numbers are not rounded here. */
+  /** The delivery's exact text, in which 64-bit numbers are not rounded. */
   readonly text: string;
 }

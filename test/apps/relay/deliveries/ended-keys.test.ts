@@ -73,7 +73,7 @@ eachBackend((backend) => {
         }),
       );
 
-    /** Lets what is queued become due. Returns the keys of what reached the phone. */
+    /** Makes the queued notifications due. Returns the keys of those that reached the phone. */
     async function arrivedKeys(): Promise<unknown[]> {
       time.now += 10 * minute;
       await idle(relay.database.jobs);

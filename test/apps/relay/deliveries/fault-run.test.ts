@@ -13,12 +13,12 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-/** The whole run is WAXWING_FAULT_RUN_NOTIFICATIONS=100000; by default a share of it that every test run can afford. */
+/** WAXWING_FAULT_RUN_NOTIFICATIONS=100000 for the full run. The default suits every test run. */
 const notifications = Number(process.env.WAXWING_FAULT_RUN_NOTIFICATIONS ?? 6000);
 const perRequest = 500;
 const requestsAtOnce = 4;
 const timeoutMilliseconds = 60_000 + notifications * 20;
-// However slow this machine is, nothing is broken off for that: it would arrive twice.
+// No timeout on a slow machine: a second delivery would follow.
 const patience = 60_000;
 const patient = {
   requestBudgetMilliseconds: patience,
@@ -45,7 +45,7 @@ it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and rese
     { status: 503, rate: 0.01 },
     { status: 429, rate: 0.01, retry_after: 2 },
     { reset: 'before', rate: 0.005 },
-    // Processed and then broken off: here a second delivery is the price of losing none.
+    // Processed and then reset: a second delivery is the price of losing none.
     { reset: 'after', rate: 0.001 },
   ];
   const rules = ['apns', 'fcm'].flatMap((vendor) => faults.map((fault) => ({ vendor, ...fault })));
@@ -87,7 +87,7 @@ function requestFor(id: number, index: number): object {
     : { ...fcmRequest(id), payload };
 }
 
-/** Seven phones in ten have a token of Apple's. */
+/** Whether the phone has an Apple token, as seven in ten have. */
 function isApns(index: number): boolean {
   return index % 10 < 7;
 }

@@ -23,7 +23,7 @@ describe('a watch over frozen deletions', () => {
     count(0, 1);
     expect(watch.wasUsual(0)).toBe(false);
     expect(watch.begin(2000)).toBe(1500);
-    // None of the living of before, either.
+    // Earlier living owners do not count either.
     count(0, 3);
     expect(watch.wasUsual(0.9)).toBe(false);
   });
@@ -44,7 +44,7 @@ describe('a watch over frozen deletions', () => {
       watch.isFirst('sent', ada),
       watch.isFirst('dead', { account: 'ada', phone: '2' }),
       watch.isFirst('sent', { account: 'bob', phone: '1' }),
-      // An account and a phone of the same name are not the same.
+      // An account and a phone may have the same name.
       watch.isFirst('dead', { account: '1', phone: 'ada' }),
       watch.isFirst('dead', { account: 'bob', phone: '2' }),
       watch.isFirst('dead', ada),
@@ -57,7 +57,7 @@ describe('a watch over frozen deletions', () => {
   });
 
   it('counts accounts and phones beyond its capacity as dead only', () => {
-    // Each takes the room of an account and of a phone.
+    // Each fills the room of an account and of a phone.
     for (const kind of ['sent', 'dead'] as const) {
       const isFirst = (number: number) =>
         watch.isFirst(kind, { account: String(number), phone: String(number) });

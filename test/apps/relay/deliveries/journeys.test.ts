@@ -13,10 +13,10 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest;
-// Another one each time, also when a test is tried again: what arrived is looked up by token.
+// A new token each time, even if a test is retried: deliveries are looked up by token.
 let tokens = 0;
 const freshApnsToken = () => apnsToken(tokens++);
-// Stands still, so that nothing is left of a time to live but all of it.
+// A clock that stands still, so that the whole time to live is left.
 const now = Date.now();
 beforeAll(async () => {
   relay = await startDeliveriesUnderTest({ clock: () => now });

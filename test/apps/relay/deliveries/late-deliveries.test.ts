@@ -46,7 +46,7 @@ function gate<Value>(): Gate<Value> {
   return { opened, open, fail };
 }
 
-/** The real first try of a request, with a vendor and a database whose answers come when a test lets them. */
+/** The real first try of a request, with a vendor and a database that answer when the test lets them. */
 function deliveringWith(options: {
   attempt: () => Promise<Outcome>;
   record: (items: readonly FirstOutcome[]) => Promise<Outcome[]>;
@@ -93,7 +93,7 @@ describe('a delivery that ends after its request was answered', () => {
       recordLate: (outcome) => written.push(outcome.kind),
     });
     const answered = deliver(fcmRequest(await relay.addFcm('fcm-late')));
-    // The budget is over and the database is slow; now the vendor answers.
+    // The budget is spent and the database is slow; now the vendor answers.
     await recording.opened;
     vendor.open(sent);
     await nextTurn();
@@ -143,7 +143,7 @@ describe('a repeat whose first cannot be stored', () => {
     const wait = vi.spyOn(VendorDeadlines.prototype, 'wait');
     const repeat = deliver(request);
     await until(() => wait.mock.results.length === 1);
-    // Its budget is spent, and it waits for the first all the same.
+    // Its budget is spent, but it still waits for the first one.
     await wait.mock.results[0]?.value;
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');

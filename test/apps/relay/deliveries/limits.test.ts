@@ -43,7 +43,7 @@ describe('a server over its quota', () => {
     time.now += 1000;
     expect((await relay.notify(many)).status).toBe(200);
     expect(await relay.arrived('fcm-1')).toHaveLength(100);
-    // Silence saves nothing up beyond a minute's worth.
+    // An idle server saves up at most a minute's quota.
     time.now += 3_600_000;
     expect((await relay.notify(many)).status).toBe(200);
     expect((await relay.notify(many)).status).toBe(503);
@@ -79,7 +79,7 @@ describe('a server over its quota', () => {
     ]);
     expect((await relay.notify([fcmRequest(id)])).status).toBe(503);
     time.now += 60_000;
-    // Asking for too much, again and again, costs nothing.
+    // Requests above the quota cost nothing, however often they are repeated.
     expect((await relay.notify(Array.from({ length: 20 }, () => fcmRequest(id)))).status).toBe(200);
     for (let count = 0; count < 5; count += 1) {
       expect((await relay.notify(Array.from({ length: 41 }, () => fcmRequest(id)))).status).toBe(503);
@@ -138,7 +138,7 @@ describe('two relays on one database', () => {
       let refused = await other.notify([], { authorization });
       while (refused.status === 200) {
         granted += 1;
-        // It has exchanged then, so that what the first has told ends it, and not its own quota.
+        // It has exchanged usage by then, so the first relay's usage limits the server and not its local quota.
         await until(async () => (await used()) > usedBefore);
         usedBefore = await used();
         refused = await other.notify([], { authorization });
@@ -157,7 +157,7 @@ describe('a server that registers too much', () => {
     const clock = () => Date.now();
     const context = {
       servers: new ServerDirectory(relay.database.db, clock, { noteSeen: () => undefined }),
-      // Nothing gets that far: the parameters are missing.
+      // Not used: the request lacks parameters.
       registrations: {} as RegistrationBatches,
       quotas: new ServerQuotas(1, clock),
     };
@@ -237,7 +237,7 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
     const refused = await notify([fcmRequest(id)]);
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    // What adds nothing to the queue is answered.
+    // Requests that add nothing to the queue are answered.
     expect((await notify([])).status).toBe(200);
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);

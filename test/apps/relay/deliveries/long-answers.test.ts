@@ -12,7 +12,7 @@ afterEach(async () => {
   relay = undefined;
 });
 
-/** A relay whose Google is the talkative one. */
+/** Starts a relay whose Google sends long answers. */
 async function start(): Promise<DeliveriesUnderTest> {
   google = await TalkativeGoogle.start();
   relay = await startDeliveriesUnderTest({

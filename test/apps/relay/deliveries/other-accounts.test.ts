@@ -17,7 +17,7 @@ const otherAccount = 9_007_199_254_740_992n as PushAccountId;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 let tokens = 0;
 
-/** What a server asks whose device had this id before the relay's database was restored. */
+/** A request of a server whose device had this id before the relay's database was restored. */
 const otherRequest = (id: number, more: object = {}) =>
   fcmRequest(id, { payload: { push_account_id: otherAccount, encrypted_data: encryptedData }, ...more });
 
@@ -42,7 +42,7 @@ eachBackend((backend) => {
     afterEach(() => relay.faults([]));
     afterAll(() => relay.close());
 
-    /** Does to the row what a restore and another phone's registration do. */
+    /** Changes the row as a restore and another phone's registration do. */
     async function giveToOtherAccount(): Promise<void> {
       const row = await relay.device(id);
       const identity = { ...row, push_account_id: formatPushAccountId(otherAccount) };
@@ -76,7 +76,7 @@ eachBackend((backend) => {
         const { status, body } = await relay.notify(requests);
         expect(status).toBe(200);
         expect(body.results).toMatchObject(statuses);
-        // By this list a server would drop both.
+        // The server would delete both devices because of this list.
         expect(body.delete_device_ids).toEqual([]);
         expect(await relay.arrived(token)).toHaveLength(1);
       }

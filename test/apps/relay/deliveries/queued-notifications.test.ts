@@ -13,7 +13,7 @@ import {
 } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// Another one each time, also when a test is tried again: what arrived is counted for each token.
+// A new token each time, even if a test is retried: deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 eachBackend((backend) => {
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       await idle(relay.database.jobs);
       const arrived = await relay.arrived(token);
       expect(arrived).toHaveLength(1);
-      // It has waited for 151 of the seconds that it is worth.
+      // It has waited for 151 seconds of its time to live.
       expect(arrived[0]?.body).toMatchObject({ message: { android: { ttl: `${28 * 86_400 - 151}s` } } });
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });

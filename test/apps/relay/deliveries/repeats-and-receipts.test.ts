@@ -13,7 +13,7 @@ import {
 
 const day = 24 * 60 * 60_000;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// Another one each time, also when a test is tried again: what arrived is counted for each token.
+// A new token each time, even if a test is retried: deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 const freshApnsToken = () => apnsToken(tokens++);

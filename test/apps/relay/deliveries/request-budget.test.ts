@@ -17,10 +17,10 @@ afterEach(async () => {
 });
 
 describe('a request that takes longer than its budget', () => {
-  /** Milliseconds: for what is asked meanwhile to be answered before it, also by a slow machine. */
+  /** Milliseconds. Long enough that other requests are answered first, even on a slow machine. */
   const answersLate = 2000;
 
-  /** Ends the wait for vendors once FCM has so many requests, as the end of the budget does. */
+  /** Stops waiting for vendors once FCM has this many requests, as at the end of the budget. */
   async function spendBudgetOnce({ statistics, deliveries }: DeliveriesUnderTest, requests: number) {
     await until(async () => (await statistics()).fcm.requests >= requests);
     deliveries.waitNoLonger();
@@ -34,10 +34,10 @@ describe('a request that takes longer than its budget', () => {
     await notify([apnsRequest(quick)]);
     await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 3000 }]);
     const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
-    // It would be `sent` if the answer had waited for the vendor's.
+    // It would be `sent` if the answer had waited for the vendor.
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
-    // The stored try finds that nothing is left to do.
+    // The stored retry finds nothing left to do.
     for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
       expect(await database.jobs.retry(id)).toBe(true);
     }
@@ -120,7 +120,7 @@ describe('a request that takes longer than its budget', () => {
     await until(async () => (await receipt())?.reason === reason);
     expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
-    // The try that was stored while the first was in flight is due.
+    // The retry that was stored while the first try was in flight is due.
     for (const job of await waiting()) await database.jobs.retry(job.id);
     await idle(database.jobs);
     expect(await arrived('fcm-1')).toEqual([]);

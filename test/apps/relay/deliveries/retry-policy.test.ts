@@ -7,7 +7,7 @@ import type { UnansweredReason, VendorAnswer } from '#relay/deliveries/vendors/v
 
 const now = Date.UTC(2026, 0, 5, 12);
 
-/** The least and the most seconds before the retries that follow the first, second, third, … try. */
+/** Minimum and maximum seconds before each retry: the first, the second, and so on. */
 function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: number): [number, number][] {
   const retryAfterMilliseconds = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
   return Array.from({ length: tries }, (_, index) => {
@@ -18,7 +18,7 @@ function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: numb
 }
 
 describe('the delay before another try', () => {
-  // Seconds, the least and the most, after the first, second, third, … try; the last two are as long as they get.
+  // Minimum and maximum seconds before each retry. The last two have reached the cap.
   const fromTenSecondsToFiveMinutes = [
     [10, 12.5],
     [10, 20],
@@ -161,7 +161,7 @@ describe("a vendor's Retry-After", () => {
       expect(asked.at).toBeLessThan(stopAt);
       expect(asked.at).toBeGreaterThanOrEqual(own.at);
       const seconds = retryAfter === farDate ? Number.POSITIVE_INFINITY : Number(retryAfter);
-      // No vendor is waited for longer than an hour, or than half of the time that is left.
+      // The relay waits at most an hour for a vendor, and at most half of the remaining time.
       expect(asked.at - now).toBeGreaterThanOrEqual(Math.min(seconds * 1000, hour, (stopAt - now) / 2));
       expect(asked.at - now).toBeLessThanOrEqual(1.25 * hour);
     },
@@ -174,7 +174,7 @@ describe('what production waits for', () => {
   it('is as long as the vendors ask, and no delay is shortened', () => {
     expect(timings.delayDivisor).toBe(1);
     expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
-    // Apple asks after an hour at the latest; what is between closes connections that are silent for less.
+    // Apple asks for a ping within the hour. Middleboxes close connections that are idle for less.
     expect(apns.pingAfterIdleMilliseconds).toBeLessThanOrEqual(10 * 60_000);
     expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
   });
@@ -198,7 +198,7 @@ describe('what is held back by us', () => {
 function judge(options: {
   vendor: 'fcm' | 'apns';
   answer: VendorAnswer;
-  /** Milliseconds since the notification came. */
+  /** Milliseconds since the notification arrived. */
   age: number;
   tries: number;
   doubtsBefore?: number;

@@ -23,7 +23,7 @@ it('the gate before FCM limits concurrency, admits the queue in order, and rejec
   expect(entered).toEqual(['first true', 'hasty false', 'second true']);
   gate.leave();
   await waiting[3];
-  // After all have left, the limit is the same as before.
+  // After all have left, the limit is unchanged.
   gate.leave();
   gate.leave();
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 const unregistered = JSON.stringify({ error: { code: 404, status: 'UNREGISTERED' } });
 const tokenAnswer = JSON.stringify({ access_token: 'token', expires_in: 3600 });
 
-/** Answers like Google, with as much more behind the words as is said, or with more and more. */
+/** Answers like Google, followed by extra bytes: a given number, or without end. */
 export class TalkativeGoogle {
   connections = 0;
   messages = { status: 404, more: 0 };

@@ -23,11 +23,11 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
-/** Another server, with a realm and a phone of its own. */
+/** Adds another server with its own realm and phone. */
 async function addTenant() {
   const { serverId, serverKey } = await addServer(
     relay.database,
-    // Sorted before any other: a look-up that forgets to ask whose finds this one's first.
+    // Sorts first: a lookup that ignores the server would find this one's row.
     { serverId: '00000000-0000-4000-8000-000000000000', name: 'other', realmUuids: [otherRealm] },
     time.now,
   );
@@ -112,7 +112,7 @@ describe('a notification_id and a device that another server names too', () => {
     const notification_id = randomUUID();
     const request = fcmRequest(ours, { notification_id });
     await relay.faults([{ vendor: 'fcm', token: 'ours', status: 503, times: 1 }]);
-    // Stored before any other: a look-up that forgets to ask whose finds this one first.
+    // Stored first: a lookup that ignores the server would find this one's row.
     expect((await other.notify([request])).body.results).toMatchObject([{ status: 'gone' }]);
     expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'queued' }]);
     time.now += 20_000;

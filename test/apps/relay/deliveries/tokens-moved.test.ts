@@ -16,7 +16,7 @@ eachBackend((backend) => {
     const key = newTokenKey(sodium, time.now + 1);
     const ring = await ringOnDisk({ ...made, tokenKeys: [...made.tokenKeys, key] }, clock);
     const tokenKeys = () => ring.keeper.look((stored) => stored.tokenKeys);
-    // The clock stands still, so no quota is refilled, however long a slow machine takes.
+    // The clock stands still, so quotas are not refilled, however slow the machine.
     const environment = { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1000000000' };
     const databaseUrl = await backend.freshUrl();
     const relay = await startDeliveriesUnderTest({ databaseUrl, ring, clock, environment });
@@ -37,7 +37,7 @@ eachBackend((backend) => {
         seen.push(...body.results.map(({ status, reason }) => reason ?? status));
       }
     })();
-    // Tokens are moved to a key only once every relay has been writing with it for a minute.
+    // Tokens are re-encrypted with a key only after every relay has used it for a minute.
     time.now += 120_000;
     const moved = until(async () => (await tokenKeys()).length === 1);
     await Promise.all([stream, moved.finally(() => (isMoving = false))]);

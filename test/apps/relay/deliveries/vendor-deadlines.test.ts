@@ -16,7 +16,7 @@ function tries(underWay: number): Tries {
   return begun;
 }
 
-/** Notes the name of a wait when it has ended. */
+/** Records the name of a wait when it ends. */
 function noteEnds(waits: VendorDeadlines) {
   const ended: string[] = [];
   const begin = (name: string, begun: Tries): void => void waits.wait(begun)?.then(() => ended.push(name));

@@ -86,7 +86,7 @@ describe('a vendor that takes nothing for a minute', () => {
     expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
 
-    // One of two apps fails: the other must still be delivered to.
+    // One of two apps fails: the relay must still deliver to the other.
     await faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await both();
     time.now += minute;
@@ -128,7 +128,7 @@ describe('a vendor that takes nothing for a minute', () => {
     failAt(34 * minute);
     expect([described(), lines().length]).toEqual([[], 1]);
     failAt(35 * minute);
-    // Nothing asks for the outages before the next failure.
+    // Outages are not queried before the next failure.
     failAt(70 * minute);
     outages.worked(route);
     expect(failing.slice(2)).toEqual(['fcm:p true', 'fcm:p false']);

@@ -4,7 +4,7 @@ import { vendorReadiness } from '#relay/deliveries/attempts/vendor-readiness.js'
 const google = { credential: 'google', since: 1000, sentence: 'Google fails.' };
 const apple = { credential: 'apple', since: 2000, sentence: 'Apple refuses the key.' };
 
-/** Readiness with the outages and refused credentials given, and when a credential last worked. */
+/** Readiness for these outages and refused credentials, and the time when a credential last worked. */
 function readiness(outages: object[], refused: object[], workedAt: Readonly<Record<string, number>> = {}) {
   return vendorReadiness({
     apps: { credentials: ['google', 'apple', 'apple'] },

@@ -11,16 +11,19 @@ import {
   topic,
 } from './deliveries-under-test.js';
 
-/** What one reason must lead to, by the vendors' own pages; delays in seconds, the least and the most. */
+/**
+ * The required result of one reason, according to the vendors' documentation. Delays are the minimum and maximum in
+ * seconds.
+ */
 interface Expectation {
   readonly status: 'gone' | 'rejected' | 'queued';
   readonly fault?: string;
   readonly delay?: readonly [number, number];
-  /** The outcome that the metric counts, where it is not `status`. */
+  /** The outcome that the metric counts, if it differs from `status`. */
   readonly outcome?: string;
-  /** How the stand-in is made to say it, where the reason alone is not enough. */
+  /** A fault for the stand-in, if the reason alone is not enough. */
   readonly script?: object;
-  /** The reason in the answer, where it is not the one scripted. */
+  /** The reason in the answer, if it differs from the scripted one. */
   readonly shown?: string;
 }
 
@@ -102,13 +105,13 @@ beforeAll(async () => {
         fcm,
         apns: [entry],
       } = appsFor(vendors);
-      // Each named, so that each is an app of its own.
+      // Each has a name of its own and therefore counts as a separate app.
       const apps = [...Object.keys(apns), 'new403', 'new418', 'new599', 'page403', 'page410', 'page502'];
       return { fcm, apns: [{ ...entry, topics: [topic, ...apps.map(topicOf)] }] };
     },
   });
 });
-// What one test leaves queued would be tried during the next.
+// Notifications that one test leaves queued would be retried during the next.
 afterEach(() => dropJobs());
 afterAll(() => relay.close());
 
@@ -141,7 +144,7 @@ async function expectOutcome(
   expect(delaySeconds).toBeLessThanOrEqual(expected.delay[1]);
 }
 
-/** Everything that is queued, which is not tried any more then. */
+/** Deletes all queued jobs. */
 async function dropJobs() {
   const jobs = await relay.database.jobs.list({ kind: 'deliver-notification', limit: 1000 });
   for (const job of jobs) await relay.database.jobs.drop(job.id);
@@ -159,7 +162,7 @@ describe('what FCM says', () => {
       const token = `fcm-${reason}`;
       const device = await relay.addFcm(token);
       if (reason.startsWith('OAUTH')) {
-        // The access token in hand has to be over for the token endpoint to be asked.
+        // The token endpoint is asked only after the current access token has expired.
         time.now += 2 * 60 * 60_000;
         const fault = reason === 'OAUTH_REFUSED' ? { reason: 'invalid_grant' } : { status: 503 };
         await relay.faults([{ vendor: 'oauth', ...fault }]);
@@ -186,7 +189,7 @@ describe('what APNs says', () => {
     '%s leads to its outcome, and the token is kept or expires as it should',
     async (reason, expected, index) => {
       const token = apnsToken(1000 + index);
-      // An app of its own, so that one app's refused credential holds back no other test.
+      // A separate app, so that one app's refused credential does not affect another test.
       const device = await relay.addApns(token, { appId: topicOf(reason) });
       await relay.faults([{ vendor: 'apns', token, reason, ...expected.script }]);
       await expectOutcome('apns', reason, expected, device, apnsRequest(device));

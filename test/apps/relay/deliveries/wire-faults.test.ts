@@ -25,11 +25,14 @@ async function start(options: UnderTestOptions = {}): Promise<DeliveriesUnderTes
   return relay;
 }
 
-/** No result here depends on how fast this machine is. */
+/** Timeouts so long that no result depends on the machine's speed. */
 const patient = { requestBudgetMilliseconds: 50_000 };
 const impatient = { apns: { ...productionTimings.apns, requestTimeoutMilliseconds: 300 } };
 
-/** One notification to each of so many new phones; every result, and how often each phone was reached in the end. */
+/**
+ * Sends one notification to each of this many new phones. Returns every result, and how often each phone was reached in
+ * the end.
+ */
 async function sendToMany(count: number, { vendor = 'apns' }: { vendor?: 'fcm' | 'apns' } = {}) {
   const under = relay as DeliveriesUnderTest;
   const ids: number[] = [];
@@ -87,7 +90,7 @@ describe('over APNs', () => {
     await faults([{ vendor: 'apns', reset: 'before', rate: 0.2 }], 1);
     const { statuses, ...arrivals } = await sendToMany(300);
     expect(arrivals).toEqual({ reached: 300, most: 1 });
-    // Only what was refused four times over is left for later.
+    // Only notifications that were refused four times remain queued.
     expect(statuses.sent).toBeGreaterThan(290);
   });
 
@@ -246,7 +249,7 @@ describe('over FCM', () => {
     const many = Array.from({ length: 20 }, () => fcmRequest(id));
     const { body } = await notify(many);
     expect(new Set(body.results.map(({ status }) => status))).toEqual(new Set(['sent']));
-    // Google is asked beside that.
+    // Meanwhile Google is asked for a new token.
     await until(async () => (await firedFaults()).some((times) => times > 0));
     expect(await firedFaults()).toEqual([1]);
     time.now += 5 * 60_000;
@@ -263,7 +266,7 @@ describe('over FCM', () => {
     await notify([fcmRequest(id)]);
     await faults([{ vendor: 'oauth', latency_ms: 30_000 }]);
     time.now += 56 * 60_000;
-    // It would be `queued` when the request's time is over, if it waited.
+    // If it waited, it would be `queued` at the end of the request's budget.
     expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
   });
 

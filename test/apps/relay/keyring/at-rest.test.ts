@@ -18,7 +18,7 @@ import {
 } from './ring-material.js';
 import { bytesOf, refusal, textOf } from './ring-texts.js';
 
-/** Puts any text in the place of the ring, properly encrypted. */
+/** Replaces the ring with any text, properly encrypted. */
 async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void> {
   const cipher = await openKeyRingCipher({ kind: 'identity', path: disk.identityPath });
   const document = typeof text === 'string' ? new TextEncoder().encode(text) : text;
@@ -55,7 +55,7 @@ describe('the ring on the disk', () => {
     expect(await refusal(disk.keeper.read())).toContain(`run chmod 600 ${disk.path}`);
   });
 
-  // An identity of root's, which tests may run as, may also be readable by its group: that is how secrets are mounted.
+  // A root-owned identity (tests may run as root) may also be readable by its group, as mounted secrets are.
   it.each([0o644, 0o660, 0o604, 0o620])('is refused when its identity has mode %o', async (mode) => {
     const disk = await ringOnDisk();
     chmodSync(disk.identityPath, mode);

@@ -47,6 +47,6 @@ it('has each line on disk before it returns, and keeps no file open', async () =
   });
   await log.append(entry);
   expect(synced).toEqual([statSync(path).size]);
-  // As a file is that was closed.
+  // Closed file handles have the descriptor -1.
   expect(files.map(({ fd }) => fd)).toEqual([-1]);
 });

@@ -13,7 +13,7 @@ import {
 } from './key-terminal.js';
 import { day, privateTexts } from './ring-material.js';
 
-/** Has registrations opened with a key, as the relay counts them. */
+/** Counts registrations opened with a key, as the relay does. */
 async function use(terminal: KeyTerminal, publicKey: string, registrations: number): Promise<void> {
   await withDatabase(terminal, (database) =>
     database.write(async ({ db }) => {
@@ -74,7 +74,7 @@ describe('keys init', () => {
     const { error } = await terminal.run('init', '--recovery-key', recovery);
     failing.mockRestore();
     expect(error).toContain('The disk is full.');
-    // Seed and public half.
+    // The file contains the seed and the public half.
     const kept = Buffer.from(readFileSync(recovery, 'utf8'), 'base64').subarray(32).toString('base64');
     expect((await ringOf(terminal)).recoveryPublicKey).toBe(kept);
   });

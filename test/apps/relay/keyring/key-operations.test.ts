@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-/** Asks as an operator; what is not declared for the operation is ignored. */
+/** Sends a request as an operator. Undeclared parameters are ignored. */
 async function ask(method: 'GET' | 'POST', url: string, form: Record<string, string> = {}) {
   const answer = await app.inject({
     method,
@@ -33,7 +33,7 @@ async function ask(method: 'GET' | 'POST', url: string, form: Record<string, str
   return { status: answer.statusCode, text: answer.body, ...answer.json() };
 }
 
-/** Good for any of the operations. */
+/** Valid parameters for all operations. */
 const everything = {
   recovery_public_key: Buffer.alloc(32, 'r').toString('base64'),
   key: 'nothing',

@@ -22,16 +22,16 @@ export interface KeyTerminal {
   readonly folder: string;
   readonly environment: Record<string, string>;
   now: number;
-  /** What a person answers; `undefined` without a terminal. */
+  /** A person's answer to questions; `undefined` without a terminal. */
   answer: boolean | undefined;
   readonly asked: string[];
-  /** Everything that any command ever wrote. */
+  /** All output of all commands. */
   readonly transcript: string[];
   run(...argv: string[]): Promise<Ran>;
   json(...argv: string[]): Promise<Record<string, unknown>>;
 }
 
-/** A person at a terminal who types `keys …` on a machine of their own, in a folder of their own. */
+/** A terminal for `keys …` commands on a new machine with a new folder. */
 export function keyTerminal(environment: Record<string, string> = {}): KeyTerminal {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-keys-'));
   const here: KeyTerminal = {
@@ -76,7 +76,7 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
   return { printed: printed.join('\n'), said: said.join('\n'), error };
 }
 
-/** Works in the terminal's database, as a relay does. */
+/** Runs work on the terminal's database, as a relay does. */
 export async function withDatabase<T>(
   { environment, now }: KeyTerminal,
   work: (database: RelayDatabase) => Promise<T>,
@@ -100,12 +100,12 @@ export interface ListedKey {
   readonly registrations_per_day: readonly number[];
 }
 
-/** What `keys list` shows. */
+/** Returns the output of `keys list`. */
 export async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[]> {
   return (await terminal.json('list')).keys as readonly ListedKey[];
 }
 
-/** The ring itself, read past the commands. */
+/** Reads the ring itself, without a command. */
 export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   return withDatabase(terminal, async (database) => {
@@ -114,7 +114,7 @@ export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   });
 }
 
-/** A terminal on a machine where `keys init` was typed. */
+/** Creates a terminal on a machine with a ring from `keys init`. */
 export async function terminalWithRing(): Promise<KeyTerminal> {
   const terminal = keyTerminal();
   await terminal.json('init');

@@ -13,7 +13,7 @@ import { sodium } from './ring-material.js';
 let here: RelayWithKeys;
 let liveRing: LiveKeyRing;
 beforeEach(async () => {
-  // The relay keeps its ring to itself: it is seen where it is looked at first.
+  // The relay does not expose its live ring: capture it at its first refresh.
   const look = vi.spyOn(LiveKeyRing.prototype, 'refresh');
   here = await relayWithKeys();
   liveRing = look.mock.contexts[0] as unknown as LiveKeyRing;
@@ -27,7 +27,7 @@ async function readiness(url: string) {
   return { status: answer.status, keys: checks.keys };
 }
 
-/** The readiness of the keys on the public port, and on the operator's metrics port. */
+/** Reads the readiness of the keys on the public port and on the operator's metrics port. */
 async function both() {
   here.terminal.now += 1000;
   return [await readiness(here.relay.url), await readiness(here.relay.metricsUrl ?? '')];
@@ -45,7 +45,7 @@ const ready = [
   { status: 200, keys: 'ok' },
 ];
 
-/** Puts a ring in the place of the stored one, encrypted as it should be, whatever is in it. */
+/** Replaces the stored ring with this one, valid or not, properly encrypted. */
 async function store(ring: KeyRing): Promise<void> {
   const path = join(here.terminal.folder, 'identity');
   const cipher = await openKeyRingCipher({ kind: 'identity', path });
@@ -87,7 +87,7 @@ describe('readiness of the keys', () => {
       expect(await both()).toEqual(ready);
       await store(spoil(await ringOf(here.terminal)));
       expect(await both()).toEqual(notReady(why));
-      // What the relay has in memory is still good.
+      // The ring in memory is still valid.
       expect((await registerWith(here, await followedKey(here), 'a token')).status).toBe(200);
       await writePrivateFile(path, good);
       here.terminal.now += 10_000;

@@ -9,7 +9,7 @@ import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-m
 const kills = 12;
 const atOnce = 4;
 
-/** Lets a process change the ring, and ends it as a power cut would, `delayMilliseconds` after its first change. */
+/** Lets a process change the ring, and kills it `delayMilliseconds` after its first change, as a power cut would. */
 async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, delayMilliseconds: number) {
   const script = join(import.meta.dirname, 'rotate-without-end.ts');
   const flags = ['--conditions=source', '--import', 'tsx', script];
@@ -26,7 +26,7 @@ async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, d
 it(`is the old ring or the new one, whole, after kill -9 at ${kills} random instants of writing it`, async () => {
   const disk = await ringOnDisk();
   const seen = new Set<string>();
-  // Several at once also fight for the lock, which the dead must not keep.
+  // Several at once also compete for the lock, which must not outlive a killed process.
   for (let killed = 0; killed < kills; killed += atOnce) {
     const delays = Array.from({ length: atOnce }, () => Math.random() * 120);
     await Promise.all(delays.map((delay) => killWhileWriting(disk, delay)));

@@ -73,7 +73,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     await writePrivateFile(identity, `${await generateX25519Identity()}\n`);
     here.time.now += 10_000;
     expect(await ready()).toContain('cannot be decrypted with');
-    // The old identity may get company, such as before "keys rewrap".
+    // The identity file may contain further identities, for example before "keys rewrap".
     await writePrivateFile(identity, `${await generateX25519Identity()}\n${good}`);
     here.time.now += 10_000;
     expect(await ready()).toBeUndefined();

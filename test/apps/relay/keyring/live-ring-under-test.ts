@@ -11,7 +11,10 @@ import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/storage/ke
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, policy, sodium, startedAt } from './ring-material.js';
 
-/** What a test adds is closed after it, newest first. A ring is looked at when a test says so, and not every second. */
+/**
+ * Returns a list of functions to call after each test, newest first. Tests refresh the ring explicitly, not every
+ * second.
+ */
 export function closedAfterEach(): (() => Promise<void>)[] {
   const closers: (() => Promise<void>)[] = [];
   beforeEach(() => {
@@ -31,7 +34,7 @@ export interface SharedWorld {
   readonly configuration: KeyRingConfiguration;
 }
 
-/** What several relays of one ring have in common: a folder, a clock, a database. */
+/** Creates the folder, clock and database that several relays of one ring share. */
 export async function sharedWorld(
   { folder, time }: { readonly folder: string; readonly time: { now: number } },
   databaseUrl: string,
@@ -58,7 +61,7 @@ function options({ time, database }: SharedWorld) {
   return { sodium, clock: () => time.now, database };
 }
 
-/** What changes the ring from outside of any relay. */
+/** A keeper that changes the ring outside of any relay. */
 export function keeperOf(world: SharedWorld) {
   return createKeyRingKeeper(world.configuration, options(world));
 }
@@ -67,7 +70,7 @@ export async function makeRing(world: SharedWorld): Promise<void> {
   await keeperOf(world).create(newKeyRing(sodium, world.time.now), 'test');
 }
 
-/** A folder and a database of its own, with a ring in the folder. */
+/** Creates a folder and a database, with a ring in the folder. */
 export async function worldOnDisk(closers: (() => Promise<void>)[]): Promise<SharedWorld> {
   const folder = freshFolder();
   await writePrivateFile(join(folder, 'identity'), `${await generateX25519Identity()}\n`);
@@ -78,7 +81,7 @@ export async function worldOnDisk(closers: (() => Promise<void>)[]): Promise<Sha
   return world;
 }
 
-/** One relay's ring. The test's clock serves as the one that is never set, unless the test brings another. */
+/** Opens one relay's ring. The test's clock also serves as the monotonic clock, unless the test passes another. */
 export async function liveRing(world: SharedWorld, monotonic: () => number = () => world.time.now) {
   const log = createMemoryLog();
   const open = await openKeyRing(world.configuration, {

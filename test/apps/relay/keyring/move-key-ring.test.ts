@@ -36,7 +36,7 @@ describe('a move of the ring', () => {
     const target = join(disk.folder, 'new.age');
     write(`moved to ${target}\n`);
     await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
-    // A mark is no ring.
+    // A move marker is not a ring.
     writeFileSync(target, 'moved to elsewhere\n', { mode: 0o600 });
     await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
     writeFileSync(target, ring, { mode: 0o600 });
@@ -175,7 +175,7 @@ describe('the copy that a move has kept', () => {
     const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
     await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
     await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
-    // As on a disk that takes names of upper and lower case for the same.
+    // As on a case-insensitive file system.
     const otherName = join(disk.folder, 'RING.AGE-MOVED');
     linkSync(copyPath, otherName);
     const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];
@@ -220,7 +220,7 @@ describe('the copy that a move has kept', () => {
   });
 });
 
-/** A file as it is where one file has two names that are no hard links. */
+/** A store whose file has two names that are not hard links. */
 function manyNamed(path: string): KeyRingStore {
   return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
 }

@@ -6,7 +6,7 @@ import { basic, realmUuid } from '../relay-under-test.js';
 import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';
 import { sodium } from './ring-material.js';
 
-/** A relay that runs as in production, the terminal beside it, and a server that it knows. */
+/** Starts a relay as in production, with a terminal on the same machine and a server that it knows. */
 export async function relayWithKeys(environment: Record<string, string> = {}) {
   const terminal = keyTerminal({ RELAY_PORT: '0', ...environment });
   const { signing_public_key: pinned } = await terminal.json('init');
@@ -18,7 +18,7 @@ export async function relayWithKeys(environment: Record<string, string> = {}) {
   return { terminal, relay, log, pinned: pinned as string, authorization };
 }
 
-/** Another relay, or the same one once more, with the terminal's variables. */
+/** Starts another relay, or the same one again, with the terminal's variables. */
 export async function startRelayOf(terminal: KeyTerminal) {
   const log = createMemoryLog();
   const clock = () => terminal.now;
@@ -34,7 +34,7 @@ export async function fetchKeyList(url: string): Promise<KeyListAnswer> {
   return keyListAnswer.parse(await response.json());
 }
 
-/** What a phone does: fetches the list, verifies it from the pinned key on, and names the primary key. */
+/** Acts as a phone: fetches the list, verifies it starting from the pinned key, and returns the primary key. */
 export async function followedKey({ relay, pinned, terminal }: RelayWithKeys): Promise<string> {
   const verdict = verifyKeyList(await fetchKeyList(relay.url), {
     verify: (signature, message, publicKey) => sodium.verifyDetached(signature, message, publicKey),
@@ -55,7 +55,7 @@ export interface Registered {
   readonly body: { readonly code?: string; readonly device_id?: number };
 }
 
-/** Seals a registration to a key and has the server send it. */
+/** Seals a registration to a key and sends it through the server. */
 export async function registerWith(
   { relay, authorization, terminal }: RelayWithKeys,
   bouncerPublicKey: string,
@@ -77,7 +77,7 @@ export async function registerWith(
   return { status: response.status, body: (await response.json()) as Registered['body'] };
 }
 
-/** The keys as `keys list` shows them. */
+/** Returns the keys from the output of `keys list`. */
 export async function listedKeys(terminal: KeyTerminal) {
   const { keys } = await terminal.json('list');
   return keys as { id: string; public_key: string; state: string; registrations_per_day: number[] }[];

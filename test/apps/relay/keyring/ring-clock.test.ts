@@ -8,7 +8,7 @@ import { day, policy, sodium, startedAt } from './ring-material.js';
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
 
-/** Has the operator confirm what the clock says, for one command. */
+/** Runs one command with the clock's day confirmed by the operator. */
 async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
   terminal.environment.RELAY_KEY_TODAY = dayOf(terminal.now);
   const ran = await terminal.run(...argv);
@@ -17,8 +17,7 @@ async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
 }
 
 /**
- * What a phone makes of the published list that has followed one with `lastSequence`; its clock is right if nothing is
- * said.
+ * Verifies the published list as a phone that has followed a list with `lastSequence`. Its clock is right by default.
  */
 async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockError = 0) {
   const exported = await terminal.json('export-public');
@@ -37,7 +36,7 @@ async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockEr
   return verdict.kind === 'verified' ? verdict.list.sequence : verdict.reason;
 }
 
-/** A ring whose operator took a clock that was ahead for right, rotated, and then put the clock right. */
+/** A ring whose operator rotated while the clock was ahead, and then corrected the clock. */
 async function spoiltRing(ahead = 10 * year) {
   const terminal = await terminalWithRing();
   const right = terminal.now + 5 * day;

@@ -106,7 +106,7 @@ describe('a change of the ring', () => {
       { what: 'file', content: '12 bytes', replaced: false },
       { what: 'folder', content: '', replaced: true },
     ]);
-    // As those are that were closed.
+    // Closed file handles have the descriptor -1.
     expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
     expect(readFileSync(path, 'utf8')).toBe('the new ring');
   });
@@ -119,7 +119,7 @@ describe('a change of the ring', () => {
     await anyFile.close();
     const { sync } = FileHandlePrototype;
     vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
-      // The audit log is written as well.
+      // Do not fail writes of the audit log.
       if (fstatSync(this.fd).ino !== statSync(disk.auditPath).ino) throw new Error('no space left');
       await sync.call(this);
     });

@@ -21,7 +21,9 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'waxwing-ring-'));
 }
 
-/** Every private half of a ring, as it could stand in a file: base64, base64 without padding, and hexadecimal. */
+/**
+ * Every private half of a ring in the forms in which a file could contain it: base64, unpadded base64, and hexadecimal.
+ */
 export function privateTexts(ring: KeyRing): string[] {
   const secrets = [
     ...ring.bouncerKeys.flatMap((key) => ('privateKey' in key ? [key.privateKey] : [])),
@@ -42,11 +44,11 @@ export interface RingOnDisk {
   readonly auditPath: string;
   readonly keeper: KeyRingKeeper;
   readonly time: { now: number };
-  /** The variables by which a relay uses it. */
+  /** Environment variables for a relay with this ring. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A key ring in a file of its own folder, by the clock `time` where nothing is said. */
+/** Creates a key ring in a file of a new folder. The default clock is `time`. */
 export async function ringOnDisk(ring?: KeyRing, clock?: Clock): Promise<RingOnDisk> {
   const folder = freshFolder();
   const identityPath = join(folder, 'identity');

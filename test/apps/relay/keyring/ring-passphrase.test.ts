@@ -57,7 +57,7 @@ describe('a passphrase', () => {
       done = true;
       return turns;
     };
-    // A busy machine may let the work be done before the loop gets a turn, and not time and again.
+    // On a busy machine the work may finish before the loop runs, but not repeatedly.
     await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
   });
 

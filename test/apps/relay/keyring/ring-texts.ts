@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@waxwing/service/config';
 import { expect } from 'vitest';
 
-/** The message of the ConfigurationError that `action` must throw. */
+/** Returns the message of the ConfigurationError that `action` must throw. */
 export async function refusal(action: Promise<unknown>): Promise<string> {
   const error = await action.then(
     () => undefined,

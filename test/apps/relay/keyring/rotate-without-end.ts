@@ -5,7 +5,7 @@ import { auditFile } from '#relay/keyring/storage/audit-log.js';
 import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
-/** A process that changes a ring as fast as it can, until a test kills it. It prints `changing` when it has begun. */
+/** A process that changes a ring as fast as it can until a test kills it. Prints `changing` when it starts. */
 const [path = '', identityPath = '', auditPath = ''] = process.argv.slice(2);
 const keeper = new KeyRingKeeper({
   store: keyRingFile(path),

@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constantFrom('retire' as const, 'revoke' as const), which: fc.nat(9) }),
   },
-  // Backward as well: clocks are set.
+  // Also backward, because clocks are corrected.
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: -200, max: 500 }) }),
@@ -44,7 +44,7 @@ interface InFlight {
   goodUntil: number;
 }
 
-/** What the world outside saw, to hold the ring to. */
+/** Observations from outside, which the ring must be consistent with. */
 interface Model {
   ring: KeyRing;
   now: number;
@@ -113,7 +113,10 @@ function take(model: Model, taken: Step): void {
   if (primaryKey(model.ring).publicKey !== primaryBefore) shortenPromises(model, primaryBefore);
 }
 
-/** The policy counts from the rotation: one by a clock that was set back since the sealing ends the promise earlier. */
+/**
+ * Shortens the promised acceptance. The policy counts from the rotation: if the clock was set back after the sealing,
+ * acceptance ends earlier.
+ */
 function shortenPromises(model: Model, replaced: string): void {
   const until = model.now + policy.acceptForMilliseconds;
   for (const sealed of model.inFlight) {
@@ -145,7 +148,7 @@ function check(model: Model): void {
   }
   for (const key of ring.bouncerKeys) {
     const isGone = key.state === 'retired' || key.state === 'compromised';
-    // Once destroyed, also by a clock that was ahead for a while, a key stays destroyed.
+    // A destroyed key stays destroyed, even if the clock was only temporarily ahead.
     if (isGone) model.destroyed.add(key.publicKey);
     expect('privateKey' in key).toBe(!isGone);
     if (model.destroyed.has(key.publicKey)) expect(isGone).toBe(true);

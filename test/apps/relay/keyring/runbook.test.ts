@@ -17,7 +17,7 @@ function commandsOf(page: string): string[] {
   return [...page.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 }
 
-/** Runs commands as an operator types them, in a folder of their own. */
+/** Runs commands in a new folder, as an operator types them. */
 async function runScript(folder: string, commands: string, environment: Record<string, string> = {}) {
   const relay = `waxwing-relay() { '${process.execPath}' '${join(root, 'apps/relay/bin/waxwing-relay.js')}' "$@"; }`;
   const { PATH = '' } = process.env;

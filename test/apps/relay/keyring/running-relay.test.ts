@@ -43,7 +43,7 @@ describe('the published key list', () => {
     for (const known of [etag, `"1", W/${etag}`, '*']) {
       const again = await fetch(url, { headers: { 'if-none-match': known } });
       expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
-      // A cache would take these over for the body that it keeps (RFC 9111 section 3.2).
+      // A cache would copy these headers to the body that it stores (RFC 9111 section 3.2).
       expect([again.headers.get('content-type'), again.headers.get('content-length')]).toEqual([null, null]);
     }
     await here.terminal.run('rotate');

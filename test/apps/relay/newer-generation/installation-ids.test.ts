@@ -14,11 +14,11 @@ const day = 86_400_000;
 eachBackend((backend) => {
   let relay: DeliveriesUnderTest;
   let server: StockServer;
-  /** How far the relay's clock is ahead. */
+  /** Milliseconds by which the relay's clock is ahead. */
   let ahead = 0;
   afterEach(() => relay.close());
 
-  /** A relay whose only Firebase app has this entry. */
+  /** Starts a relay whose only Firebase app has this entry. */
   async function start(entry: object = {}): Promise<void> {
     ahead = 0;
     relay = await startDeliveriesUnderTest({

@@ -8,7 +8,7 @@ import {
 } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// docs/protocol.md, "remotes/push/e2ee/notify", sentence by sentence, as servers of the newer generation ask.
+// Checks docs/protocol.md, "remotes/push/e2ee/notify", sentence by sentence, with requests of newer servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const bundleId = 'org.example.App';
 
@@ -113,7 +113,8 @@ eachBackend((backend) => {
       await relay.faults([]);
       expect(body.delete_token_ids).toEqual([dead.id, ...ids]);
       expect(body.android_successfully_sent_count).toBe(1);
-      // It is as complete when the token is known to be dead, and another element fails for another reason.
+      // The list is still complete if the token is already known to be dead and another element fails for another
+      // reason.
       const again = await server.notify([fcmElement(dead.id), apnsElement(dead.id)]);
       expect(again.body.delete_token_ids).toEqual([dead.id]);
     });
@@ -203,7 +204,7 @@ eachBackend((backend) => {
   });
 });
 
-/** The next letter of the base64 alphabet: of the last character, only bits that are not used differ. */
+/** Returns the next letter of the base64 alphabet. In a last character, this changes only unused bits. */
 function nextCharacter(character: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return alphabet.charAt(alphabet.indexOf(character) + 1);

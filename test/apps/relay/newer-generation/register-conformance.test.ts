@@ -4,7 +4,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { type DeliveriesUnderTest, startDeliveriesUnderTest } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// docs/protocol.md, "remotes/push/e2ee/register", sentence by sentence, as servers of the newer generation ask.
+// Checks docs/protocol.md, "remotes/push/e2ee/register", sentence by sentence, with requests of newer servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const now = () => Math.floor(Date.now() / 1000);
 const invalid = { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' };
@@ -190,7 +190,7 @@ eachBackend((backend) => {
         const crossed = server.form(token, apple, { token_id: server.form(swapCase(token)).token_id ?? '' });
         expect(await server.register(crossed)).toMatchObject({ status: 400, body: invalid });
       }
-      // To Apple they are one phone.
+      // Apple treats them as one phone.
       for (const [index, id] of ['+wKIhyAx/Eg=', 'jS5/TZMf7/8='].entries()) {
         expect((await server.notify([apnsElement(id)])).body.apple_successfully_sent_count).toBe(1);
         expect(await relay.arrived('c0ffee')).toHaveLength(index + 1);

@@ -4,8 +4,8 @@ import { seal } from '../../../support/noble-oracle.js';
 import { type DeliveriesUnderTest, realmUuid } from '../deliveries/deliveries-under-test.js';
 
 /**
- * What a server of the newer generation sends, written from docs/protocol.md with nothing of ours: over HTTP, with
- * registrations that another implementation of libsodium seals.
+ * A server of the newer generation, written from docs/protocol.md without this project's code. Sends HTTP requests
+ * whose registrations another implementation of libsodium sealed.
  */
 
 export interface HttpAnswer {
@@ -22,7 +22,7 @@ function tokenIdOf(token: string): string {
   return hash('sha256', token, 'buffer').subarray(0, 8).toString('base64');
 }
 
-/** Has a relay listen, and returns a server that is known to it. */
+/** Makes a relay listen, and returns a server that it knows. */
 export async function connectStockServer(
   relay: DeliveriesUnderTest,
   authorization: string = relay.authorization,
@@ -70,7 +70,7 @@ export async function connectStockServer(
       return post('register', headers, new URLSearchParams(form).toString());
     },
 
-    /** Sends the body as it is, if it is text. */
+    /** Sends a text body unchanged, and other bodies as JSON. */
     notify(
       requests: readonly object[] | string,
       realm = realmUuid,

@@ -47,7 +47,7 @@ function startSilent(answers: MessagePort): Worker {
   return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
-/** A worker that names its thread of the system, answers its first batch, and exits at once. */
+/** A worker that reports its system thread, answers its first batch, and exits at once. */
 function startBrief(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
@@ -92,14 +92,14 @@ describe('the thread that writes registrations', () => {
     return new ThreadedWriter({ database, log: log.log, inline, startThread });
   }
 
-  /** Writes a crowd on the event loop, which starts the thread; resolves when the thread is ready. */
+  /** Writes a large batch on the event loop, which starts the thread. Resolves when the thread is ready. */
   async function started(): Promise<readonly unknown[]> {
     const outcomes = await writer.write(crowd(1), now);
     await vi.waitUntil(() => writer.isIdle, { timeout: 50_000 });
     return outcomes;
   }
 
-  /** Starts another write, which holds the write lock until it is released. */
+  /** Starts another write, which holds the write lock until the test releases it. */
   async function holdTurn(): Promise<{ held: Promise<void>; release: () => void }> {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ describe('the thread that writes registrations', () => {
     const ids = (await started()) as readonly number[];
     expect(ids.toSorted((left, right) => left - right)).toEqual(Array.from(ids, (_, index) => index + 2));
     const write = vi.spyOn(inline, 'write');
-    // The device of before keeps its id.
+    // The existing device keeps its id.
     const [id, again] = await writer.write([registration(101), registration(100)], now + 1);
     expect(again).toBe(1);
     expect(write).not.toHaveBeenCalled();
@@ -140,7 +140,7 @@ describe('the thread that writes registrations', () => {
     const until = performance.now() + 10_000;
     while (ids === undefined && performance.now() < until) {
       endTick();
-      // Lets promises go on, and nothing else.
+      // Lets only promises continue.
       await Promise.resolve();
     }
     expect(ids).toEqual([17]);

@@ -25,7 +25,7 @@ import {
 const secondRealmUuid = '11111111-2222-4333-8444-555555555555';
 const { keys, now } = registrationVectors();
 
-/** A registration sealed by an implementation that is not ours; the key is one of the ring. */
+/** A registration sealed by another implementation, to a key of the ring. */
 function sealed(plaintext: object, key = keys[0]): Record<string, string> {
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));
   const publicKey = new Uint8Array(Buffer.from(key?.public_key ?? '', 'base64'));

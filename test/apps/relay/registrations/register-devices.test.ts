@@ -28,7 +28,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   }
 
-  /** Account ids are written as they are, so that large ones are not rounded here. */
+  /** Builds the body with account ids as text, so that large ones are not rounded. */
   function bodyOf(items: readonly Record<string, string>[], realm = realmUuid): string {
     const registrations = items.map(({ realm_uuid: _realm, push_account_id: id, ...fields }) =>
       JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id ?? ''),
@@ -40,7 +40,7 @@ eachBackend((backend) => {
   const of = (push_account_id: string, changes: Record<string, string> = {}) =>
     goodForm({ push_account_id, ...changes });
   const many = (count: number) => Array.from({ length: count }, (_, index) => of(String(1 + (index % 10))));
-  /** Has every write pass through `around`; the answer ends that. */
+  /** Passes every write through `around` until the next answer. */
   function watchWrites(around: (write: () => Promise<unknown>) => Promise<unknown>): () => void {
     const ways = (['writeBatched', 'writeStatement'] as const).map((way) => {
       const write = relay.database[way].bind(relay.database) as (work: unknown) => Promise<unknown>;
@@ -125,7 +125,7 @@ eachBackend((backend) => {
 
   it('one that the database refuses fails no other, of the same server or another', async () => {
     await register(of('2'));
-    // A row of the same account by another token breaks it, though the token is new.
+    // A row of the same account for another token conflicts, although the token is new.
     await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
     await sql`create unique index one_of_two on relay_devices (push_account_id) where push_account_id = '2'`.execute(
       relay.database.db,

@@ -65,7 +65,7 @@ eachBackend((backend) => {
   });
 });
 
-// As docs/protocol.md words them.
+// In the words of docs/protocol.md.
 const messages = {
   BAD_REQUEST: 'Invalid encrypted_push_registration',
   REQUEST_EXPIRED: 'Request expired',

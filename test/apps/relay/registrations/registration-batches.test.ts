@@ -15,8 +15,8 @@ const registration = {
 };
 
 /**
- * The size of each batch when `inEachTurn` registrations arrive in each of some event-loop ticks of a given length.
- * Resolves when all are answered.
+ * Returns the size of each batch if `inEachTurn` registrations arrive in each of several event-loop ticks of a given
+ * length. Resolves when all are answered.
  */
 async function batchesOf(
   turnMilliseconds: number,
@@ -31,7 +31,7 @@ async function batchesOf(
     sodium,
     clock: () => time.now,
     monotonic: () => time.now,
-    // Called once for each batch, because the key is unknown.
+    // Called once per batch, because the key is unknown.
     keyRing: {
       find: () => undefined,
       async takeOver() {

@@ -21,7 +21,7 @@ const refused = {
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
 
-/** Sealed by an implementation that is not ours. */
+/** Sealed by another implementation. */
 function sealed(more: object = {}): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({ token_kind: 'fcm', token: 'bound token', timestamp: now, ...more });
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(first.filter(({ status }) => status === 200)).toHaveLength(9);
       for (const answer of first.filter(({ status }) => status !== 200))
         expect(answer).toMatchObject(refused);
-      // In another order and one by one, each account has what it had.
+      // Each account keeps its result if they come one by one in another order.
       for (const account of [...others].reverse()) {
         const { status, body } = first[Number(account) - 2] ?? refused;
         expect(await present(account)).toMatchObject({ status, body });
@@ -150,7 +150,7 @@ eachBackend((backend) => {
     });
 
     it('are deleted in batches, without any that could still be presented', async () => {
-      // What is done at every start would be done meanwhile.
+      // Jobs that run at every start would interfere.
       await relay.database.jobs.stop(5000);
       const many = 1000;
       const [row] = await relay.database.db.selectFrom('realms').select('id').execute();

@@ -35,7 +35,7 @@ interface Presented {
   readonly hash?: string;
 }
 
-/** Who writes for one of two relays, and tells of each time that it is run. */
+/** Creates the writer of one of two relays, and reports each run of it. */
 type WriterOf = (database: RelayDatabase, index: number, onRun: () => void) => RegistrationWriter;
 
 async function openDatabase(backend: TestBackend, url?: string): Promise<RelayDatabase> {
@@ -115,7 +115,7 @@ eachBackend((backend) => {
     await save({}, ...others);
     const [stale, ...before] = await stored();
     addTokenKey();
-    // A relay that did not find the older row, as one does that restarts while the key is replaced.
+    // A relay that did not find the older row, for example because it restarts while the key is being replaced.
     const both = ring;
     ring = { ...ring, tokenKeys: ring.tokenKeys.slice(1) };
     const [id] = await save({}, { account: 9 }, { account: 9, token: 'another token' });
@@ -190,7 +190,7 @@ describe('two relays that save the same devices in opposite orders', () => {
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(
           databases.map((database, index) => {
-            // It is run again when its transaction was the victim of a deadlock.
+            // Runs again if its transaction was the victim of a deadlock.
             const writer = writerOf(database, index, () => {
               runs += 1;
             });

@@ -20,7 +20,7 @@ const invalid = {
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
 
-/** A form with a registration that an implementation which is not ours has sealed. */
+/** A form with a registration that another implementation sealed. */
 function form(registration: object, pushAccountId = '2408'): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({
@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 7, token: 'another' })).toMatchObject({ status: 200 });
-      // As two phones do whose account store is a copy of one, in the same second.
+      // Like two phones with copies of the same account data, in the same second.
       const { body: other } = await register({ sequence: 7, token: 'of a copy' });
       expect(other).toMatchObject({ result: 'success' });
       expect(other.device_id).not.toBe(body.device_id);
@@ -119,7 +119,7 @@ eachBackend((backend) => {
       ]);
       const [latest, one, two, latestAgain, none, another] = answers.map(({ status }) => status);
       expect([latest, latestAgain, another]).toEqual([200, 200, 200]);
-      // No order is promised among the others.
+      // The order of the others is unspecified.
       for (const status of [one, two, none]) expect([200, 400]).toContain(status);
       for (const late of [{ sequence: 1 }, { sequence: 2 }, {}]) {
         expect(await register(late)).toMatchObject(superseded);

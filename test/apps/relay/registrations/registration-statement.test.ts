@@ -30,7 +30,7 @@ interface Fields {
 
 const day = 86_400_000;
 const now = 20_000 * day;
-/** Further ahead than any that counts. */
+/** Further ahead than sequences count. */
 const farAhead = now + 365 * day;
 
 function registrationOf(fields: Fields): RegistrationToWrite {
@@ -67,7 +67,7 @@ function writersOf(database: RelayDatabase): { inSteps: RegistrationWriter; writ
   return { inSteps, writer: new StatementWriter({ ...foundation, inSteps }) };
 }
 
-/** All that is kept of registrations, devices without their ids. */
+/** Everything stored about registrations, with devices but without their ids. */
 async function stored({ db }: RelayDatabase): Promise<unknown> {
   const devices = await db
     .selectFrom('relay_devices')
@@ -82,7 +82,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
     sequences: await db
       .selectFrom('registration_sequences')
       .selectAll()
-      // Those that say nothing, and those too far ahead to count, may be there or not.
+      // Rows without meaning, and rows too far ahead to count, are optional.
       .where('sequence', 'in', [1, 2, 3])
       .orderBy('realm_id')
       .orderBy('push_account_id')
@@ -91,7 +91,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
   };
 }
 
-/** Devices by what makes them one, because two databases count them differently. */
+/** Devices by their identifying columns, because two databases assign different ids. */
 async function named(database: RelayDatabase, outcomes: readonly RegistrationOutcome[]): Promise<string[]> {
   const rows = await database.db.selectFrom('relay_devices').selectAll().execute();
   const nameOf = (id: number): string => {
@@ -114,7 +114,7 @@ const registration = fc
     sequence: fc.constantFrom(undefined, 0, 1, 2, 3, farAhead),
   })
   .map(registrationOf);
-/** Mostly such as one statement can take. */
+/** Mostly batches that one statement can write. */
 const batch = fc.uniqueArray(registration, {
   selector: ({ row }) => row.push_account_id,
   minLength: 1,

@@ -76,12 +76,12 @@ eachBackend((backend) => {
         device_ids: JSON.stringify(device_ids),
         push_account_ids: `[${ids.join(',')}]`,
       });
-    // Alike when they are rounded.
+    // They are equal when rounded.
     expect(await named([first, second, third], [accounts[1] ?? '', accounts[0] ?? '', '1'])).toMatchObject(
       success,
     );
     expect(await ids()).toEqual([first, second, third]);
-    // One id may be named for several accounts.
+    // One id may occur with several accounts.
     expect(await named([first, first, third], ['0', accounts[0] ?? '', '-1'])).toMatchObject(success);
     expect(await ids()).toEqual([second]);
     expect(await named([], [])).toMatchObject(success);
@@ -159,7 +159,7 @@ eachBackend((backend) => {
   });
 
   it('writes nothing to the database for an empty list', async () => {
-    // What is done at every start would be done meanwhile.
+    // Jobs that run at every start would interfere.
     await relay.database.jobs.stop(5000);
     const writes = vi.spyOn(relay.database, 'write');
     const named = (ids: number[]) => remove({ realm_uuid: realmUuid, device_ids: JSON.stringify(ids) });

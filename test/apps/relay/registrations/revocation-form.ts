@@ -11,7 +11,7 @@ export interface RevocationFields {
   readonly [field: string]: unknown;
 }
 
-/** A revocation of the newer generation, sealed by an implementation that is not ours. */
+/** A revocation of the newer generation, sealed by another implementation. */
 export function revocation({ revoked_token = 'a token', ...more }: RevocationFields = {}) {
   const token_id = computeTokenId(revoked_token);
   const fields = { revoked_token, realm_uuid: realmUuid, token_id, timestamp: now, ...more };

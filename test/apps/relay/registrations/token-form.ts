@@ -5,20 +5,20 @@ import { realmUuid } from '../relay-under-test.js';
 
 const { keys, now } = registrationVectors();
 
-/** Fields of the sealed JSON, over those of a stock phone. */
+/** Fields of the sealed JSON that override those of a stock phone. */
 export interface SealedFields {
   readonly token?: string;
   readonly [field: string]: unknown;
 }
 
-/** Seals any JSON text, by an implementation that is not ours. */
+/** Seals any JSON text with another implementation. */
 export function sealText(plaintext: string, publicKey = keys[0]?.public_key ?? ''): string {
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));
   const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
   return Buffer.from(box).toString('base64');
 }
 
-/** What a stock server sends for a registration that a stock phone has sealed. */
+/** The request of a stock server for a registration that a stock phone sealed. */
 export function tokenForm(
   { token = 'a token', ...more }: SealedFields = {},
   changes: Record<string, string> = {},

@@ -18,7 +18,7 @@ import { deviceIds } from './device-ids.js';
 const realmId = realm(1);
 const none = relayDeviceId(0);
 
-/** A vault whose texts begin with the name of its key. */
+/** A vault whose texts start with the name of its key. */
 function namedVault(name: string): TokenVault {
   const vault = createNodeTokenVault();
   return {
@@ -31,7 +31,7 @@ function namedVault(name: string): TokenVault {
 eachBackend((backend) => {
   const before = namedVault('old');
   const after = namedVault('new');
-  /** While the key is being replaced: writes with the new one, finds and opens what the old one wrote. */
+  /** The vault during a key rotation: writes with the new key, and finds and opens texts of the old one. */
   const both: TokenVault = {
     lookups: (token) => [...after.lookups(token), ...before.lookups(token)],
     seal: after.seal,
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),
     );
     let looks = 0;
-    // Aborted when it is asked the second time.
+    // Aborted at the second check.
     const stopping = {
       get aborted() {
         return looks++ > 0;

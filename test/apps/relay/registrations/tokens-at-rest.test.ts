@@ -60,7 +60,9 @@ eachBackend((backend) => {
 
 type Register = Awaited<ReturnType<typeof startRelayUnderTest>>['register'];
 
-/** Registers all tokens of the vectors that are too long to appear by chance; answers what must not be found. */
+/**
+ * Registers all tokens of the vectors that are too long to occur by chance. Returns the texts that must not be found.
+ */
 async function registerAll(register: Register, time: { now: number }) {
   const protocol = relayProtocolVectors();
   const { vectors } = registrationVectors();
@@ -88,10 +90,10 @@ async function registerAll(register: Register, time: { now: number }) {
   return { tokens, plaintexts };
 }
 
-/** What is shorter stands by chance among the random bytes of a database, once in a thousand times. */
+/** A shorter text occurs in the random bytes of a database by chance, once in a thousand times. */
 const tellingLength = 8;
 
-/** As itself, and as hexadecimal and base64 at each of the three offsets that a surrounding text can give it. */
+/** The text itself, and its hexadecimal and base64 forms at each of the three offsets within a longer text. */
 function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8');
   const base64 = [0, 1, 2].map((offset) =>
@@ -104,7 +106,7 @@ function encodingsOf(text: string): string[] {
   return all.filter((written) => written.length >= tellingLength);
 }
 
-/** Every byte of the database's files, the write-ahead log among them, as Latin-1; a mark where a server keeps them. */
+/** All bytes of the database's files as Latin-1, including the write-ahead log. A placeholder for a database server. */
 function databaseFiles(url: string): string {
   if (!url.startsWith('sqlite:')) return 'on another machine';
   const folder = dirname(url.slice('sqlite:'.length));

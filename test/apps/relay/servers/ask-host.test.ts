@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterAll(() => hosts.close());
 
-/** Asks with a name service that gives one of these lists of addresses after the other. */
+/** Sends a request with a name service that returns these lists of addresses in turn. */
 function ask(
   answers: readonly (readonly string[])[],
   changes: Partial<HostNetwork> = {},

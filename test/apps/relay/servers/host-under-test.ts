@@ -6,7 +6,7 @@ import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 
 export type HostAnswering = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The name in the certificate of the hosts. */
+/** Name in the certificate of the hosts. */
 export const hostName = 'chat.example.org';
 
 /** Two hosts with one name, certificate and port, at 127.0.0.1 and 127.0.0.2. */

@@ -11,10 +11,10 @@ export interface JoiningAnswer {
 
 let joined = 0;
 
-/** Keys that differ, each 64 letters and digits. */
+/** Returns a new key of 64 letters and digits. */
 export const newKey = (): string => (randomUUID() + randomUUID()).replaceAll('-', '').padEnd(64, 'K');
 
-/** The form of a new server, with a hostname that no other has. */
+/** The form of a new server with a unique hostname. */
 export function newServer(changes: Record<string, string> = {}): Record<string, string> {
   joined += 1;
   return {
@@ -26,7 +26,7 @@ export function newServer(changes: Record<string, string> = {}): Record<string, 
   };
 }
 
-/** A relay, and what servers ask of it in order to join. */
+/** Starts a relay for joining servers, with functions for their requests. */
 export async function startJoiningUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -47,7 +47,7 @@ export async function startJoiningUnderTest(
       return (await createInvitation(relay.database, invitation, now)).reveal();
     },
 
-    /** What the relay answers a server that asks for its ids, by HTTP status. */
+    /** HTTP status of the relay's answer when a server asks for its ids. */
     async statusOf({ zulip_org_id = '', zulip_org_key = '' }: Record<string, string>): Promise<number> {
       const authorization = basic(zulip_org_id, zulip_org_key);
       return (await ask(relay, 'server/analytics/status', { authorization })).status;

@@ -13,14 +13,14 @@ const perMinute = 600;
 const perSecond = perMinute / 60;
 const noon = Date.UTC(2026, 0, 5, 12);
 
-/** What one process has. */
+/** The parts of one process. */
 function startProcess(database: RelayDatabase, clock: Clock) {
   const { log, lines } = createMemoryLog();
   const quotas = new ServerQuotas(perMinute, clock);
   const store = new UsedQuotaStore(database);
-  // Only `exchange` is called: the tests' own clock says when.
+  // Exchanges only when the test calls `exchange`, not on a timer.
   const exchange = new QuotaExchange({ quotas, store, clock, log, intervalMilliseconds: 3_600_000 });
-  /** How many of so many requests, one notification each, are let through. */
+  /** Sends this many requests with one notification each. Returns how many are admitted. */
   const ask = (requests: number, serverId = 'a'): number => {
     for (let taken = 0; taken < requests; taken += 1) {
       try {
@@ -41,7 +41,7 @@ async function exchangeAll(processes: readonly Process[]): Promise<void> {
   await Promise.all(processes.map(({ exchange }) => exchange.exchange()));
 }
 
-/** How many pass in `seconds` when each process is asked for far more than the quota, ten times a second. */
+/** Number of admitted requests in `seconds` if each process gets far more than the quota, ten times a second. */
 async function saturate(
   processes: readonly Process[],
   { time, seconds, isShared = true }: { time: { now: number }; seconds: number; isShared?: boolean },
@@ -63,7 +63,7 @@ afterEach(async () => {
 
 describe('the quota of several processes on one database', () => {
   eachBackend((backend) => {
-    /** Two connections where a second process is possible, one otherwise. */
+    /** Opens two connections if the backend allows a second process, otherwise one. */
     async function openTwice(): Promise<readonly [RelayDatabase, RelayDatabase]> {
       const url = await backend.freshUrl();
       const open = () => backend.open<RelayTables>({ migrations: relayMigrations, url });
@@ -86,7 +86,7 @@ describe('the quota of several processes on one database', () => {
       const { time, processes } = await startTwo();
       const minutes = 3;
       const passed = await saturate(processes, { time, seconds: 60 * minutes });
-      // A full quota to begin with, what fills up meanwhile, and what both take in the interval before they know.
+      // A full initial quota, the refill since then, and the usage of both within an interval before they exchange it.
       const granted = perMinute * (1 + minutes);
       expect(passed).toBeGreaterThan(0.97 * granted);
       expect(passed).toBeLessThan(granted + 2 * 10 * perSecond);
@@ -125,7 +125,7 @@ describe('the quota of several processes on one database', () => {
       const [dying, other] = processes;
       dying.ask(400);
       await dying.exchange.exchange();
-      // The process dies before it exchanges these.
+      // The process dies before it reports these.
       dying.ask(50);
       await other.exchange.exchange();
       const born = startProcess(database, clock);
@@ -162,7 +162,7 @@ describe('the quota of several processes on one database', () => {
       const { time, processes } = await startTwo(5000);
       const passed = await saturate(processes, { time, seconds: 120 });
       expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
-      // The lead of the clock that is ahead fills the quota once, not again and again.
+      // A clock that is ahead refills the quota once, not repeatedly.
       expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond + 5 * perSecond);
     });
 
@@ -235,7 +235,7 @@ describe('the quota of several processes on one database', () => {
         expect(await Promise.race([waiting, 'it still waits'])).toBe('it still waits');
       });
       const other = startProcess(locker, () => noon);
-      // The one that waited for the lock, and what was taken meanwhile.
+      // The exchange that waited for the lock, and the usage meanwhile.
       await one.exchange.exchange();
       await one.exchange.exchange();
       await other.exchange.exchange();
@@ -273,7 +273,7 @@ async function startBehindProxy(backend: TestBackend, clock: Clock) {
     backend.open<RelayTables>({
       migrations: relayMigrations,
       url: url.href,
-      // Callers get the error of the outage; errors of background work do not matter here.
+      // Callers get the error of the outage; background errors are irrelevant here.
       onJobError: () => undefined,
     });
   return { one: startProcess(await open(), clock), other: startProcess(await open(), clock), proxy };

@@ -17,7 +17,7 @@ eachBackend((backend) => {
     relay = await startJoiningUnderTest(await backend.freshUrl());
   });
   beforeEach(() => {
-    // Each test starts with a full rate.
+    // Each test starts with a full rate limit.
     relay.time.now += 60_000;
   });
   afterAll(() => relay.close());
@@ -224,7 +224,7 @@ eachBackend((backend) => {
       if (status === 503) expect(Number(retryAfter)).toBeGreaterThan(0);
     }
     expect(Object.fromEntries(statuses)).toEqual({ 400: 30, 503: 970 });
-    // Only a form that cannot be read is refused before the rate.
+    // Only an unreadable form is refused before the rate limit.
     expect((await relay.join(newServer({ hostname: 'a b' }), '192.0.2.1')).status).toBe(503);
     expect((await relay.join(newServer({ zulip_org_id: 'x' }), '192.0.2.1')).status).toBe(400);
     const form = newServer({ invitation: await relay.invite() });

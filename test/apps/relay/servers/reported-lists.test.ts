@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { chunkCharacters, readReportedList } from '#relay/servers/stock/reported-lists.js';
 
-/** Reads a list. Returns its rows, and how many chunks it was parsed in. */
+/** Reads a list. Returns its rows, and the number of parsed chunks. */
 async function read(text: string, maximumRows = 100_000) {
   const rows: unknown[] = [];
   let chunks = 0;

@@ -36,7 +36,7 @@ eachBackend((backend) => {
     expect(status).toBe(200);
     return body.verification_secret as string;
   }
-  /** The host shows `secret`, and its server asks for a key. */
+  /** Makes the host show `secret`, and requests a new key for its server. */
   function verify(secret: unknown, hostname = hosts.hostname) {
     hosts.state.answer = answering(200, { result: 'success', msg: '', verification_secret: secret });
     return relay.post('register/verify_challenge', { hostname, access_token });
@@ -56,7 +56,7 @@ eachBackend((backend) => {
     expect(await relay.statusOf(form)).toBe(401);
     form = { ...form, zulip_org_key: body.zulip_org_key as string };
     expect(await relay.statusOf(form)).toBe(200);
-    // What a stock server does next.
+    // The next request of a stock server.
     expect((await relay.join(form)).body).toMatchObject({ created: false });
     expect(relay.logged()).not.toContain(secret);
     expect(relay.logged()).not.toContain(body.zulip_org_key);

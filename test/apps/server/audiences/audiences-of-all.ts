@@ -4,7 +4,7 @@ import type { Channel } from '#server/conversations/channels/channel-store.js';
 import { membersOfGroups } from '#server/people/permissions/nested-membership.js';
 import type { ServerTables } from '#server/tables.js';
 
-// The oracle: the audiences as they were found by reading all users, all subscribers and all members of groups.
+// The oracle: finds audiences by reading all users, all subscribers and all members of groups.
 
 type Db = Kysely<ServerTables>;
 const guest = 600;

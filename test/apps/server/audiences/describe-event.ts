@@ -1,6 +1,6 @@
 /**
- * What an event is, without what others change about its fields. An event about peers in several channels counts as one
- * for each: which channels share an event depends on who has a queue.
+ * Describes an event without the fields that depend on other users' actions. An event about peers in several channels
+ * counts as one per channel: which channels share an event depends on who has a queue.
  */
 export function describeEvent(event: Readonly<Record<string, unknown>>): string[] {
   const { type, op, property, flags, message_ids: messageIds, subscriptions, streams } = event;

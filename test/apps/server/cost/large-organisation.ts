@@ -27,7 +27,7 @@ export async function enlarge(
   await database.write((transaction) =>
     addRows(transaction, { users, queues, largeId }, organisation.server.now),
   );
-  // Statistics of a table that has grown: PostgreSQL plans by them.
+  // Updates statistics, which PostgreSQL plans by, after the table has grown.
   if (database.kind === 'postgres') await sql`analyze`.execute(database.db);
   return { largeId, smallId };
 }

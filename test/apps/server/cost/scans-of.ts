@@ -19,7 +19,7 @@ const growing = [
 
 /** The tables with thousands of rows in the large organization. PostgreSQL rightly scans tables of a few pages. */
 const large = ['users', 'subscriptions', 'user_groups', 'user_group_members', 'permissions', 'conversations'];
-/** Indexes of the few rows that a statement asks for, which it reads whole. */
+/** Small partial indexes that a statement reads completely. */
 const partialIndexes = ['users_system_bot'];
 
 /** The scans of growing tables in the plan of a statement, including those of a whole index. */

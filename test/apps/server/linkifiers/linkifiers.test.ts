@@ -7,7 +7,7 @@ const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.examp
 const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' };
 const mere = { pattern: 'moo', url_template: 'https://cow.example.com/' };
 const bare = { example_input: null, reverse_template: null, alternative_url_templates: [] };
-/** With all that clients need to write its text for a pasted URL. */
+/** With everything that clients need to write its text for a pasted URL. */
 const reversible = {
   ...issue,
   example_input: '#1234',

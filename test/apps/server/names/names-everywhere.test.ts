@@ -6,7 +6,7 @@ import { post } from '../messages/edit/moves-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { hiddenIn } from './names.js';
 
-/** Of each kind of name with invisible characters. */
+/** Names of each kind with invisible characters. */
 const good = [
   'علی\u200cرضا',
   'ශ්\u200dරී ලංකා',
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       ...more,
     });
 
-  /** The status of giving something a name. */
+  /** Sets a name in each place. Returns the HTTP status. */
   const places: Readonly<Record<string, (name: string) => Promise<number>>> = {
     'a person who joins': join,
     'a user that a command adds': added,

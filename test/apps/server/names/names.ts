@@ -1,4 +1,4 @@
-/** Names with invisible characters that belong there, and others. */
+/** Valid names with invisible characters, and other valid names. */
 export const goodNames = [
   ...[
     'Ada',
@@ -40,7 +40,7 @@ export const goodNames = [
     '葛\u{e0100}城',
     '≨\ufe00',
   ],
-  // Emoji of several, with a color, a variant or a region.
+  // Emoji sequences, and emoji with a color, a variant or a region.
   ...[
     'Ada 👩\u200d💻',
     '👨\u200d👩\u200d👧\u200d👦',
@@ -57,7 +57,7 @@ export const goodNames = [
   ],
 ];
 
-/** Characters that reverse the text behind them, or end that. */
+/** Characters that reverse the following text, or end the reversal. */
 export const reversing = [
   '\u202a',
   '\u202b',
@@ -70,7 +70,7 @@ export const reversing = [
   '\u2069',
 ];
 
-/** Names with invisible characters that change nothing, and with characters that no name has. */
+/** Names with invisible characters that have no effect, and with characters that are never allowed. */
 export const hiddenIn: Readonly<Record<string, string>> = {
   'a joiner alone': '\u200d',
   'a non-joiner alone': '\u200c',

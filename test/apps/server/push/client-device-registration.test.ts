@@ -36,7 +36,7 @@ const nothing = {
 };
 const success = { result: 'success', msg: '' };
 
-/** A device with a key and a token in force. */
+/** Registers a device with an active key and token. */
 async function activeDevice(account: Account = ada, token = 'token') {
   const id = await createDevice(test, account);
   const key = keyFields(7);
@@ -272,7 +272,7 @@ describe('mobile_push/register', () => {
     test.relay.otherwise(reaction);
     await test.register(ada, { device_id: String(id), ...keyFields(7), ...tokenFields('token') });
     await test.settle();
-    // Other requests ask whether push is allowed.
+    // Other requests check whether push is allowed.
     const asked = () => test.relay.requests.filter(({ path }) => path === relayRegisterPath);
     expect(asked()).toHaveLength(1);
     test.now += day - 1;

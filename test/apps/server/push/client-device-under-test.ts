@@ -7,7 +7,7 @@ import type { Account, ServerUnderTest } from '../server-under-test.js';
 const sodium = await loadWasmSodium();
 const bouncerPublicKey = encodeBase64(sodium.generateKeyPair().publicKey);
 
-/** The id of a token, as a phone names it. */
+/** A token's id, as computed by a phone. */
 export function tokenIdOf(token: string): string {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }
@@ -35,7 +35,7 @@ export async function createDevice(test: ServerUnderTest, account: Account): Pro
   return body.device_id as ClientDeviceId;
 }
 
-/** `devices` of the user's first answer. */
+/** Returns `devices` of the user's register answer. */
 export async function devicesOf(test: ServerUnderTest, account: Account): Promise<Record<string, unknown>> {
   const { body } = await test.ask(account, 'POST', 'register', {
     event_types: '[]',
@@ -44,5 +44,5 @@ export async function devicesOf(test: ServerUnderTest, account: Account): Promis
   return body.devices as Record<string, unknown>;
 }
 
-/** A relay's success of a registration of the newer generation. */
+/** A relay's successful answer to a registration of the newer generation. */
 export const tokenRegistered: RelayReaction = { status: 200, body: { result: 'success', msg: '' } };

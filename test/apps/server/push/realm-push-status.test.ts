@@ -7,7 +7,7 @@ const notifyPath = '/api/v1/remotes/push/e2ee/notify';
 const minuteMilliseconds = 60_000;
 const endTimestamp = 1_773_500_000;
 
-/** A success with what the relay says of the organization. */
+/** A successful answer with the relay's push status of the organization. */
 function notifiedWith(can_push: boolean, expected_end_timestamp: number | null = null): RelayReaction {
   const { body, ...answer } = notified() as Exclude<RelayReaction, string>;
   return { ...answer, body: { ...Object(body), realm_push_status: { can_push, expected_end_timestamp } } };
@@ -45,7 +45,7 @@ eachBackend((backend) => {
       await test.settle();
     }
 
-    /** Five minutes later the server asks a relay that has switched push off. */
+    /** Waits until the server asks a relay that has disabled push, five minutes later. */
     async function waitForQuestion(): Promise<void> {
       test.now += 6 * minuteMilliseconds;
       await test.settle();
@@ -72,7 +72,7 @@ eachBackend((backend) => {
       await writeToAda();
       expect(notifications()).toHaveLength(1);
       expect(await enabledIn(test)).toEqual([false, null]);
-      // SQLite allows one process.
+      // SQLite allows only one process.
       if (backend.name === 'postgres') {
         const other = await ServerUnderTest.start({ databaseUrl });
         expect(await enabledIn(other)).toEqual([false, null]);
@@ -83,7 +83,7 @@ eachBackend((backend) => {
 
       await writeToAda();
       await waitForQuestion();
-      // The question names no device.
+      // The status request names no device.
       expect(notifications()).toHaveLength(1);
       expect(updatesOf(await events())).toEqual([off]);
 

@@ -9,7 +9,7 @@ import {
   tokenRegistered,
 } from './client-device-under-test.js';
 
-// What stock clients show to users, word by word.
+// The exact texts that stock clients show to users.
 const failure = (status: number, code: string, msg: string) => [status, { result: 'error', msg, code }];
 const noDevice = failure(400, 'NO_ACTIVE_PUSH_DEVICE', 'No active registered push device');
 const unreachable = failure(
@@ -34,14 +34,14 @@ const withoutRelay = failure(
 );
 
 interface Generation {
-  /** Registers a phone while the relay takes registrations. Returns the parameter that names it. */
+  /** Registers a phone while the relay accepts registrations. Returns the parameter that names it. */
   readonly register: (test: ServerUnderTest, account: Account) => Promise<Record<string, string>>;
   readonly registered: RelayReaction;
   /** The relay's answer when it knows none of the phones. */
   readonly allGone: RelayReaction;
   /** Names a phone that the user does not have. */
   readonly unknown: Record<string, string>;
-  /** A name that is none, and its refusal. */
+  /** An invalid name of a phone, and its refusal. */
   readonly invalid: readonly [Record<string, string>, string];
 }
 

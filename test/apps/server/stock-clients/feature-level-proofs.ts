@@ -6,7 +6,7 @@ import { upload } from '../uploads/send-file.js';
 
 type Row = Record<string, unknown>;
 
-/** One organization, as the proofs of all levels find it. */
+/** The organization in which the proofs of all levels run. */
 export class LevelsUnderTest extends OrganisationUnderTest {
   channelId = 0;
   #topics = 0;
@@ -18,7 +18,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
       .stream_id as number;
   }
 
-  /** All that a client reads first. */
+  /** Returns the register answer, which clients read first. */
   async first(more: Row = {}): Promise<Row> {
     return this.do('owner', 'POST', 'register', more);
   }
@@ -34,7 +34,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
     return (await this.do('owner', 'POST', 'messages/render', { content })).rendered;
   }
 
-  /** A message as `GET /messages/{id}` answers it. */
+  /** Returns a message from `GET /messages/{id}`. */
   async message(id: unknown): Promise<Row> {
     return (await this.do('owner', 'GET', `messages/${id}`)).message as Row;
   }
@@ -46,7 +46,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
   }
 }
 
-/** Shows over HTTP that what a client may conclude from a level is there, or answered as at a server without it. */
+/** Proves over HTTP that the features of a level exist, or that the server answers like one without them. */
 type Proof = (levels: LevelsUnderTest) => Promise<void>;
 
 const notServed =
@@ -73,7 +73,7 @@ async function linkifierWith(levels: LevelsUnderTest, fields: Row): Promise<void
   await levels.do('owner', 'DELETE', `realm/filters/${id}`);
 }
 
-/** The proof of each level that touches push, and of each since the first that stock apps register for push with. */
+/** The proofs of all levels that concern push, and of each level since the first that stock apps require for push. */
 export const proofs: Readonly<Record<number, Proof>> = {
   432: (levels) =>
     levels.refuses(

@@ -7,7 +7,7 @@ import { LevelsUnderTest, proofs } from './feature-level-proofs.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/stock-clients.md'), 'utf8');
 
-/** The rows of the table, as level, change and ours. */
+/** The rows of the table: level, change, and this server's behavior. */
 function rows(): { level: number; change: string; ours: string }[] {
   const [, section = ''] = page.split('## Feature levels\n');
   const [table = ''] = section.split('\n## ');
@@ -18,7 +18,7 @@ function rows(): { level: number; change: string; ours: string }[] {
   }));
 }
 
-/** The first level that the table has: the one after the last that identified devices by their public keys. */
+/** The first level in the table, after the last level that identified devices by their public keys. */
 const first = 432;
 
 describe('the page of feature levels', () => {
@@ -36,7 +36,7 @@ describe('the page of feature levels', () => {
   });
 });
 
-/** The first level with which stock apps register for encrypted push. */
+/** The first level at which stock apps register for encrypted push. */
 const firstWithDevices = 468;
 
 describe('the proofs of feature levels', () => {
@@ -44,7 +44,7 @@ describe('the proofs of feature levels', () => {
     const changing = rows().filter(({ level, ours }) => level >= firstWithDevices && ours !== '');
     const proven = Object.keys(proofs).map(Number);
     expect(proven.filter((level) => level >= firstWithDevices)).toEqual(changing.map(({ level }) => level));
-    // Earlier ones that touch push.
+    // Earlier levels that concern push.
     expect(proven.filter((level) => level < firstWithDevices)).toEqual([432, 450, 466]);
   });
 });

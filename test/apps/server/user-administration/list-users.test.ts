@@ -66,7 +66,7 @@ describe('users list', () => {
       expect(happened.lastIndexOf('print') - happened.indexOf('print')).toBeGreaterThan(100);
       const pages = happened.filter((each) => each.startsWith('read 1000'));
       expect(pages).toHaveLength(100);
-      // After each page that is read, something is printed.
+      // Something is printed after each page.
       const firstPage = happened.indexOf('read 1000');
       expect(
         happened

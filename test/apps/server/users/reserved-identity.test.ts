@@ -238,6 +238,6 @@ it('a name that repeats lookalikes is judged in time that grows with its length 
     expect(isReservedName(`${circled.map((each) => each.repeat(repeats)).join('')}x`)).toBe(false);
     expect(isReservedName(circled.map((each) => each.repeat(repeats)).join(''))).toBe(true);
   }
-  // With backtracking it would be hours.
+  // Backtracking would take hours.
   expect(performance.now() - started).toBeLessThan(5000);
 });

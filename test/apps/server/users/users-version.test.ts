@@ -36,7 +36,7 @@ eachBackend((backend) => {
     field = await addField(organisation, { field_type: 3, field_data: options });
   });
 
-  /** Asks for users, with the tag that was seen before if there is one. */
+  /** Requests the users, with the last ETag if there is one. */
   async function see({ who, parameters }: View, etag?: unknown): Promise<Seen> {
     const response = await organisation.server.server.app.inject({
       method: 'GET',
@@ -64,7 +64,7 @@ eachBackend((backend) => {
     return organisation.server.addAccount(`new${made}@example.com`);
   };
 
-  /** Each change makes some view of the users another. They run in this order. */
+  /** Each change alters some view of the users. They run in this order. */
   const changes: Record<string, () => Promise<unknown>> = {
     'a new name': () => patch({ full_name: 'Another Name' }),
     'a new role': () => patch({ role: roles.moderator }),
@@ -106,7 +106,7 @@ eachBackend((backend) => {
     'guests seeing all users again': () => restrict('everyone'),
   };
 
-  /** Expects a new tag, or none, wherever the users look different. Returns how many views do. */
+  /** Expects a new ETag, or none, for each view that changed. Returns the number of changed views. */
   function expectRenewed(before: readonly Seen[], after: readonly Seen[]): number {
     const changed = views.filter((_, index) => before[index]?.text !== after[index]?.text);
     const stale = changed.filter((view) => {
@@ -135,7 +135,7 @@ eachBackend((backend) => {
         const again = await Promise.all(views.map((view, index) => see(view, before[index]?.etag)));
         const after = await seeAll();
         expect(expectRenewed(before, after)).toBeGreaterThan(0);
-        // Nothing is answered as current that differs from what the client has.
+        // A 304 must not be sent for users that differ from the client's copy.
         const wrong = again.filter(
           ({ status }, index) => status === 304 && before[index]?.text !== after[index]?.text,
         );

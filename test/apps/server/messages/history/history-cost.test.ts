@@ -11,7 +11,7 @@ const longText = 10_000;
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  /** What reading the history of a message with such edits costs the database. */
+  /** The database's cost of reading the history of a message with these edits. */
   async function costOf(edits: number, characters: number) {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [id = 0] = await post(organisation, { channelId, content: 'x'.repeat(characters) });
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     // The text, its HTML and the diff of each edit, and the message itself.
     const stored = 100 * 3 * longText + 2 * longText;
     expect(many.bytes).toBeLessThan(1.05 * stored);
-    // Never all of it at once.
+    // Never read at once.
     expect(many.largestResult).toBeLessThan(stored / 10);
   });
 });

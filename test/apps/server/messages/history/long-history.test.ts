@@ -42,7 +42,7 @@ eachBackend((backend) => {
   });
   const move = { prev_topic: 'lunch', topic: 'dinner' };
 
-  /** Each snapshot changes the text that the one before it has. */
+  /** Expects that each snapshot changes the text of the previous one. */
   function expectChain(snapshots: readonly Snapshot[]): void {
     const texts = snapshots.slice(0, -1).map(({ content }) => content);
     expect(snapshots.slice(1).map((each, index) => each.prev_content ?? texts[index])).toEqual(texts);
